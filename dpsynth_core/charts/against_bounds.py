@@ -6,6 +6,7 @@ filled or hollow, so that they need no colour vision; what is not known is not d
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import altair as alt
@@ -49,6 +50,7 @@ _MARKS = {
     "true": _Mark("diamond", "◆", ALERT, True),
 }
 """By column of `SERIES`: how it is drawn, and how it is written where the scale does not reach it."""
+_SUPPORT = {MEASURED: _MARKS["error"], INFERRED: _Mark("triangle-up", "△"), GUESS: _MARKS["independent"]}
 _LANES = {"bound": -7, "paper": -7, "gaussian": 7, "residuals": 7, "independent": 7}
 """Bounds stand above the error and baselines below it, so that they hide neither it nor each other. In pixels."""
 _SHARE = "People in the wrong group"
@@ -114,7 +116,9 @@ def bound_against_error(zoned: Zoned[pd.DataFrame]) -> Drawing:
         whiskers = alt.Chart(frame).mark_rule(color=MIDDLE, opacity=0.6, tooltip=None)
         layers.append(whiskers.encode(x=alt.X("low:Q", scale=across), x2="limit:Q", y=y))
     told = hover(marginal="Table", support="How known", told=AGAINST[other], most=SHARPENED, printed=SERIES["paper"])
-    layers.append(_by_support(frame).encode(x=x, y=y, tooltip=told))
+    legend = alt.Legend(values=[name for name in _SUPPORT if name in set(frame["support"])], symbolStrokeWidth=1.6)
+    points = alt.Chart(frame).mark_point(size=50, opacity=1, strokeWidth=1.6)
+    layers.append(points.encode(x=x, y=y, tooltip=told, **_told_apart("support:N", _SUPPORT, legend)))
     question, caption = _QUESTIONS[other]
     return finish(alt.layer(*layers), zoned, question, f"{caption}{_WHISKERS if doubtful else ''}", height=300)
 
@@ -150,19 +154,15 @@ def _doubt(frame: pd.DataFrame, end: float) -> alt.Chart:
 
 def _points(marks: pd.DataFrame, names: list[str]) -> list[alt.Chart]:
     """The marks, one lane after the other, with their one legend for shape, outline and filling."""
-    domain, drawn = list(SERIES.values()), [_MARKS[name] for name in SERIES]
     columns = alt.ExprRef("width < 420 ? 1 : 2")
     legend = alt.Legend(values=[SERIES[name] for name in names], columns=columns, symbolSize=80, symbolStrokeWidth=1.6)
-    fills = [mark.stroke if mark.filled else "transparent" for mark in drawn]
-    shape = alt.Shape("series:N", scale=alt.Scale(domain=domain, range=[mark.shape for mark in drawn]), legend=legend)
-    stroke = alt.Stroke("series:N", scale=alt.Scale(domain=domain, range=[mark.stroke for mark in drawn]), legend=legend)
-    fill = alt.Fill("series:N", scale=alt.Scale(domain=domain, range=fills), legend=legend)
+    apart = _told_apart("series:N", {words: _MARKS[name] for name, words in SERIES.items()}, legend)
     told = hover(marginal="Table", series="What", told=_SHARE)
     look, lanes = {"size": 60, "opacity": 1, "strokeWidth": 1.6}, [_LANES.get(name, 0) for name in SERIES]
-    lane = marks["series"].map(dict(zip(domain, lanes, strict=True)))
+    lane = marks["series"].map(dict(zip(SERIES.values(), lanes, strict=True)))
     parts = ((offset, marks[lane == offset]) for offset in sorted(set(lanes), key=abs, reverse=True))  # the error lies on top
     drawn_in = (alt.Chart(part).mark_point(yOffset=offset, **look) for offset, part in parts if len(part))
-    return [chart.encode(shape=shape, stroke=stroke, fill=fill, tooltip=told) for chart in drawn_in]
+    return [chart.encode(**apart, tooltip=told) for chart in drawn_in]
 
 
 def _caption(whole: pd.DataFrame, frame: pd.DataFrame, order: str, beyond: bool) -> str:
@@ -173,11 +173,12 @@ def _caption(whole: pd.DataFrame, frame: pd.DataFrame, order: str, beyond: bool)
     return f"{bar}Dashed: your limit.{edge}{alone}\n{first}: {ORDERS[order][0].lower()}{ORDERS[order][1:]}."
 
 
-def _by_support(frame: pd.DataFrame) -> alt.Chart:
-    """One mark a table: measured tables filled, inferred ones hollow, others crossed."""
-    domain = [MEASURED, INFERRED, GUESS]
-    legend = alt.Legend(values=[name for name in domain if name in set(frame["support"])], symbolStrokeWidth=1.6)
-    shape = alt.Shape("support:N", scale=alt.Scale(domain=domain, range=["circle", "triangle-up", _SALTIRE]), legend=legend)
-    stroke = alt.Stroke("support:N", scale=alt.Scale(domain=domain, range=[STRONG, INK, INK]), legend=legend)
-    fill = alt.Fill("support:N", scale=alt.Scale(domain=domain, range=[STRONG, "transparent", "transparent"]), legend=legend)
-    return alt.Chart(frame).mark_point(size=50, opacity=1, strokeWidth=1.6).encode(shape=shape, stroke=stroke, fill=fill)
+def _told_apart(field: str, marks: Mapping[str, _Mark], legend: alt.Legend) -> dict[str, alt.Shape | alt.Stroke | alt.Fill]:
+    """Channels that give each value of the field its mark, with one legend."""
+    domain, fills = list(marks), [mark.stroke if mark.filled else "transparent" for mark in marks.values()]
+    shapes, strokes = [mark.shape for mark in marks.values()], [mark.stroke for mark in marks.values()]
+    return {
+        "shape": alt.Shape(field, scale=alt.Scale(domain=domain, range=shapes), legend=legend),
+        "stroke": alt.Stroke(field, scale=alt.Scale(domain=domain, range=strokes), legend=legend),
+        "fill": alt.Fill(field, scale=alt.Scale(domain=domain, range=fills), legend=legend),
+    }

@@ -120,7 +120,6 @@ def rounded(value: float, digits: int) -> str:
 
 
 def number(domain: Domain, question: Question, value: float) -> str:
-    """A number of an answer as people read it."""
     if question.statistic == COUNT:
         return rounded(value, 0)
     if question.statistic == MEDIAN:

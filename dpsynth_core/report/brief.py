@@ -43,7 +43,7 @@ def first_page(release: Release, headline: Headline, verdict: Verdict | None) ->
     return [
         Part("What is this?", what, learnt(release)),
         Part("May it be published, and for what?", " ".join(_ruled(release, verdict)), _ruling(verdict)),
-        Part("How far off is it?", _error(release, headline)),
+        Part("How far off is it?", goodness(release.details["rule"]) if learnt(release) else sentence(headline)),
         Part("How are people protected?", f"{words.protected(release)[0]} {_protected(release)}"),
         Part("What must it not be used for?", _misuses(verdict)),
     ]
@@ -87,11 +87,6 @@ def _ruled(release: Release, verdict: Verdict | None) -> Iterator[str]:
         yield _REASON
     if count := len(release.brands):
         yield "Read its warning below first." if count == 1 else f"Read its {count:,} warnings below first."
-
-
-def _error(release: Release, headline: Headline) -> str:
-    rule = release.details.get("rule")
-    return sentence(headline) if rule is None else goodness(rule)
 
 
 def _protected(release: Release) -> str:

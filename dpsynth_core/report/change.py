@@ -20,7 +20,6 @@ from dpsynth_core.report.facts import counted, learnt
 from dpsynth_core.report.svg import escape
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
 
 TITLES = ("Share of the people", "Before", "After", "Change", "At least", "At most")
 _STYLE = Path(__file__).with_name("explore") / "page.css"
@@ -56,7 +55,6 @@ def _known(release: Release) -> Known:
 
 
 def summary(before: Release, after: Release, found: Change) -> list[str]:
-    """What came of it, in sentences."""
     lines = []
     if (people := found.people) is not None:
         change_of = f"{people.low:+,.0f} to {people.high:+,.0f}, with 95% confidence"
@@ -71,9 +69,9 @@ def summary(before: Release, after: Release, found: Change) -> list[str]:
         lines.append(f"Of {shares}, none is shown to have changed: what differs may all be noise.")
     if found.unmeasured:
         why = "for not both releases measured them, and what rows alone say has no known noise"
-        lines.append(f"Not compared, {why}: {_tables(found.unmeasured)}.")
+        lines.append(f"Not compared, {why}: {_some(map(' × '.join, found.unmeasured))}.")
     if found.left:
-        lines.append(f"Not compared, for they have too many cells: {_tables(found.left)}.")
+        lines.append(f"Not compared, for they have too many cells: {_some(map(' × '.join, found.left))}.")
     if found.columns:
         lines.append(f"Not compared, for they are in one release alone or have other values: {_some(found.columns)}.")
     lines += sorted({note for release in (before, after) if (note := counted(release.spec))})
@@ -137,26 +135,18 @@ def _html_list(lines: Sequence[str]) -> str:
 
 
 def _html_table(lines: Sequence[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col"{_number(i)}>{title}</th>' for i, title in enumerate(TITLES))
-    body = "".join(f"<tr>{''.join(_html_cell(i, text) for i, text in enumerate(line))}</tr>" for line in lines)
+    first, *numbers = TITLES
+    head = f'<th scope="col">{first}</th>' + "".join(f'<th scope="col" class="n">{title}</th>' for title in numbers)
+    body = ""
+    for name, *shares in lines:
+        cells = "".join(f'<td class="n">{escape(share)}</td>' for share in shares)
+        body += f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
     return f'<table class="wide"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-
-
-def _html_cell(place: int, text: str) -> str:
-    return f'<th scope="row">{escape(text)}</th>' if place == 0 else f"<td{_number(place)}>{escape(text)}</td>"
-
-
-def _number(place: int) -> str:
-    return ' class="n"' if place else ""
 
 
 def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _tables(cliques: Sequence[Clique]) -> str:
-    return _some([" × ".join(clique) for clique in cliques])
-
-
-def _some(names: Sequence[str]) -> str:
+def _some(names: Iterable[str]) -> str:
     return listed(list(map(visible, names)), _NAMED)

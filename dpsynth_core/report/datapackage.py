@@ -12,7 +12,6 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST, MEMBERS, is_name
 from dpsynth_core.report.citation import sentence, version
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import TYPED, RowColumn
 
 PACKAGE = "datapackage.json"
@@ -74,12 +73,8 @@ def _resource(release: Release, name: str, content: Digest) -> dict[str, Any]:
         "encoding": "utf-8",
         "bytes": content.size,
         "hash": f"sha256:{content.sha256}",
-        "schema": _schema(domain) | keys,
+        "schema": {"fields": [_field(column) for column in domain.columns], "missingValues": [""]} | keys,
     }
-
-
-def _schema(domain: Domain) -> dict[str, Any]:
-    return {"fields": [_field(column) for column in domain.columns], "missingValues": [""]}
 
 
 def _field(column: RowColumn) -> dict[str, Any]:

@@ -48,6 +48,7 @@ _MAP_CAPTION = (
     "Every pair of columns, each column alone on the diagonal: the share of people in the wrong group, at most, with 95% confidence. The "
     "stronger the colour, the closer. Dotted: nothing that was released says how far off it is."
 )
+_WHY = "\n<h2>Why this verdict?</h2>\n<p>{}</p>"
 _TEXTS = ("Table", "How known")
 _HEADS = (
     *("Table", "Cells", "How known", "Best estimate", "At most", "All at once", "Known beforehand"),
@@ -66,7 +67,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         title=escape(f"Synthetic data: {release.spec.name}"),
         badge="" if release.private else '<p class="alarm">NOT PRIVATE: made with predictable noise. Do not publish.</p>',
         first="".join(map(_html_part, first_page(release, headline, verdict))),
-        why="" if verdict is None else _html_why(reasons(verdict), comparison(verdict)),
+        why="" if verdict is None else _WHY.format(escape(" ".join(filter(None, (reasons(verdict), comparison(verdict)))))),
         despite="" if verdict is None or not verdict.despite else f"\n<p>{escape(despite(verdict))}</p>",
         sections="".join(f"\n<h2>{title}</h2><p>{escape(reading)}</p>{lines}" for title, reading, lines in parts),
         warnings=f"<h2>Warnings</h2>{warnings}" if release.brands else "",
@@ -94,10 +95,6 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
 def _html_part(part: Part) -> str:
     lead = f'<p class="claim">{escape(part.lead)}</p>' if part.lead else ""
     return f"\n<h2>{part.title}</h2>\n<div>{lead}{f'<p>{escape(part.text)}</p>' if part.text else ''}</div>"
-
-
-def _html_why(*sentences: str) -> str:
-    return f"\n<h2>Why this verdict?</h2>\n<p>{escape(' '.join(filter(None, sentences)))}</p>"
 
 
 def _trusted(table: pd.DataFrame) -> str:

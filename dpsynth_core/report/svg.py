@@ -91,7 +91,6 @@ def pair_map(pairs: pd.DataFrame) -> str:
 
 
 def written(x: float, y: float, words: str, anchor: str = "start") -> str:
-    """A text of the picture."""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 

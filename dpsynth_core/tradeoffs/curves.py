@@ -38,7 +38,6 @@ class Metric:
 
     @property
     def axis(self) -> str:
-        """The title with its unit."""
         return f"{self.title} ({'% of all' if self.percent else 'L1, 0 to 2'})"
 
 

@@ -22,7 +22,7 @@ from dpsynth_core.claims.certificate import Certificate
 from dpsynth_core.claims.ranges import RANGES, pairs_of
 from dpsynth_core.evaluation.questions import linked, worst
 from dpsynth_core.evaluation.questions.breakdown import MOST_LINES
-from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, known
+from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, Limit, known
 from dpsynth_core.evaluation.questions.question import MOST_CELLS
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
@@ -139,12 +139,9 @@ def _data(release: Release, known: Known, why_no_rows: str) -> dict[str, Any]:
         "tables": [] if known.codes is None else _tables(known, known.codes, tables),
         "measurements": [_measurement(known, m) for m in measurements],
         "total": None if total is None else {"value": total.value, "sigma": _short(total.sigma), "doubt": _short(known.doubt)},
-        "limits": [_limit(known, table) for table in limits],
+        "limits": [{"columns": _positions(known, table)} | _limit(known.limits[table]) for table in limits],
         "ranges": _ranges(known),
-        "z": {
-            "alone": _short(normal(1 - ALPHA / 2)),
-            "beside": _short(normal(1 - (ALPHA - LIMIT_ALPHA) / 2)),
-        },
+        "z": {"alone": _short(normal(1 - ALPHA / 2)), "beside": _short(normal(1 - (ALPHA - LIMIT_ALPHA) / 2))},
         "worst": [_subgroup(known, one) for one in worst.worst(known)],
         "least_share": worst.LEAST_SHARE,
         "most_lines": MOST_LINES,
@@ -215,18 +212,14 @@ def _subgroup(known: Known, one: worst.Subgroup) -> dict[str, Any]:
     return {"columns": _positions(known, one.table), "codes": one.codes, "measured": one.measured} | numbers
 
 
-def _limit(known: Known, clique: Clique) -> dict[str, Any]:
-    limit = known.limits[clique]
-    return {"columns": _positions(known, clique), "support": limit.support, "alone": _short(limit.alone), "beside": _short(limit.beside)}
+def _limit(limit: Limit) -> dict[str, Any]:
+    return {"support": limit.support, "alone": _short(limit.alone), "beside": _short(limit.beside)}
 
 
 def _ranges(known: Known) -> dict[str, Any] | None:
     if (ranges := known.ranges) is None:
         return None
-    limits = {
-        name: None if limit is None else {"support": limit.support, "alone": _short(limit.alone), "beside": _short(limit.beside)}
-        for name, limit in (("alone", ranges.alone), ("within", ranges.within))
-    }
+    limits = {name: limit and _limit(limit) for name, limit in (("alone", ranges.alone), ("within", ranges.within))}
     return {"columns": _positions(known, ranges.columns), "pairs": sorted(_positions(known, pair) for pair in ranges.pairs), **limits}
 
 
