@@ -90,7 +90,7 @@ def _released(plan: Plan, codes: NDArray[np.int32], tables: int, rng: np.random.
         yield rules(values) | {RELEASE: ((stated.low + stated.high) / 2, (stated.high - stated.low) / 2)}
 
 
-def _values(question: Question, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+def _values(question: Question, rows: NDArray[np.integer]) -> NDArray[np.float64]:
     """What the statistic is the mean of, one number a row."""
     if question.column:
         numbers = cell_values(DOMAIN[question.column])

@@ -24,6 +24,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
 from dpsynth_core.vocabulary.released import with_known
+from dpsynth_core.vocabulary.rows import narrow
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
 EMPTY = 1.0
@@ -70,7 +71,7 @@ class ColumnFolding:
         shape[axis] = -1
         return np.take(table, np.maximum(self.place, 0), axis) * self.share.reshape(shape)
 
-    def codes(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+    def codes(self, places: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.int32]:
         """One of the column's cells for each row, int32 of shape (rows,), by the shares: integer parts for sure, the rest at random."""
         conditional = np.zeros((self.size, len(self.place)))
         conditional[np.maximum(self.place, 0), np.arange(len(self.place))] = self.share
@@ -127,9 +128,9 @@ class Folding:
         unfolded *= share[:, None]
         return unfolded
 
-    def codes(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Rows of the model as rows of the domain: int32 of shape (rows, attributes)."""
-        codes = places.copy()
+    def codes(self, places: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.integer]:
+        """Rows of the model as rows of the domain, shape (rows, attributes)."""
+        codes = places.astype(narrow(self.domain.sizes(self.domain.names)))
         for name, folding in self.columns.items():
             codes[:, self.domain.position(name)] = folding.codes(places[:, self.domain.position(name)], rng)
         return codes

@@ -24,7 +24,7 @@ from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
-Codes = NDArray[np.int32]
+Codes = NDArray[np.integer]
 
 START, SHRINK, EVERY = 1.0, 0.84, 20
 """alpha begins with START and is multiplied by SHRINK after EVERY passes."""

@@ -114,12 +114,12 @@ class GraphicalModel:
         """Probabilities of the model's own cells."""
         return self._queries.marginal(labels_of(self.domain, clique))
 
-    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
         """Codes of n synthetic rows, shape (n, attributes): randomised rounding along the tree, then single values are changed to bring
         the rows closer to the model's own answers to `marginals` (weights c_r). Folded cells are unfolded last."""
         return self.rows_of(self.domain, n, marginals, rng)
 
-    def rows_of(self, columns: Domain, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+    def rows_of(self, columns: Domain, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
         """The same of these columns alone, which are the first of the model's: the others are drawn with them, and left out before values
         are changed, so that they tie none."""
         generated = rows.generate(self.structure, self.calibration.potentials, n, rng)[:, : len(columns)]
@@ -167,10 +167,10 @@ def _blocks(
 def refined(
     domain: Domain,
     probabilities: Callable[[Clique], NDArray[np.float64]],
-    codes: NDArray[np.int32],
+    codes: NDArray[np.integer],
     marginals: Mapping[Clique, float],
     rng: np.random.Generator,
-) -> NDArray[np.int32]:
+) -> NDArray[np.integer]:
     """Rows closer to a model's own answers (`probabilities`) to the smallest of `marginals` (weights c_r)."""
     wanted = _smallest(domain, marginals)
     targets = {labels_of(domain, clique): probabilities(clique) for clique in wanted}
@@ -201,11 +201,11 @@ def from_cliques(domain: Domain, cliques: Sequence[Clique], total: float, contra
 
 @dataclass(frozen=True, eq=False)
 class WeightedRecords:
-    """codes: int32, shape (m, attributes of the domain). weights: (m,), how many people each record stands for, not negative. ValueError
+    """codes: shape (m, attributes of the domain). weights: (m,), how many people each record stands for, not negative. ValueError
     for other shapes, codes outside the domain, and weights that do not add up to a positive number."""
 
     domain: Domain
-    codes: NDArray[np.int32]
+    codes: NDArray[np.integer]
     weights: NDArray[np.float64]
 
     def __post_init__(self) -> None:
@@ -223,7 +223,7 @@ class WeightedRecords:
         """Counts, shape domain.sizes(clique)."""
         return of_codes(self.domain, self.codes, clique, self.weights)
 
-    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
         """Codes of n rows in random order, shape (n, attributes): every record as often as its share of n, rounded down or up; then single
         values are changed to bring the rows closer to what the weighted records answer to `marginals` (weights c_r)."""
         codes = rng.permutation(np.repeat(self.codes, rounded(self.weights * (n / self.total), n, rng), axis=0))

@@ -86,14 +86,14 @@ class _Tables:
 
 
 def refine(
-    codes: NDArray[np.int32],
+    codes: NDArray[np.integer],
     targets: Mapping[Labels, Table],
     weights: Mapping[Labels, float],
     sizes: Sequence[int],
     rng: np.random.Generator,
     zeros: Mapping[Labels, NDArray[np.bool_]] | None = None,
     passes: int = 2,
-) -> NDArray[np.int32]:
+) -> NDArray[np.integer]:
     """A copy of `codes` (rows, attributes) whose marginals are at least as close to rows * targets[r] in weighted L1. targets:
     probabilities per marginal, axes in ascending attribute order. weights: c_r > 0. A cell whose target is zero in some marginal is never
     entered. zeros: cells of further marginals that are never entered (True). passes: sweeps over all rows and attributes; most of the gain
@@ -120,7 +120,7 @@ def refine(
     return refined
 
 
-def _tables(codes: NDArray[np.int32], targets: Mapping[Labels, Table], weights: Mapping[Labels, float], sizes: Sequence[int]) -> _Tables:
+def _tables(codes: NDArray[np.integer], targets: Mapping[Labels, Table], weights: Mapping[Labels, float], sizes: Sequence[int]) -> _Tables:
     surplus, first = [], {}
     position = 0
     for labels, held in _counts(codes, targets, sizes).items():
@@ -145,7 +145,7 @@ def _tables(codes: NDArray[np.int32], targets: Mapping[Labels, Table], weights: 
     return _Tables(flat, closed, np.concatenate(entering), np.concatenate(leaving), axes)
 
 
-def _counts(codes: NDArray[np.int32], targets: Mapping[Labels, Table], sizes: Sequence[int]) -> dict[Labels, NDArray[np.int64]]:
+def _counts(codes: NDArray[np.integer], targets: Mapping[Labels, Table], sizes: Sequence[int]) -> dict[Labels, NDArray[np.int64]]:
     numbered = Domain(tuple(Attribute.coded(str(a), size) for a, size in enumerate(sizes)))
     names = {labels: tuple(map(str, labels)) for labels in targets}
     counts = row_marginals(numbered, codes, list(names.values()))

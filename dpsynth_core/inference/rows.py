@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.inference.contraction import ONCE, Labels, Program, Table
 from dpsynth_core.inference.structure import Structure
+from dpsynth_core.vocabulary.rows import narrow
 
 _Bucket = tuple[int, list[tuple[Table, Labels]]]
 
@@ -26,9 +27,9 @@ DENSE = 4
 """Combinations of parents are looked up in a table where there are at most this many for each row."""
 
 
-def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Codes, shape (n, attributes)."""
-    codes = np.zeros((n, len(structure.sizes)), dtype=np.int32)
+def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.random.Generator) -> NDArray[np.integer]:
+    """Codes, shape (n, attributes), in as few bytes as number the cells."""
+    codes = np.zeros((n, len(structure.sizes)), dtype=narrow(structure.sizes))
     support: list[_Bucket] = []
     for attribute, tables in reversed(_buckets(structure, potentials, _scaled)):
         parents = sorted({a for _, labels in tables for a in labels} - {attribute})
@@ -43,23 +44,10 @@ def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.
     return codes
 
 
-def in_random_order(codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+def in_random_order(codes: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.integer]:
     """The same rows in an order that says nothing: it follows from which rows there are and from rng, not from how they were made. Where
     two choices are equally good, the last digits of a processor decide which row gets which; sorted, the rows are the same again."""
-    return codes[_sorted(codes)[rng.permutation(len(codes))]]
-
-
-def _sorted(codes: NDArray[np.int32]) -> NDArray[np.intp]:
-    """Which row comes first, second and so on. Columns are packed into as few numbers as hold them, for one sort of each."""
-    packed, room = [np.zeros(len(codes), dtype=np.int64)], 62
-    for column in codes.T:
-        bits = int(column.max(initial=0)).bit_length()
-        if room < bits:
-            packed, room = [*packed, np.zeros(len(codes), dtype=np.int64)], 62
-        packed[-1] <<= bits
-        packed[-1] |= column
-        room -= bits
-    return packed[0].argsort() if len(packed) == 1 else np.lexsort(packed[::-1])
+    return codes[np.lexsort(codes.T[::-1])[rng.permutation(len(codes))]]
 
 
 def _scaled(table: Table) -> Table:
@@ -90,7 +78,7 @@ def _buckets(structure: Structure, potentials: Sequence[Table], scale: Callable[
     return buckets
 
 
-def _groups(codes: NDArray[np.int32], parents: Sequence[int], sizes: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+def _groups(codes: NDArray[np.integer], parents: Sequence[int], sizes: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
     """Distinct configurations of the parents, in ascending order, and for each row the index of its configuration."""
     shape = [sizes[a] for a in parents]
     cells = math.prod(shape)
@@ -145,10 +133,15 @@ def share_out(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: 
     extra = np.diff(passed, axis=1, prepend=0.0)
     assigned = (whole + extra).astype(np.int64)
     values = np.repeat(np.tile(np.arange(conditional.shape[1], dtype=np.int32), len(conditional)), assigned.reshape(-1))
-    # The rows of each group in random order, after those of the groups before it, by one sort of one number a row: its group, then chance.
-    bits = 62 - len(conditional).bit_length()
-    keys = members.astype(np.int64) << bits
-    keys |= (rng.random(len(members)) * 2.0**bits).astype(np.int64)
+    # The rows of each group in random order, after those of the groups before it, by one sort of one number a row: its group, chance, and
+    # its place, which is much faster than a sort that returns places.
+    places = len(members).bit_length()
+    chance = 62 - len(conditional).bit_length() - places
+    keys = members.astype(np.int64) << chance
+    keys |= (rng.random(len(members)) * 2.0**chance).astype(np.int64)
+    keys <<= places
+    keys |= np.arange(len(members))
+    keys.sort()
     codes = np.empty(len(members), dtype=np.int32)
-    codes[keys.argsort()] = values
+    codes[keys & ((1 << places) - 1)] = values
     return codes

@@ -24,7 +24,7 @@ class Model(Protocol):
 class RowModel(Model, Protocol):
     """A model that can also write rows."""
 
-    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
         """Codes, shape (n, attributes of the domain), as close to the model's answers to `marginals` (weights c_r) as n rows can be."""
 
 
@@ -37,7 +37,7 @@ class Unmoved:
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
         return self.model.marginal(clique)
 
-    def rows(self, n: int, _marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+    def rows(self, n: int, _marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
         return self.model.rows(n, {}, rng)
 
 

@@ -123,7 +123,7 @@ def _drawn(fitted: Refitted, rows: int, seed: int, part: int) -> DrawnRows:
 
 def _of_group(fitted: Refitted, rows: int, cells: Cells, seed: int) -> DrawnRows:
     """Rows of everybody, of which those in the group are kept: whatever the model, they are what it says of the group."""
-    domain, kept, looked, found = fitted.plan.domain, list[NDArray[np.int32]](), 0, 0
+    domain, kept, looked, found = fitted.plan.domain, list[Codes](), 0, 0
     while found < rows:
         batch = _drawn(fitted, _AT_ONCE if kept else _AT_FIRST, seed, len(kept))
         kept.append(batch.codes[_inside(domain, cells, batch.codes)])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.arrow_times import NO_TIME, array, micros
 from dpsynth_core.sources import times
 from dpsynth_core.sources.notation import Notation
-from dpsynth_core.sources.ordering import in_order
+from dpsynth_core.sources.ordering import Codes, in_order
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import TYPED, RowColumn
@@ -53,7 +53,7 @@ def typed(domain: Domain, table: pa.Table) -> pa.Table:
     return table
 
 
-def as_written(domain: Domain, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+def as_written(domain: Domain, codes: Codes) -> Codes:
     """The cells that rows can be read back as: in a column that is not text a value outside is written as nothing, and so counts as missing
     where there is a cell for that. Shape (n, columns of the domain)."""
     written = codes.copy()
@@ -64,7 +64,7 @@ def as_written(domain: Domain, codes: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def decode(
-    domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator, first: int = 0, inside: Mapping[str, Inside] = MappingProxyType({})
+    domain: Domain, codes: Codes, rng: np.random.Generator, first: int = 0, inside: Mapping[str, Inside] = MappingProxyType({})
 ) -> pa.Table:
     """Rows of values from rows of codes, shape (n, attributes of the domain); columns and types as the original's. first: how many rows
     come before these. inside: by column, how numbers lie in its bins.
@@ -80,7 +80,7 @@ def decode(
 
     parts = {name: one.of(domain[name]) for name, one in inside.items()}
 
-    def draw(attribute: Attribute, cells: NDArray[np.int32]) -> NDArray[Any]:
+    def draw(attribute: Attribute, cells: Codes) -> NDArray[Any]:
         return _drawn(attribute, cells, rng, parts.get(attribute.name))
 
     numbers = {a.name: draw(a, codes[:, i]) for i, a in enumerate(domain) if a.is_number}
@@ -130,7 +130,7 @@ def _plain_numbers(attribute: Attribute, column: pa.Array | pa.ChunkedArray) -> 
     return np.asarray((column.cast(pa.int32()) if attribute.dtype == "date" else column).cast(pa.float64()).to_numpy())
 
 
-def _drawn(attribute: Attribute, codes: NDArray[np.int32], rng: np.random.Generator, parts: Parts | None) -> NDArray[Any]:
+def _drawn(attribute: Attribute, codes: Codes, rng: np.random.Generator, parts: Parts | None) -> NDArray[Any]:
     """A number from each bin, or from one of its parts; any for cells that are none."""
     bins = np.where(codes >= attribute.values, 0, codes)
     edges = np.asarray(attribute.edges, dtype=np.float64) if parts is None else parts.edges
@@ -146,7 +146,7 @@ def _drawn(attribute: Attribute, codes: NDArray[np.int32], rng: np.random.Genera
     return np.where(below >= low, below, np.where(above < high, above, drawn))
 
 
-def _written_column(attribute: Attribute, codes: NDArray[np.int32], numbers: NDArray[Any] | None) -> pa.Array:
+def _written_column(attribute: Attribute, codes: Codes, numbers: NDArray[Any] | None) -> pa.Array:
     """numbers: of columns with bins."""
     kind = arrow_type(attribute)
     if numbers is None:
@@ -167,11 +167,11 @@ def _cell_values(attribute: Attribute) -> pa.Array:
 class DrawnRows:
     """Synthetic rows whose values are drawn within their cells, one batch after the other, each time the same.
 
-    codes: int32, shape (rows, attributes of the domain).  state: of the generator that draws the first batch; every later batch has one
+    codes: shape (rows, attributes of the domain).  state: of the generator that draws the first batch; every later batch has one
     of its own, made from `seed` and the batch's number.  inside: by column, how numbers lie in its bins."""
 
     domain: Domain
-    codes: NDArray[np.int32]
+    codes: Codes
     state: Mapping[str, Any]
     seed: int
     inside: Mapping[str, Inside] = field(default_factory=dict)

@@ -18,14 +18,16 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.order import Order, from_first_to_last, positions
 
+Codes = NDArray[np.integer]
+"""Of which one more still is a number (`vocabulary.rows.narrow`)."""
 Numbers = dict[str, NDArray[Any]]
 """By column, the number of the value of each row."""
-Draw = Callable[[Attribute, NDArray[np.int32]], NDArray[Any]]
+Draw = Callable[[Attribute, Codes], NDArray[Any]]
 """Numbers from the cells of a column."""
 _ROUNDS = 16
 
 
-def in_order(domain: Domain, codes: NDArray[np.int32], drawn: Numbers, draw: Draw, rng: np.random.Generator) -> Numbers:
+def in_order(domain: Domain, codes: Codes, drawn: Numbers, draw: Draw, rng: np.random.Generator) -> Numbers:
     """The numbers, those of rows out of order drawn again. codes: shape (n, attributes of the domain)."""
     names = from_first_to_last(domain.orders)
     numbers = dict(drawn)
@@ -42,7 +44,7 @@ def in_order(domain: Domain, codes: NDArray[np.int32], drawn: Numbers, draw: Dra
     return numbers
 
 
-def _out_of_order(domain: Domain, codes: NDArray[np.int32], numbers: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+def _out_of_order(domain: Domain, codes: Codes, numbers: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
     """Which rows break an order, shape (n,)."""
     wrong = np.zeros(len(codes), dtype=bool)
     for rule in domain.orders:
@@ -51,11 +53,11 @@ def _out_of_order(domain: Domain, codes: NDArray[np.int32], numbers: Mapping[str
     return wrong
 
 
-def _known(domain: Domain, codes: NDArray[np.int32], name: str) -> NDArray[np.bool_]:
+def _known(domain: Domain, codes: Codes, name: str) -> NDArray[np.bool_]:
     return codes[:, domain.position(name)] < domain[name].values
 
 
-def _one_after_the_other(domain: Domain, codes: NDArray[np.int32], names: Sequence[str], rng: np.random.Generator) -> Numbers:
+def _one_after_the_other(domain: Domain, codes: Codes, names: Sequence[str], rng: np.random.Generator) -> Numbers:
     """Numbers in order: each between its bin's ends, what the columns before it have, and what those behind it allow."""
     lowest, highest = {}, {}
     for name in names:

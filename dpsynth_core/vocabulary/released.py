@@ -30,10 +30,10 @@ def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: Floa
 
 
 @overload
-def of_codes(domain: Domain, codes: NDArray[np.int32], clique: Clique, weights: None = None) -> NDArray[np.int64]: ...
+def of_codes(domain: Domain, codes: NDArray[np.integer], clique: Clique, weights: None = None) -> NDArray[np.int64]: ...
 @overload
-def of_codes(domain: Domain, codes: NDArray[np.int32], clique: Clique, weights: Float) -> Float: ...
-def of_codes(domain: Domain, codes: NDArray[np.int32], clique: Clique, weights: Float | None = None) -> NDArray[Any]:
+def of_codes(domain: Domain, codes: NDArray[np.integer], clique: Clique, weights: Float) -> Float: ...
+def of_codes(domain: Domain, codes: NDArray[np.integer], clique: Clique, weights: Float | None = None) -> NDArray[Any]:
     """The marginal of a table of codes, shape domain.sizes(clique): counts, or sums of the rows' weights.
 
     codes: shape (rows, attributes of the domain).  weights: shape (rows,).

@@ -14,6 +14,11 @@ from dpsynth_core.vocabulary.predictors import Predictor, RightCounts
 from dpsynth_core.vocabulary.tally import Tally
 
 
+def narrow(sizes: Collection[int]) -> np.dtype[np.unsignedinteger]:
+    """The codes of columns with so many values in the fewest bytes; a code and one more still is a number there."""
+    return np.min_scalar_type(max(sizes, default=0))
+
+
 @dataclass(frozen=True, eq=False)
 class Repeated:
     """Rows of which each stands for several equal ones. codes: shape (n, attributes of the domain). times: shape (n,), 1 or more."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.inference import rows
 from dpsynth_core.inference.contraction import Contractor
-from dpsynth_core.inference.folding import Folding
+from dpsynth_core.inference.folding import ColumnFolding, Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.inference.structure import Structure
+from dpsynth_core.sources.decoding import decode
+from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.inference.brute_force import coded_domain
 from tests.inference.test_model import models
 from tests.tiers import examples
@@ -83,14 +86,17 @@ def test_every_order_of_rows_is_as_likely() -> None:
     assert (np.abs(counts - 1000) < 6 * np.sqrt(6000 * 5 / 36)).all()  # six standard deviations of a binomial: false alarms below 1e-7
 
 
-def test_rows_of_many_columns_are_put_in_order_too() -> None:
-    """More columns than one number has room for."""
-    rng = np.random.default_rng(6)
-    codes = rng.integers(0, 1000, (200, 15)).astype(np.int32)
-    codes[:, :8] //= 500  # so that later columns matter
-    ordered, again = (in_random_order(table, np.random.default_rng(1)) for table in (codes, codes[rng.permutation(200)]))
-    assert np.array_equal(ordered, again)
-    assert sorted(map(tuple, ordered.tolist())) == sorted(map(tuple, codes.tolist()))
+@pytest.mark.parametrize(("cells", "bytes_each"), [(255, 1), (256, 2), (65_535, 2), (65_536, 4)])
+def test_rows_are_held_in_as_few_bytes_as_their_cells_take_and_decoded_to_the_last(cells: int, bytes_each: int) -> None:
+    """Whose model has two cells, one of them folded."""
+    domain = Domain((Attribute.integer("a", 0, cells - 1, width=1),))
+    shares = np.append(1.0, np.full(cells - 1, 1 / (cells - 1)))
+    folding = Folding(domain, {"a": ColumnFolding(np.minimum(np.arange(cells), 1), shares)})
+    structure, rng = Structure([(0,)], (2,)), np.random.default_rng(0)
+    codes = GraphicalModel(folding, structure, (np.log([1.0, cells - 1]),), 1.0, Contractor((2,))).rows(cells, {}, rng)
+    assert codes.dtype.itemsize == bytes_each
+    assert sorted(codes[:, 0].tolist()) == list(range(cells))
+    assert np.array_equal(decode(domain, codes, rng)["a"].to_numpy(), codes[:, 0])
 
 
 def test_groups_are_the_same_whether_looked_up_or_sorted() -> None:

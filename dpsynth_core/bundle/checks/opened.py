@@ -33,7 +33,7 @@ from dpsynth_core.sources.decoding import arrow_type, typed
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import Calibrated
-from dpsynth_core.vocabulary.rows import Repeated
+from dpsynth_core.vocabulary.rows import Repeated, narrow
 
 _BLOCK_BYTES = 2**22
 """Of synthetic.csv that are read at a time; no row is longer."""
@@ -70,8 +70,7 @@ class CsvRows:
 
     def codes(self) -> NDArray[np.integer]:
         """The rows as cells of the domain, in as few bytes as number these. Shape (rows, attributes)."""
-        narrow: np.dtype[Any] = np.min_scalar_type(max((attribute.size for attribute in self.domain), default=0))
-        codes, start = np.empty((self.num_rows, len(self.domain)), narrow), 0
+        codes, start = np.empty((self.num_rows, len(self.domain)), narrow(self.domain.sizes(self.domain.names))), 0
         for batch in self.checked():
             encoded = encode(self.domain, batch, Notation(frozenset()))
             for place, name in enumerate(self.domain.names):

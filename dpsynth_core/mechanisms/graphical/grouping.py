@@ -176,5 +176,5 @@ class OfColumns:
     def marginal(self, clique: Clique) -> Float:
         return self.model.marginal(self.domain.clique(clique))
 
-    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
         return self.model.rows_of(self.domain, n, marginals, rng)

@@ -65,7 +65,7 @@ class ExplicitDistribution:
         """Counts, shape domain.sizes(clique)."""
         return project(self.cells, self.domain.names, clique)
 
-    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
         """Codes of n rows in random order, shape (n, attributes): every record as often as its share of n, rounded down or up; then single
         values are changed to bring the rows closer to the distribution's answers to `marginals` (weights c_r)."""
         counts = rounded(self.cells.ravel() * (n / self.total), n, rng)

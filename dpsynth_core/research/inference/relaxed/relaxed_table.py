@@ -50,7 +50,7 @@ class RelaxedTable:
             values.append(counts[nonzero])
         return SparseAnswers(np.concatenate(numbers), np.concatenate(values))
 
-    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
         """Codes, shape (n, attributes): rounded rows, then single values changed to bring them closer to this table's own answers to
         `marginals` (weights c_r)."""
         with threads.one_thread():  # answers in float32 are rounded by how many there are, and a repeated release has one
