@@ -10,8 +10,9 @@ Released values only.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,36 @@ from numpy.typing import NDArray
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import expand, project
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, final, subsets
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Noisy tables, found by their columns: few of a wide table's share a column with a marginal."""
+
+    measurements: Sequence[Measurement]
+
+    @cached_property
+    def _places(self) -> Mapping[str, list[int]]:
+        found = dict[str, list[int]]()
+        for place, one in enumerate(self.measurements):
+            for name in one.clique:
+                found.setdefault(name, []).append(place)
+        return found
+
+    @cached_property
+    def _sums(self) -> NDArray[np.float64]:
+        """Of each table the precision of the number of records that it adds up to, and that times the number: shape (2, tables)."""
+        precision = [1 / (one.values.size * one.deviation**2) for one in self.measurements]
+        return np.array([precision, [weight * one.values.sum() for weight, one in zip(precision, self.measurements, strict=True)]])
+
+    def about(self, clique: Clique) -> Sequence[Measurement]:
+        """What least squares needs of them for a marginal: those that share a column with it, and the number of records that all others
+        add up to."""
+        near = sorted({place for name in clique for place in self._places.get(name, ())})
+        precision, sums = np.delete(self._sums, near, axis=1).sum(axis=1)
+        if not near or not precision:
+            return self.measurements
+        return [*(self.measurements[place] for place in near), Measurement((), np.array(sums / precision), math.sqrt(1 / precision))]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from dpsynth_core.claims.certificate import ROWS, Certificate, table_bounds
 from dpsynth_core.claims.ranges import LargestRange, RangeErrors, bound
 from dpsynth_core.claims.weighted import Weighted
 from dpsynth_core.evaluation.bounds import UNSUPPORTED, Bound
-from dpsynth_core.evaluation.combination import Combined, combined_parts
+from dpsynth_core.evaluation.combination import Combined, Evidence, combined_parts
 from dpsynth_core.evaluation.questions.question import Vector, cell_values, half_width
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import Total
@@ -76,8 +77,12 @@ class Known:
         """The table from all noisy ones; None where none contains it."""
         if clique not in self._estimates:
             public = self.total.value if self.total is not None and self.total.sigma == 0 else None
-            self._estimates[clique] = combined_parts(self.domain, self.measurements, clique, public)
+            self._estimates[clique] = combined_parts(self.domain, self._evidence.about(clique), clique, public)
         return self._estimates[clique]
+
+    @cached_property
+    def _evidence(self) -> Evidence:
+        return Evidence(self.measurements)
 
     def values(self, column: str) -> Vector | None:
         """See `question.cell_values`."""
