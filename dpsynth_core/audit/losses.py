@@ -111,6 +111,8 @@ def numbers(answer: Any) -> NDArray[np.float64]:
     """All numbers of a noisy answer, flat."""
     if isinstance(answer, Measurement | Residual):
         return answer.values.ravel()
+    if isinstance(answer, list):
+        return np.concatenate([numbers(part) for part in answer])
     return np.array(list(answer.values()) if isinstance(answer, dict) else answer, dtype=np.float64).ravel()
 
 

@@ -33,8 +33,8 @@ def _offered_marginal(_: PrivacyKernel, neighbours: Neighbours) -> Question:
     return {"offered": Offered(answers, dict.fromkeys(answers, 1.0), halfway), "eps": EPS, "among": np.array([True, True, False])}
 
 
-def _marginal(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    return {"clique": _PAIR, "sigma": kernel.unit.marginal_l2 / MU}
+def _marginals(kernel: PrivacyKernel, _: Neighbours) -> Question:
+    return {"cliques": [("b",), _PAIR], "sigma": kernel.unit.marginals_l2(2) / MU}
 
 
 def _errors(kernel: PrivacyKernel, _: Neighbours) -> Question:
@@ -65,7 +65,7 @@ _GUESS = Predictor("b", Additive(np.array([0, 1], dtype=np.int64), {}), Largest(
 """Right about the person's rows and about no one else's in `OLD`."""
 
 CASES = (
-    Case("measure_marginal", _marginal),
+    Case("measure_marginals", _marginals),
     Case("measure_residual", lambda kernel, _: {"clique": _PAIR, "sigma": kernel.residual_l2(_PAIR, 1.0) / MU}, share=0.75),
     Case("measure_cells", lambda kernel, _: {"clique": ("b",), "cells": _LARGEST, "sigma": kernel.unit.marginal_l2 / MU}),
     Case(
@@ -90,7 +90,7 @@ CASES = (
     Case("measure_errors", _errors, "in a group of records", view=lambda kernel: kernel.among({"a": (0,)})),
     *(
         Case(name, ask, "of weighted records", view=lambda kernel: kernel.weighted("b", np.array([1, 3])))
-        for name, ask in (("measure_marginal", _marginal), ("measure_errors", _errors))
+        for name, ask in (("measure_marginals", _marginals), ("measure_errors", _errors))
     ),
     *(case for wing in registered("audits") for case in wing.CASES),
 )

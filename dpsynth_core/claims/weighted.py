@@ -298,11 +298,11 @@ def measure(plan: Asked, kernel: SealedKernel, codes: Codes | Repeated, inside: 
 
 def _measured(of: Group, kernel: SealedKernel, step: float, members: Measured | None) -> Measured:
     """The tables of its columns, each of which the kernel may have with one more cell, of nobody."""
-    cliques = [(one.name,) for one in of.singles]
+    cliques: list[Clique] = [(one.name,) for one in of.singles]
     kernel.prepare(of.cliques)
     sigma = kernel.unit.marginal_l2 * math.sqrt(len(cliques) / (2 * _CALIBRATING * kernel.rho_left))
-    tables = [kernel.measure_marginal(clique, sigma) for clique in cliques]
-    tables = [replace(table, values=table.values[: one.size]) for table, one in zip(tables, of.singles, strict=True)]
+    measured = kernel.measure_marginals(cliques, sigma)
+    tables = [replace(table, values=table.values[: one.size]) for table, one in zip(measured, of.singles, strict=True)]
     total = known_total(tables, None)
     assert total is not None
     return Measured(step, total, sigma, tuple(WeightedTable(one.clique[0], tuple(one.values.tolist())) for one in tables), members)
@@ -354,8 +354,8 @@ class WeightsMeasured(Claim[Weighted]):
         return None if codes is None else measure(plan, kernel, codes, final.inside)
 
     def answers(self, plan: Asked, stated: Weighted | None) -> int:  # noqa: ARG002
-        """The tables, their errors and the largest of these; and those of groups, where there are some."""
-        return 0 if stated is None else sum(len(one.tables) + 2 + len(one.certificate.most) for one in stated.parts)
+        """The tables together, their errors and the largest of these; and those of groups, where there are some."""
+        return 0 if stated is None else sum(3 + len(one.certificate.most) for one in stated.parts)
 
     def follows(self, received: Received, stated: Weighted | None) -> str:
         if stated is None:

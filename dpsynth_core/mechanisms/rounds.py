@@ -5,13 +5,14 @@ Released values only: the private table is reached through the kernel that is ha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, groupby
 
 import numpy as np
 
 from dpsynth_core.inference.estimation import estimate_total
-from dpsynth_core.mechanisms.steps import Fitted, Measured, Step
+from dpsynth_core.mechanisms.steps import Fitted, Measured
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
@@ -19,6 +20,8 @@ from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement
 
 MAX_CELLS = 100_000_000
 """A mechanism that compares its model with many marginals keeps both answers: 16 bytes a cell, and it refuses more cells than this."""
+TOGETHER = 250_000
+"""Cells that take noise at once: for seconds, in which nothing is shown and nobody can stop a run."""
 LEAST_ROWS, MOST_ROWS = 1_000, 100_000
 """That are moved towards tables."""
 
@@ -92,13 +95,22 @@ def eps_for(rho: float, price: float) -> float:
     return math.sqrt(rho / price)
 
 
-def measure(kernel: Kernel, number: int, cliques: Collection[Clique], sigma: float) -> Generator[Step, None, list[Measurement]]:
+def measure(kernel: Kernel, number: int, cliques: Collection[Clique], sigma: float) -> Generator[Measured, None, list[Measurement]]:
     """Measure each of `cliques` at sigma, as part of round `number`. Yields a Measured event each; returns the measurements."""
-    taken = []
-    for clique in cliques:
-        taken.append(kernel.measure_marginal(clique, sigma))
-        yield Measured(number, taken[-1], kernel.rho_spent, done(kernel))
+    taken = list[Measurement]()
+    for some in _batches(kernel.domain, cliques):
+        measurements = kernel.measure_marginals(some, sigma)
+        for measurement in measurements:
+            yield Measured(number, measurement, kernel.rho_spent, done(kernel))
+        taken += measurements
     return taken
+
+
+def _batches(domain: Domain, cliques: Collection[Clique]) -> Iterator[list[Clique]]:
+    """Of about `TOGETHER` cells."""
+    ends = accumulate(map(domain.cells, cliques))
+    for _, some in groupby(zip(cliques, ends, strict=True), lambda pair: pair[1] // TOGETHER):
+        yield [clique for clique, _ in some]
 
 
 def count_people(kernel: Kernel, share: float) -> Generator[Measured, None, Measurement]:

@@ -117,7 +117,7 @@ class Kernel(ABC):
 
     seed = operations.seed
     residual_l2 = operations.residual_l2
-    measure_marginal = operations.measure_marginal
+    measure_marginals = operations.measure_marginals
     measure_residual = operations.measure_residual
     measure_total = operations.measure_total
     measure_errors = operations.measure_errors

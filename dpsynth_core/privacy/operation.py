@@ -62,6 +62,10 @@ class Asked:
             self.shapes[clique] = self.domain.sizes(clique)
         return self.shapes[clique]
 
+    def groups_of(self, clique: Clique) -> tuple[Groups, ...]:
+        """Those among the names of a marginal."""
+        return tuple(self.groups[name] for name in clique if name in self.groups)
+
     def require(self, ability: str) -> None:
         """ValueError unless the source offers it."""
         if ability not in self.offers:

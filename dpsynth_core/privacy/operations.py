@@ -9,7 +9,7 @@ under GDP selections cost pi/2 times as much (Proposition 6).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import TypeVar
 
@@ -19,16 +19,7 @@ from numpy.typing import NDArray
 from dpsynth_core.privacy import events, residuals, thresholds
 from dpsynth_core.privacy.events import Gaussian, Selection, Thresholded
 from dpsynth_core.privacy.operation import Asked, operation
-from dpsynth_core.privacy.scores import (
-    COUNT_STEPS,
-    SUM_STEPS,
-    Offered,
-    check_answers,
-    distances,
-    scores,
-    sensitivity,
-    steps,
-)
+from dpsynth_core.privacy.scores import COUNT_STEPS, SUM_STEPS, Offered, check_answers, distances, scores, sensitivity, steps
 from dpsynth_core.privacy.view import Integers, View
 from dpsynth_core.vocabulary import keys
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -61,13 +52,19 @@ def residual_l2(asked: Asked, clique: Clique, sigma: float) -> Answer[float]:
     return lambda _: l2
 
 
-@operation(Gaussian, lambda asked, _clique, sigma: Gaussian(sigma, asked.unit.marginal_l2))
-def measure_marginal(asked: Asked, clique: Clique, sigma: float) -> Answer[Measurement]:
-    """A marginal + noise in every cell. A person's rows are in one cell each: l2 = marginal_l2 (Proposition 2)."""
-    asked.shape(clique)
-    groups = tuple(asked.groups[name] for name in clique if name in asked.groups)
-    noisy = measure(lambda view: view.tables([clique])[clique], sigma)
-    return lambda view: Measurement(clique, noisy(view), float(sigma), rounding=ROUNDING, groups=groups)
+@operation(Gaussian, lambda asked, *given: Gaussian(given[-1], asked.unit.marginals_l2(len(given) - 1)))  # each marginal's columns; sigma
+def measure_marginals(asked: Asked, cliques: list[Clique], sigma: float) -> Answer[list[Measurement]]:
+    """Each of k marginals + noise in every cell, in one draw. A person's rows are in one cell of each: l2 = sqrt(k) marginal_l2
+    (Proposition 2)."""
+    shapes = [asked.shape(clique) for clique in cliques]
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    noisy = measure(lambda view: np.concatenate([counts.ravel() for counts in _counts(view, cliques)]), sigma)
+
+    def answer(view: View) -> list[Measurement]:
+        tables = zip(cliques, shapes, np.split(noisy(view), ends[:-1]), strict=True)
+        return [Measurement(r, values.reshape(shape), float(sigma), None, ROUNDING, asked.groups_of(r)) for r, shape, values in tables]
+
+    return answer
 
 
 def _residual(asked: Asked, clique: Clique, sigma: float) -> events.Residual:
@@ -266,7 +263,7 @@ def select_offered_marginal(asked: Asked, offered: Offered, eps: float, among: N
         raise ValueError("a selection is among one or more of the marginals that are offered")
 
     def ranked(view: View) -> Integers:
-        gaps = np.array(distances(_counts(view, dict.fromkeys(offered.cliques)), offered.tables), dtype=np.int64)
+        gaps = np.array(distances(_counts(view, offered.cliques), offered.tables), dtype=np.int64)
         return scores(offered.weights, gaps, offered.offsets)
 
     def drawn(view: View) -> Clique:
@@ -277,6 +274,6 @@ def select_offered_marginal(asked: Asked, offered: Offered, eps: float, among: N
     return drawn
 
 
-def _counts(view: View, cliques: Mapping[Clique, object]) -> list[Integers]:
-    tables = view.tables(cliques.keys())
+def _counts(view: View, cliques: Collection[Clique]) -> list[Integers]:
+    tables = view.tables(cliques)
     return [tables[clique] for clique in cliques]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -26,19 +27,25 @@ _OFFERED: WeakKeyDictionary[Offered, str] = WeakKeyDictionary()
 
 
 def numbers(values: Iterable[Any]) -> tuple[Any, ...]:
-    """The names of columns and the numbers among the arguments of a call, in order."""
-    return tuple(value for value in values if is_name(value) or isinstance(value, int | float | np.number))
+    """The names of columns and the numbers among the arguments of a call, in order; of a list of names each."""
+    each = chain.from_iterable(value if _are_names(value) else [value] for value in values)
+    return tuple(value for value in each if is_name(value) or isinstance(value, int | float | np.number))
 
 
 def digests(arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
     """SHA-256 of what a call was given besides, as one more argument; none where names and numbers say enough."""
-    given = [one for one in (*arguments, *options.values()) if not (is_name(one) or isinstance(one, int | float | np.number | None))]
+    said = int, float, np.number, type(None)
+    given = [one for one in (*arguments, *options.values()) if not (is_name(one) or _are_names(one) or isinstance(one, said))]
     return ((_ABOUT, digest(given)),) if given else ()
 
 
 def is_name(value: object) -> bool:
     """Whether an argument names columns, or is one of the further arguments here."""
     return isinstance(value, tuple) and all(isinstance(part, str) for part in value)
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, list) and all(map(is_name, value))
 
 
 def is_about(argument: object) -> bool:

@@ -49,7 +49,11 @@ class Unit:
     @property
     def marginal_l2(self) -> float:
         """L2 sensitivity of one marginal, never rounded down: m in one cell, or m lost in one and gained in another."""
-        return _root(self.max_rows_per_person**2 * (2 if self.relation == REPLACE else 1))
+        return self.marginals_l2(1)
+
+    def marginals_l2(self, count: int) -> float:
+        """L2 sensitivity of `count` marginals together, never rounded down: one row may be all that each of them counts."""
+        return _root(count * self.max_rows_per_person**2 * (2 if self.relation == REPLACE else 1))
 
     def residual_l2(self, one_row: Fraction, one_row_elsewhere: Fraction) -> float:
         """L2 sensitivity of a residual, never rounded down, from the squares that `privacy.residuals` has for one row.

@@ -48,7 +48,7 @@ def answers_only(plan: Plan, kept: Kept) -> Release:
     with suppress(AnswersEnd):  # it ended while values were learnt: then no table was measured
         kernel = replaying(plan.domain, plan.unit, plan.shares, answers, paid)
         plan, _ = synthesis.learnt(plan, kernel, Journal())
-    measurements = tuple(answer.value for answer in answers if isinstance(answer.value, Measurement))
+    measurements = tuple(table for answer in answers for table in answer.tables if isinstance(table, Measurement))
     if not any(measurement.clique for measurement in measurements):
         raise InputError("run", "it had measured no table yet", "nothing of it can be kept")
     counted = (float(answer.value) for answer in answers if answer.operation == "measure_total")
@@ -59,8 +59,7 @@ def answers_only(plan: Plan, kept: Kept) -> Release:
     history, charges, so_far = list[Progress](), iter(paid), Fraction()
     for answer in answers:
         so_far += sum((plan.shares.accountant.cost(next(charges)) for _ in range(answer.charges)), Fraction())
-        if isinstance(answer.value, Measurement):
-            history.append(Progress.measured(answer.value, float(so_far)))
+        history += [Progress.measured(table, float(so_far)) for table in answer.tables if isinstance(table, Measurement)]
     return Release(
         plan=plan,
         codes=None,

@@ -13,11 +13,13 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import takewhile
 from typing import Any, Self, cast
 
 import numpy as np
 
 from dpsynth_core.claims.claim import AnswersEnd
+from dpsynth_core.claims.outcome import near
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Shares
@@ -55,6 +57,19 @@ class RecordedAnswer:
     arguments: tuple[Any, ...]
     charges: int
     value: Any
+
+    @property
+    def tables(self) -> Sequence[Measurement | Residual]:
+        """The noisy tables that it is."""
+        given = self.value if isinstance(self.value, list) else [self.value]
+        return [one for one in given if isinstance(one, Measurement | Residual)]
+
+    @property
+    def as_asked(self) -> bool:
+        """Whether its noisy tables are those that were asked for, with that noise."""
+        names = list(takewhile(questions.is_name, self.arguments))
+        sigma = self.arguments[len(names)]
+        return [table.clique for table in self.tables] == names and all(near(table.sigma, sigma) for table in self.tables)
 
 
 _Group = tuple[tuple[str, ...], ...]
@@ -140,9 +155,8 @@ class _Given:
             raise InputError("transcript", "the mechanism asked for something else than it did then", "use the versions that it names")
         if isinstance(answer.value, Unrecorded):
             raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")
-        if isinstance(answer.value, Measurement):  # what the kernel decides of it: which values its groups have, the kind of its noise
-            groups = tuple(kernel._public.groups[name] for name in answer.value.clique if name in kernel._public.groups)
-            if answer.value.groups != groups or not answer.value.is_rounded_normal:
+        for table in answer.tables:  # what the kernel decides of one: which values its groups have, the kind of its noise
+            if isinstance(table, Measurement) and (table.groups != kernel._public.groups_of(table.clique) or not table.is_rounded_normal):
                 raise InputError("transcript", "a noisy table is not as the kernel measures", "do not rely on this release")
         asked = tuple(one for one in question if not questions.most_times(one))  # its unit knows as what records count
         event = _paid(Call(kernel.unit, kernel.domain, operation, asked, answer.value), answer.charges, self._paid)
@@ -198,7 +212,7 @@ def check_paid(domain: Domain, unit: Unit, answers: Sequence[RecordedAnswer], pa
         raise InputError("transcript", "there are charges for which there is no answer", "do not rely on this release")
 
 
-_FORMER = {"select_worst_marginal": "select_offered_marginal"}
+_FORMER = {"select_worst_marginal": "select_offered_marginal", "measure_marginal": "measure_marginals"}
 """Operations of earlier releases that another one has taken the place of, at the same price of the same numbers."""
 
 
@@ -281,8 +295,15 @@ def _same(then: Any, now: Any) -> bool:
 def row_seed(answers: Sequence[RecordedAnswer]) -> int:
     """What rows are drawn with: 63 bits of the SHA-256 of what was answered before they are. The words of the plan are left out of it, for
     they can be chosen freely. It protects no one: no noise depends on it."""
-    given = [(a.operation, a.value.values if isinstance(a.value, Measurement | Residual) else a.value) for a in answers]
+    given = [(a.operation, _cells(a.value)) for a in answers]
     return int(questions.digest(given)[:16], 16) >> 1
+
+
+def _cells(answer: Any) -> Any:
+    """What is random of an answer."""
+    if isinstance(answer, list):
+        return [_cells(part) for part in answer]
+    return answer.values if isinstance(answer, Measurement | Residual) else answer
 
 
 def _copied(answer: Any) -> Any:

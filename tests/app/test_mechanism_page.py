@@ -308,7 +308,7 @@ def test_what_a_lost_run_measured_is_kept_from_its_page_and_shown_as_results() -
     plan = Plan.of(sealed(place))
     spool = Spool(spools.spool_file(run), run, plan, private=True)
     counts = np.full(plan.domain.sizes(("age",)), 40.0)
-    spool.keep(RecordedAnswer("measure_marginal", (("age",), 9.0), 0, Measurement(("age",), counts, 9.0)), ())
+    spool.keep(RecordedAnswer("measure_marginals", (("age",), 9.0), 0, [Measurement(("age",), counts, 9.0)]), ())
     spool.close()
     ended(run, "lost", "Its worker died.")
     charged = balance.spent("Invented people")

@@ -72,12 +72,12 @@ def test_a_spec_is_audited_without_its_data(spec: Path, capsys: pytest.CaptureFi
 
 
 def test_the_operations_are_audited_for_every_unit(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = [case for case in report.operations.CASES if case.operation in ("measure_marginal", "select_offered_marginal")]
+    wanted = [case for case in report.operations.CASES if case.operation in ("measure_marginals", "select_offered_marginal")]
     monkeypatch.setattr(report.operations, "CASES", tuple(wanted))
     assert main(["audit", "--operations", "--draws", "60"]) == 0
     out = capsys.readouterr().out
     for unit in ("add-remove, 1 row", "add-remove, 2 rows", "replace, 1 row", "replace, 2 rows"):
-        assert f"nothing found: measure_marginal, {unit} per person, zCDP" in out
+        assert f"nothing found: measure_marginals, {unit} per person, zCDP" in out
         assert f"nothing found: select_offered_marginal, {unit} per person, pure DP" in out
     assert "computed from every answer's probability" in out
 

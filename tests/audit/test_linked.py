@@ -68,10 +68,10 @@ def audited(folder: Path, unit: Unit, pair: tuple[Sequence[Home], Sequence[Home]
     the kernel is built with."""
     neighbours = Pair((source(folder / "one", [*OTHERS, *pair[0]]), source(folder / "two", [*OTHERS, *pair[1]])), unit)
     priced, noise = priced or unit, SeededNoise(1)
-    question = {"clique": clique, "sigma": priced.marginal_l2 / MU}
-    guess = Losses(neighbours).of("measure_marginal", question)  # type: ignore[arg-type]  # its tables can be counted
+    question = {"cliques": [clique], "sigma": priced.marginal_l2 / MU}
+    guess = Losses(neighbours).of("measure_marginals", question)  # type: ignore[arg-type]  # its tables can be counted
     kernels = [[PrivacyKernel(table, priced, 1e6, noise, 0.99, ZCDP) for _ in range(DRAWS)] for table in neighbours.tables]
-    one, two = ([guess(kernel.measure_marginal(**question)) for kernel in side] for side in kernels)
+    one, two = ([guess(kernel.measure_marginals(**question)) for kernel in side] for side in kernels)
     return any(from_draws(claim, (one, two), LEVEL).broken for claim in of_charges(kernels[0][0].events))
 
 

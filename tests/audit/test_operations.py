@@ -94,7 +94,7 @@ def test_no_noisy_answer_tells_more_than_it_is_charged_for(case: Case, unit: Uni
     assert not broken(sample(case, unit, SeededNoise(hash_free(case, unit)), DRAWS, LEVEL))
 
 
-@pytest.mark.parametrize("operation", ["measure_marginal", "measure_residual", "select_offered_marginal", "keep_queries"])
+@pytest.mark.parametrize("operation", ["measure_marginals", "measure_residual", "select_offered_marginal", "keep_queries"])
 def test_answers_with_the_noise_of_releases_tell_no_more(operation: str) -> None:
     """OpenDP's noise and the operating system's randomness: not repeatable."""
     assert not broken(sample(named(operation), UNITS[3], OpenDPNoise(), 500, LEVEL))
@@ -127,7 +127,7 @@ def test_half_the_laplace_noise_is_found() -> None:
     assert broken(sample(named("best_mixture_error"), UNITS[1], HalfLaplace(1), 2 * DRAWS, LEVEL))
 
 
-@pytest.mark.parametrize("operation", ["measure_marginal", "measure_errors"])
+@pytest.mark.parametrize("operation", ["measure_marginals", "measure_errors"])
 def test_replacing_at_the_price_of_removing_is_found(operation: str) -> None:
     assert broken(sample(named(operation), Unit(REPLACE), SeededNoise(1), DRAWS, LEVEL, priced_as_add_remove))
 
@@ -209,7 +209,7 @@ def test_keys_dropped_at_a_cap_are_found() -> None:
 
 
 def test_noise_on_one_side_only_is_found() -> None:
-    assert broken(sample(named("measure_marginal"), UNITS[0], Shy(1), DRAWS, LEVEL))
+    assert broken(sample(named("measure_marginals"), UNITS[0], Shy(1), DRAWS, LEVEL))
 
 
 # Decision lists: one function has many written forms

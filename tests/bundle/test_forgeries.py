@@ -101,6 +101,28 @@ def consistent(release: Release, change: Callable[[dict[str, Any]], object]) -> 
     return pack.sealed(held)
 
 
+TOGETHER: dict[str, Callable[[dict[str, Any]], object]] = {
+    "one kept back": lambda answer: answer["given"]["list"].pop(),
+    "one too many": lambda answer: answer["given"]["list"].append(answer["given"]["list"][0]),
+    "in another order": lambda answer: answer["given"]["list"].reverse(),
+    "fewer asked for": lambda answer: answer["asked"].pop(0),
+    "more asked for": lambda answer: answer["asked"].insert(0, answer["asked"][0]),
+    "with less noise": lambda answer: answer["asked"].append(answer["asked"].pop() / 2),
+    "with no noise stated": lambda answer: answer["asked"].pop(),
+}
+
+
+@pytest.mark.parametrize("change", TOGETHER.values(), ids=list(TOGETHER))
+def test_tables_that_were_measured_together_are_those_that_were_asked_for_and_paid(
+    change: Callable[[dict[str, Any]], object], twin: Path
+) -> None:
+    def forge(document: dict[str, Any]) -> None:
+        change(next(answer for answer in document["transcript"] if answer["operation"] == "measure_marginals"))
+
+    report = verified(consistent(release_of("mst", twin), forge), twin)
+    assert "Was the stated noise paid for?" in [check.question for check in report.checks if check.verdict == FAILED]
+
+
 @pytest.mark.parametrize("name", list(registry.MECHANISMS))
 def test_a_bundle_of_this_version_is_consistent_with_nothing_left_open(name: str, twin: Path) -> None:
     bundle = pack.pack(release_of(name, twin))

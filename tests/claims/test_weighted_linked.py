@@ -99,7 +99,7 @@ def test_no_neighbour_is_further_in_weighted_tables_than_is_charged(relation: st
         fine = kernel.over(Domain(tuple(cells if one.name == "w" else one for one in plan.domain)))
         for number, columns in enumerate((("region", NUMBER), ("sex", "age"))):
             for column in columns:
-                weighted._view(plan, fine, times, bool(number)).measure_marginal((column,), 1.0)
+                weighted._view(plan, fine, times, bool(number)).measure_marginals([(column,)], 1.0)[0]
                 told[number, column], charged[number, column] = glass.seen[-1][0].ravel(), kernel.events[-1].l2
         seen.append(told)
     compared = combinations_with_replacement(seen[1:], 2) if relation == "replace" else ((seen[0], one) for one in seen[1:])

@@ -75,7 +75,7 @@ def chosen_round(seed: int) -> tuple[SelectionRecord, Candidate, float]:
     candidates = {c: Candidate(10.0, offset, np.zeros(100, dtype=np.float32)) for c in cliques}
     answers = {c: np.zeros(100) for c in cliques}
     winner = selected(kernel, answers, eps, dict.fromkeys(cliques, 10.0), dict.fromkeys(cliques, offset))
-    selection = SelectionRecord(candidates[winner], kernel.measure_marginal(winner, sigma), eps, 10.0, 2)
+    selection = SelectionRecord(candidates[winner], kernel.measure_marginals([winner], sigma)[0], eps, 10.0, 2)
     return selection, candidates[cliques[1 - cliques.index(winner)]], 100_000.0
 
 
@@ -136,7 +136,7 @@ def gaussian_answers(relation: str, runs: int) -> tuple[int, int]:
     for seed in range(runs):
         kernel = PrivacyKernel(source, Unit(relation), 1.0, SeededNoise(seed))
         for clique in PAIRS.cliques:
-            measured = kernel.measure_marginal(clique, 5.0)
+            measured = kernel.measure_marginals([clique], 5.0)[0]
             bound = supported(DOMAIN, [measured], clique, measured.values, 0.95, None)
             error = np.abs(measured.values - true[clique]).sum()
             paper += bound[0] < error

@@ -216,7 +216,7 @@ def free(line: bytes) -> bytes:
     [
         ("a price is lower", cheaper, "charged"),
         ("a price is missing", free, "charged"),
-        ("it is another question", lambda line: line.replace(b'"measure_marginal"', b'"measure_total"'), "transcript"),
+        ("it is another question", lambda line: line.replace(b'"measure_marginals"', b'"measure_total"'), "transcript"),
     ],
     ids=lambda value: value.replace(" ", "-") if isinstance(value, str) else "",
 )

@@ -173,7 +173,7 @@ def plain_run(rho: float, relation: str, seed: int) -> list[tuple[Clique, float]
     taken, log = [], []
 
     def measure(clique: Clique, sigma: float) -> None:
-        taken.append(kernel.measure_marginal(clique, sigma))
+        taken.append(kernel.measure_marginals([clique], sigma)[0])
         log.append((clique, sigma))
 
     for name in DOMAIN.names:

@@ -85,7 +85,7 @@ FOREIGNER = Predictor("z", Additive(np.zeros(2, dtype=np.int64), {}), Largest(np
 OPERATIONS = pytest.mark.parametrize(
     ("operate", "rho"),
     [
-        (lambda kernel: kernel.measure_marginal(("a", "b"), 2.0), 1 / 8),
+        (lambda kernel: kernel.measure_marginals([("a", "b")], 2.0)[0], 1 / 8),
         (lambda kernel: kernel.measure_total(5.0), 1 / 50),
         (lambda kernel: select(kernel, 0.4), 0.16 / 8),
         (lambda kernel: kernel.measure_errors(zeros(), 6.0), 3 / 72),
@@ -102,7 +102,7 @@ OPERATIONS = pytest.mark.parametrize(
         (lambda kernel: kernel.measure_sum(("a",), np.array([-0.5, 0.0, 0.25, 0.25]), -0.5, 0.25, 6.0), 0.25 / 72),
     ],
     ids=[
-        *("measure_marginal", "measure_total", "select", "measure_errors", "select_signed_query", "select_worst_queries"),
+        *("measure_marginals", "measure_total", "select", "measure_errors", "select_signed_query", "select_worst_queries"),
         *("permute_and_flip", "measure_queries", "keep_queries", "measure_largest_error", "measure_largest_error_of_thresholds"),
         "measure_largest_range",
         "measure_right",
@@ -156,7 +156,7 @@ def test_an_operation_whose_noise_fails_stays_charged(operate, rho: float) -> No
 
 def test_replacing_a_record_costs_twice_as_much_per_measurement_and_the_same_per_selection() -> None:
     kernel = kernel_of(people(), relation="replace")
-    kernel.measure_marginal(("a",), 2.0)
+    kernel.measure_marginals([("a",)], 2.0)[0]
     select(kernel, 0.4)
     assert [event.rho for event in kernel.events] == pytest.approx([1 / 4, 0.16 / 8], rel=1e-15)
     assert isinstance(kernel.events[1], Selection)
@@ -164,7 +164,7 @@ def test_replacing_a_record_costs_twice_as_much_per_measurement_and_the_same_per
 
 def test_several_rows_per_person_cost_their_square() -> None:
     kernel = kernel_of(people(), rows=3)
-    kernel.measure_marginal(("a",), 2.0)
+    kernel.measure_marginals([("a",)], 2.0)[0]
     kernel.measure_total(2.0)
     assert kernel.events == (Gaussian(2.0, 3.0), Gaussian(2.0, 3.0))
 
@@ -186,12 +186,12 @@ def test_the_total_is_exact_and_free_only_when_it_is_public(relation: str, rows:
 @pytest.mark.parametrize(
     "misuse",
     [
-        lambda kernel: kernel.measure_marginal(("b", "a"), 1.0),
-        lambda kernel: kernel.measure_marginal((), 1.0),
-        lambda kernel: kernel.measure_marginal(("z",), 1.0),
-        lambda kernel: kernel.measure_marginal(("a",), 0.0),
-        lambda kernel: kernel.measure_marginal(("a",), math.nan),
-        lambda kernel: kernel.measure_marginal(("a",), -1.0),
+        lambda kernel: kernel.measure_marginals([("b", "a")], 1.0)[0],
+        lambda kernel: kernel.measure_marginals([()], 1.0)[0],
+        lambda kernel: kernel.measure_marginals([("z",)], 1.0)[0],
+        lambda kernel: kernel.measure_marginals([("a",)], 0.0)[0],
+        lambda kernel: kernel.measure_marginals([("a",)], math.nan)[0],
+        lambda kernel: kernel.measure_marginals([("a",)], -1.0)[0],
         lambda kernel: kernel.measure_total(-1.0),
         lambda kernel: select(kernel, 0.0),
         lambda kernel: select(kernel, math.nan),
@@ -271,14 +271,14 @@ def test_a_misused_operation_costs_nothing_and_reads_nothing(misuse) -> None:
 def test_a_measurement_is_the_marginal_plus_noise() -> None:
     source = people()
     exact = source.counts([("a", "c")])[("a", "c")]
-    measurement = kernel_of(source).measure_marginal(("a", "c"), 3.0)
+    measurement = kernel_of(source).measure_marginals([("a", "c")], 3.0)[0]
     assert np.array_equal(measurement.values, exact)  # GlassNoise adds nothing
     assert (measurement.clique, measurement.sigma, measurement.values.dtype) == (("a", "c"), 3.0, np.dtype(np.float64))
 
 
 def test_measuring_again_draws_fresh_noise_around_the_same_counts() -> None:
     kernel = kernel_of(people(), noise=SeededNoise(33))
-    first, second = (kernel.measure_marginal(("a", "b"), 50.0).values for _ in range(2))
+    first, second = (kernel.measure_marginals([("a", "b")], 50.0)[0].values for _ in range(2))
     assert not np.array_equal(first, second)
     assert np.abs(first - second).max() < 50 * 12
 
@@ -289,7 +289,7 @@ def test_measured_marginals_have_rounded_normal_noise_of_sigma(noise: Noise, rel
     source = people()
     exact = source.counts([("a", "b", "c")])[("a", "b", "c")]
     kernel = kernel_of(source, relation=relation, noise=noise)
-    drawn = np.concatenate([(kernel.measure_marginal(("a", "b", "c"), 4.0).values - exact).ravel() for _ in range(500)])
+    drawn = np.concatenate([(kernel.measure_marginals([("a", "b", "c")], 4.0)[0].values - exact).ravel() for _ in range(500)])
     assert p_value(drawn.astype(np.int64), rounded_normal(4.0), 50) > FALSE_ALARM
 
 
@@ -423,11 +423,11 @@ def test_a_part_spends_its_share_and_no_more() -> None:
     source = people()
     kernel = kernel_of(source, rho=1.0)
     part = kernel.part(0.75)
-    part.measure_marginal(("a",), 1 / math.sqrt(2 * part.rho_left))
+    part.measure_marginals([("a",)], 1 / math.sqrt(2 * part.rho_left))[0]
     assert part.rho_total == part.rho_spent == pytest.approx(0.75)
     assert kernel.rho_left == pytest.approx(0.25)
     passes = len(source.passes)
-    refused(part.measure_marginal, ("b",), 10.0, kind=BudgetExceeded)
+    refused(part.measure_marginals, [("b",)], 10.0, kind=BudgetExceeded)
     assert len(source.passes) == passes
     assert kernel.events == part.events
 
@@ -436,7 +436,7 @@ def test_what_a_part_may_not_spend_is_there_afterwards() -> None:
     kernel = kernel_of(people(), rho=1.0)
     for share in (0.95, 0.05):
         part = kernel.part(share)
-        part.measure_marginal(("a",), 1 / math.sqrt(2 * part.rho_left))
+        part.measure_marginals([("a",)], 1 / math.sqrt(2 * part.rho_left))[0]
     assert kernel.rho_spent == pytest.approx(1.0)
     assert kernel.rho_spent <= 1.0
 
@@ -444,7 +444,7 @@ def test_what_a_part_may_not_spend_is_there_afterwards() -> None:
 def test_a_part_cannot_overspend_the_whole() -> None:
     kernel = kernel_of(people(), rho=1.0)
     greedy = kernel.part(5.0)
-    refused(greedy.measure_marginal, ("a",), 0.5, kind=BudgetExceeded)
+    refused(greedy.measure_marginals, [("a",)], 0.5, kind=BudgetExceeded)
     assert (kernel.rho_spent, greedy.rho_spent) == (0, 0)
 
 
@@ -452,7 +452,7 @@ def test_a_part_shares_what_was_read() -> None:
     source = people()
     kernel = kernel_of(source)
     kernel.prepare(PAIRS)
-    kernel.part(1.0).measure_marginal(("a", "b"), 1.0)
+    kernel.part(1.0).measure_marginals([("a", "b")], 1.0)[0]
     assert source.passes == [PAIRS]
 
 
@@ -464,7 +464,7 @@ def test_prepared_marginals_and_all_their_subsets_come_from_one_pass() -> None:
     kernel = kernel_of(source)
     kernel.prepare(PAIRS)
     for clique in all_kway(DOMAIN, 1).cliques + PAIRS:
-        assert np.array_equal(kernel.measure_marginal(clique, 1.0).values, people().counts([clique])[clique])
+        assert np.array_equal(kernel.measure_marginals([clique], 1.0)[0].values, people().counts([clique])[clique])
     select(kernel, 1.0, all_kway(DOMAIN, 1).cliques + PAIRS)
     assert kernel.measure_total(1.0) == 500
     kernel.prepare(PAIRS)
@@ -483,7 +483,7 @@ def test_a_source_that_returns_the_wrong_shape_is_not_believed() -> None:
             return {clique: counts.T for clique, counts in super().counts(cliques).items()}
 
     with pytest.raises(RuntimeError, match="wrong shape"):
-        kernel_of(Transposed(DOMAIN, people().rows)).measure_marginal(("a", "b"), 1.0)
+        kernel_of(Transposed(DOMAIN, people().rows)).measure_marginals([("a", "b")], 1.0)[0]
 
 
 # What it shows
@@ -559,7 +559,7 @@ def test_a_keyword_is_charged_as_what_it_is_called() -> None:
 
 def test_everything_the_kernel_holds_is_private_by_name() -> None:
     kernel = kernel_of(people())
-    kernel.measure_marginal(("a",), 1.0)
+    kernel.measure_marginals([("a",)], 1.0)[0]
     assert all(name.startswith(("_PrivacyKernel__", "_Kernel__")) for name in vars(kernel))
 
 
@@ -567,7 +567,7 @@ def test_what_the_kernel_shows_of_itself_does_not_depend_on_the_table() -> None:
     shown = []
     for source in (people(10), people(500)):
         kernel = kernel_of(source)
-        kernel.measure_marginal(("a",), 1.0)
+        kernel.measure_marginals([("a",)], 1.0)[0]
         names = [name for name in dir(kernel) if not name.startswith("_") and not callable(getattr(kernel, name))]
         shown.append({name: getattr(kernel, name) for name in names})
     assert shown[0] == shown[1]

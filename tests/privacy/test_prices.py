@@ -6,17 +6,19 @@ import re
 from dataclasses import fields, replace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from dpsynth_core.audit.cases import DOMAIN, Case
 from dpsynth_core.audit.operations import CASES
-from dpsynth_core.privacy.events import Event, Selection
+from dpsynth_core.privacy.events import Event, Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.registry import everything
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.release.transcript import Call, RecordedAnswer, due, recording
 from dpsynth_core.research.privacy.events import PerturbedMinimum
+from dpsynth_core.vocabulary.measurement import Measurement
 from tests.refusals import refused
 
 UNITS = [Unit(relation, rows) for relation in ("add-remove", "replace") for rows in (1, 3)]
@@ -71,9 +73,11 @@ def test_no_other_noise_or_sensitivity_pays(case: Case) -> None:
     assert not PerturbedMinimum(1e3, 1.0).pays(wanted)
 
 
-def test_a_selection_of_an_older_release_costs_what_it_did_and_what_nobody_knows_is_refused() -> None:
+def test_what_an_older_release_asked_costs_what_it_did_and_what_nobody_knows_is_refused() -> None:
     old = Call(Unit(), DOMAIN, "select_worst_marginal", (0.5, ("about", "0" * 64)), ("a",))
     assert due(old) == Selection(0.5)
+    table = Measurement(("a",), np.zeros(2), 4.0)
+    assert due(replace(old, operation="measure_marginal", arguments=(("a",), 4.0), answer=table)) == Gaussian(4.0, 1.0)
     refused(due, replace(old, operation="select_best"), saying="'select_best'; use the version that made it")
 
 
@@ -85,6 +89,8 @@ def test_a_selection_of_an_older_release_costs_what_it_did_and_what_nobody_knows
         ("measure_total", ("a",), 1.0),
         ("select_rule", (-1.0,), None),
         ("measure_queries", (1.0,), 3),
+        ("measure_marginals", (1.0,), []),
+        ("measure_marginals", (("a",),), []),
     ],
 )
 def test_calls_that_the_kernel_does_not_know_are_refused(operation: str, asked: tuple[Any, ...], given: object) -> None:

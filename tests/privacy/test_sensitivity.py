@@ -34,8 +34,10 @@ CELLS = tuple(product(range(2), range(3)))
 CLIQUES = (*all_kway(DOMAIN, 1).cliques, *all_kway(DOMAIN, 2).cliques)
 ALL_UNITS = [Unit(relation, rows) for relation in ("add-remove", "replace") for rows in (1, 2)]
 UNITS = pytest.mark.parametrize("unit", ALL_UNITS, ids=str)
-CHARGED = [(unit, clique) for unit in ALL_UNITS for clique in (*CLIQUES, None) if clique or not unit.total_is_public]
-"""What a kernel charges for measuring: every marginal, and the total (None) where it is secret."""
+ASKED = [*([clique] for clique in CLIQUES), [("a",), ("b",)], [("a", "b"), ("b",), ("a", "b")], [*CLIQUES]]
+"""Marginals that are measured in one draw, one of them twice."""
+CHARGED = [(unit, cliques) for unit in ALL_UNITS for cliques in (*ASKED, None) if cliques or not unit.total_is_public]
+"""What a kernel charges for measuring: marginals, and the total (None) where it is secret."""
 
 Row = tuple[int, ...]
 People = tuple[tuple[Row, ...], ...]
@@ -67,25 +69,26 @@ def tables(unit: Unit) -> st.SearchStrategy[People]:
     return st.lists(st.sampled_from(belongings(unit.max_rows_per_person)), max_size=3).map(tuple)
 
 
-def measured(people: People, unit: Unit, clique: Clique | None) -> tuple[np.ndarray, Event]:
-    """What the noise was added to, and the charge, for a marginal or (None) the total."""
+def measured(people: People, unit: Unit, cliques: list[Clique] | None) -> tuple[np.ndarray, Event]:
+    """What the noise was added to, and the charge, for marginals or (None) the total."""
     kernel, glass = kernel_and_glass(people, unit)
-    _ = kernel.measure_total(1.0) if clique is None else kernel.measure_marginal(clique, 1.0)
+    _ = kernel.measure_total(1.0) if cliques is None else kernel.measure_marginals(cliques, 1.0)
+    assert len(glass.seen) == len(kernel.events) == 1
     return glass.seen[0][0].ravel(), kernel.events[0]
 
 
-def distances(unit: Unit, clique: Clique | None, people: People) -> Iterator[tuple[float, Event]]:
-    here, event = measured(people, unit, clique)
+def distances(unit: Unit, cliques: list[Clique] | None, people: People) -> Iterator[tuple[float, Event]]:
+    here, event = measured(people, unit, cliques)
     for other in neighbours(people, unit):
-        yield float(np.sum((here - measured(other, unit, clique)[0]) ** 2)) ** 0.5, event
+        yield float(np.sum((here - measured(other, unit, cliques)[0]) ** 2)) ** 0.5, event
 
 
-@pytest.mark.parametrize(("unit", "clique"), CHARGED, ids=str)
-def test_no_neighbour_is_further_than_a_measurement_is_charged_for(unit: Unit, clique: Clique | None) -> None:
+@pytest.mark.parametrize(("unit", "cliques"), CHARGED, ids=str)
+def test_no_neighbour_is_further_than_a_measurement_is_charged_for(unit: Unit, cliques: list[Clique] | None) -> None:
     @given(tables(unit))
     @examples(15)
     def check(people: People) -> None:
-        for distance, event in distances(unit, clique, people):
+        for distance, event in distances(unit, cliques, people):
             assert isinstance(event, Gaussian)
             assert distance <= event.l2 * (1 + 1e-15)  # `distance` itself is a rounded square root
 
@@ -93,10 +96,10 @@ def test_no_neighbour_is_further_than_a_measurement_is_charged_for(unit: Unit, c
 
 
 @UNITS
-@pytest.mark.parametrize("clique", CLIQUES, ids=str)
-def test_some_neighbour_is_as_far_as_a_measurement_is_charged_for(unit: Unit, clique: Clique) -> None:
+@pytest.mark.parametrize("cliques", ASKED, ids=str)
+def test_some_neighbour_is_as_far_as_a_measurement_is_charged_for(unit: Unit, cliques: list[Clique]) -> None:
     people = (((0, 0),) * unit.max_rows_per_person,)
-    assert max(distance - event.l2 for distance, event in distances(unit, clique, people)) == pytest.approx(0, abs=1e-15)
+    assert max(distance - event.l2 for distance, event in distances(unit, cliques, people)) == pytest.approx(0, abs=1e-15)
 
 
 @UNITS
@@ -117,7 +120,7 @@ def test_no_neighbour_is_further_in_a_table_over_groups_than_its_measurement_is_
 
 def measured_in_groups(people: People, unit: Unit, clique: Clique) -> tuple[np.ndarray, Event]:
     kernel, glass = kernel_and_glass(people, unit)
-    kernel.grouped([Groups("b2", "b", (0, 1, 0))]).measure_marginal(clique, 1.0)
+    kernel.grouped([Groups("b2", "b", (0, 1, 0))]).measure_marginals([clique], 1.0)
     return glass.seen[0][0].ravel(), kernel.events[0]
 
 
@@ -131,8 +134,8 @@ def test_the_total_is_free_only_where_no_neighbour_differs_in_it(unit: Unit) -> 
 @UNITS
 def test_the_l1_sensitivity_is_the_furthest_neighbour(unit: Unit) -> None:
     people = (((0, 0),) * unit.max_rows_per_person, ((1, 1),))
-    here = measured(people, unit, ("a", "b"))[0]
-    furthest = max(np.abs(here - measured(other, unit, ("a", "b"))[0]).sum() for other in neighbours(people, unit))
+    here = measured(people, unit, [("a", "b")])[0]
+    furthest = max(np.abs(here - measured(other, unit, [("a", "b")])[0]).sum() for other in neighbours(people, unit))
     assert furthest == unit.marginal_l1
 
 
@@ -358,7 +361,7 @@ def weighted_steps(people: People, unit: Unit, operation: str) -> tuple[np.ndarr
     kernel, glass = kernel_and_glass(people, unit)
     weighted = kernel.weighted("b", TIMES)
     if operation == "marginal":
-        weighted.measure_marginal(("a",), 1.0)
+        weighted.measure_marginals([("a",)], 1.0)[0]
     elif operation == "total":
         weighted.measure_total(1.0)
     elif operation == "errors":
@@ -390,7 +393,7 @@ def test_records_count_whole_times_whatever_is_given() -> None:
     """A kernel takes nothing on trust: no record counts less than 0 times, or more often than the unit allows."""
     people: People = (((0, 0),), ((1, 2),))
     kernel, glass = kernel_and_glass(people, Unit())
-    kernel.weighted("b", np.array([-5.7, 0.0, 1e9])).measure_marginal(("a",), MOST_TIMES)
+    kernel.weighted("b", np.array([-5.7, 0.0, 1e9])).measure_marginals([("a",)], MOST_TIMES)[0]
     assert glass.seen[0][0].tolist() == [0, MOST_TIMES]
     assert kernel.events[0].l2 == MOST_TIMES
 
@@ -415,7 +418,7 @@ def test_a_group_is_counted_as_its_records_are_and_its_size_is_secret() -> None:
     people = (((0, 0),), ((0, 1),), ((1, 2),), ((1, 2),))
     kernel, glass = kernel_and_glass(people, Unit("replace"))
     group = kernel.among({"b": (0, 2)})
-    assert group.measure_marginal(("a",), 1.0).values.tolist() == [1.0, 2.0]
+    assert group.measure_marginals([("a",)], 1.0)[0].values.tolist() == [1.0, 2.0]
     group.measure_total(1.0)
     assert len(kernel.events) == 2
     assert [value.tolist() for value, _ in glass.seen] == [[1, 2], [3]]

@@ -305,7 +305,7 @@ def test_a_mechanism_that_asks_for_more_than_its_part_is_stopped(make_spec: Make
         title, makes_rows = "Greedy", True
 
         def steps(self, kernel: Any, *_: Any) -> Any:
-            kernel.measure_marginal(("a",), kernel.unit.marginal_l2 / (2 * kernel.rho_total * 1.01) ** 0.5)
+            kernel.measure_marginals([("a",)], kernel.unit.marginal_l2 / (2 * kernel.rho_total * 1.01) ** 0.5)[0]
             yield
 
     plan = synthesis.plan(make_spec(**certified()))

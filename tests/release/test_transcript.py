@@ -99,9 +99,9 @@ def replay(rho: float, answers: list[RecordedAnswer], paid: list[Event]) -> Seal
 
 
 def test_a_replay_keeps_to_the_budget() -> None:
-    answer = RecordedAnswer("measure_marginal", (("a",), 1.0), 1, Measurement(("a",), np.zeros(2), 1.0, rounding=ROUNDING))
+    answer = RecordedAnswer("measure_marginals", (("a",), 1.0), 1, [Measurement(("a",), np.zeros(2), 1.0, rounding=ROUNDING)])
     kernel = replay(0.1, [answer], [Gaussian(1.0, 1.0)])
-    refused(kernel.measure_marginal, ("a",), 1.0, kind=BudgetExceeded)
+    refused(kernel.measure_marginals, [("a",)], 1.0, kind=BudgetExceeded)
 
 
 def test_a_question_is_known_by_its_columns_and_numbers() -> None:
@@ -316,14 +316,15 @@ def test_a_noisy_table_is_replayed_only_as_the_kernel_measures(change: dict[str,
     kept: list[RecordedAnswer] = []
     domain = Domain.from_json({"a": 4, "b": 4})
     kernel = PrivacyKernel(CodesSource(domain, np.array([[0, 1], [3, 2]], dtype=np.int32)), Unit(), 1e6, SeededNoise(1))
-    recording(kernel, lambda answer, _: kept.append(answer)).grouped([HALVES]).measure_marginal(("b", "halves"), 2.0)
+    recording(kernel, lambda answer, _: kept.append(answer)).grouped([HALVES]).measure_marginals([("b", "halves")], 2.0)[0]
 
     def again(answers: list[RecordedAnswer]) -> Measurement:
         played = replaying(domain, Unit(), Shares(1e6, 1e6, 0.0, ZCDP), answers, list(kernel.events))
-        return played.grouped([HALVES]).measure_marginal(("b", "halves"), 2.0)
+        return played.grouped([HALVES]).measure_marginals([("b", "halves")], 2.0)[0]
 
-    assert again(kept) is kept[0].value
-    refused(again, [replace(kept[0], value=replace(kept[0].value, **change))], saying="not as the kernel measures")
+    (table,) = kept[0].value
+    assert again(kept) is table
+    refused(again, [replace(kept[0], value=[replace(table, **change)])], saying="not as the kernel measures")
 
 
 def test_a_bound_that_another_machine_rounds_beside_zero_is_the_same_question() -> None:

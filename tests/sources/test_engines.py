@@ -236,5 +236,5 @@ def test_a_failure_while_counting_ends_charged_and_without_a_count(engine: Engin
     engine.damage(tmp_path)
     kernel = PrivacyKernel(source, Unit("add-remove"), 1.0, SeededNoise(0))
     for spent in (0.5, 1.0):  # nor is anything left of the first attempt
-        refused(kernel.measure_marginal, ("sex",), 1.0)
+        refused(kernel.measure_marginals, [("sex",)], 1.0)
         assert kernel.rho_spent == pytest.approx(spent)

@@ -17,7 +17,7 @@ from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.transcript import check_paid, replaying
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.keys import PUBLIC
-from dpsynth_core.vocabulary.measurement import Measurement, Residual
+from dpsynth_core.vocabulary.measurement import Measurement
 
 
 def sealed_plan(opened: Opened) -> str:
@@ -69,15 +69,13 @@ def paid_noise(opened: Opened) -> str:
     check_paid(opened.release.domain, opened.plan.unit, opened.release.transcript, opened.release.charges)
     measured, groups = set(), dict[str, Groups]()
     for answer in opened.release.transcript:
-        noisy = answer.value
-        if isinstance(noisy, Measurement):
-            expect(noisy.is_rounded_normal, f"the noise of the table {named(noisy.clique)} is not of the kind that the kernel adds")
-            same = all(groups.setdefault(one.name, one) == one for one in noisy.groups)
-            expect(same, f"the groups of the table {named(noisy.clique)} are not the same everywhere")
-        if isinstance(noisy, Measurement | Residual):
+        for noisy in answer.tables:
+            if isinstance(noisy, Measurement):
+                expect(noisy.is_rounded_normal, f"the noise of the table {named(noisy.clique)} is not of the kind that the kernel adds")
+                same = all(groups.setdefault(one.name, one) == one for one in noisy.groups)
+                expect(same, f"the groups of the table {named(noisy.clique)} are not the same everywhere")
             measured.add(id(noisy))
-            as_asked = noisy.clique == answer.arguments[0] and near(noisy.sigma, answer.arguments[1])
-            expect(as_asked, f"the table {named(noisy.clique)} was not paid for with the noise it states, ± {noisy.sigma:.4g}")
+            expect(answer.as_asked, f"the table {named(noisy.clique)} was not paid for with the noise it states, ± {noisy.sigma:.4g}")
     direct = [m for m in opened.release.measurements if m.spread is None and m.clique]
     unpaid = [m for m in direct if id(m) not in measured]
     if unpaid and any(type(event) is Gaussian for event in opened.release.charges) and measured:

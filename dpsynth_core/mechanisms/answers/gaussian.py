@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.mechanism import ASKED, Card, Forecast, Split, printed
-from dpsynth_core.mechanisms.steps import Finished, Measured, Step
+from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.domain import Domain
@@ -68,8 +68,7 @@ class GaussianAnswers:
         measurements: list[Measurement] = []
         for clique, share in shares.items():
             sigma = rounds.sigma_for(share * kernel.rho_total, kernel.unit.marginal_l2)
-            measurements.append(kernel.measure_marginal(clique, sigma))
-            yield Measured(0, measurements[-1], kernel.rho_spent, len(measurements) / len(shares))
+            measurements += yield from rounds.measure(kernel, 0, [clique], sigma)
         total = rounds.total_from(kernel, measurements)
         yield Finished(NoisyAnswers(kernel.domain, tuple(measurements)), total, {"marginals": len(measurements)})
 

@@ -85,7 +85,7 @@ def measured(kernel: Kernel, strategy: Strategy) -> Iterator[Measured]:
     for clique, share in strategy.shares.items():
         rho = share * kernel.rho_total
         if clique:
-            measurement = kernel.measure_marginal(clique, rounds.sigma_for(rho, kernel.unit.marginal_l2))
+            measurement = kernel.measure_marginals([clique], rounds.sigma_for(rho, kernel.unit.marginal_l2))[0]
         else:
             measurement = rounds.count(kernel, rho, kernel.unit.total_l2)
         yield Measured(0, measurement, kernel.rho_spent, rounds.done(kernel))

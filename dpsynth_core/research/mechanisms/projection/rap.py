@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, COUNTING, SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
-from dpsynth_core.mechanisms.steps import Finish, Finished, Fitted, Measured, Step, Unmoved, as_it_is
+from dpsynth_core.mechanisms.steps import Finish, Finished, Fitted, Step, Unmoved, as_it_is
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research import operations
@@ -266,11 +266,11 @@ class _Run:
 
     def _measure(self, number: int, cliques: Sequence[Clique], sigma: float) -> Generator[Step, None, list[Measurement]]:
         """Marginals, the first half of a stage."""
-        measurements = []
-        for i, clique in enumerate(cliques, start=1):
-            measurements.append(self.kernel.measure_marginal(clique, sigma))
-            yield Measured(number, measurements[-1], self.kernel.rho_spent, self._done(number, 0.5 * i / len(cliques)))
-        return measurements
+        taken = list[Measurement]()
+        for step in rounds.measure(self.kernel, number, cliques, sigma):
+            taken.append(step.measurement)
+            yield replace(step, done=self._done(number, 0.5 * len(taken) / len(cliques)))
+        return taken
 
     def _loss(self) -> Loss:
         """Everything that was measured so far. Queries of the same number of columns go together."""

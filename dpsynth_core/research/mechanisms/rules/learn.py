@@ -86,7 +86,7 @@ class Learn(learners.RuleLearner):
         if task.target is None:
             counted = rounds.count(kernel, kernel.rho_left / 2, kernel.unit.query_l1)
         else:
-            counted = kernel.measure_marginal((task.target,), rounds.sigma_for(kernel.rho_left / 2, kernel.unit.marginal_l2))
+            (counted,) = kernel.measure_marginals([(task.target,)], rounds.sigma_for(kernel.rho_left / 2, kernel.unit.marginal_l2))
         yield Measured(2, counted, kernel.rho_spent, rounds.done(kernel))
         total = max(1.0, float(counted.values.sum()))
         guarantee = question.guarantee(self.solver.may_fail(task.rules))
