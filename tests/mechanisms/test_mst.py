@@ -33,8 +33,8 @@ def joins_everything(edges: list[tuple[str, ...]], names: tuple[str, ...]) -> bo
 def test_a_third_each_for_columns_choice_and_pairs(relation: str, rho: float) -> None:
     events = run("mst", PAIRS, rho, relation).kernel.events
     d = len(DOMAIN)
-    assert [type(e) for e in events] == [Gaussian] * d + [Selection] * (d - 1) + [Gaussian] * (d - 1)
-    for part in (events[:d], events[d : 2 * d - 1], events[2 * d - 1 :]):
+    assert [type(e) for e in events] == [Gaussian, *[Selection] * (d - 1), Gaussian]
+    for part in (events[:1], events[1:-1], events[-1:]):
         assert sum(e.rho for e in part) == pytest.approx(rho / 3, rel=1e-6)
         assert len({e.rho for e in part}) == 1
 

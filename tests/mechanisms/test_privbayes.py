@@ -65,8 +65,9 @@ def test_where_nothing_is_useful_the_columns_get_the_whole_budget() -> None:
 def test_selecting_and_measuring_cost_their_shares() -> None:
     done = run("privbayes", PAIRS, 1.0, measure_share=0.6)
     assert sum(e.rho for e in done.kernel.events if isinstance(e, Selection)) == pytest.approx(0.4, rel=1e-6)
-    measured = [e.rho for e in done.kernel.events if isinstance(e, Gaussian)]
-    assert measured == pytest.approx([0.6 / (2 * len(DOMAIN) - 1)] * (2 * len(DOMAIN) - 1), rel=1e-6)
+    columns, *chosen = [e.rho for e in done.kernel.events if isinstance(e, Gaussian)]
+    assert columns == pytest.approx(len(DOMAIN) * 0.6 / (2 * len(DOMAIN) - 1), rel=1e-6)
+    assert chosen == pytest.approx([0.6 / (2 * len(DOMAIN) - 1)] * (len(DOMAIN) - 1), rel=1e-6)
 
 
 def offers(domain: Domain, max_parents: int = 3, megabytes: float = 80.0) -> _Offers:

@@ -53,7 +53,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def spec(table: Path, **more: Any) -> Spec:
     whole = usual(
         {"kind": "csv", "path": str(table)}, {"version": 1, "attributes": COLUMNS}, population="trial", budget=BUDGET,
-        mechanism="independent",
+        mechanism="mst",
     )
     return Spec.from_json(whole | more)
 
@@ -116,7 +116,7 @@ def test_a_run_that_ended_while_it_looked_has_no_tables(release: Release) -> Non
     assert recovery.recover(ended(release, release.transcript), lambda _: None).table == release.table
     for answers in (4, 7):
         refused(recovery.recover, ended(release, release.transcript[:answers]), lambda _: None, saying="no table yet")
-    partly = recovery.recover(ended(release, release.transcript[:9]), lambda _: None)
+    partly = recovery.recover(ended(release, release.transcript[:8]), lambda _: None)
     assert partly.branded(INTERRUPTED)
     assert not partly.inside
     assert FAILED not in found(partly).values()

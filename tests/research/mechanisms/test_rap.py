@@ -43,12 +43,10 @@ def test_the_charge_is_the_closed_form(relation: str, rows: int) -> None:
     rho, start, share, rounds, count = 0.05, 0.2, 0.4, 3, 4
     chosen = {"rounds": rounds, "queries": count, "start_share": start, "measure_share": share, "relaxed_rows": 20}
     done = run("rap", PAIRS, rho, relation, rows, **chosen)
-    columns, rest = done.kernel.events[: len(DOMAIN)], done.kernel.events[len(DOMAIN) :]
-    l2 = rows * math.sqrt(2 if relation == "replace" else 1)
-    for event in columns:
-        assert isinstance(event, Gaussian)
-        assert event.l2**2 / (2 * event.sigma**2) == pytest.approx(start * rho / len(DOMAIN), rel=1e-6)
-        assert event.l2 == pytest.approx(l2)
+    columns, *rest = done.kernel.events
+    assert isinstance(columns, Gaussian)
+    assert columns.l2**2 / (2 * columns.sigma**2) == pytest.approx(start * rho, rel=1e-6)
+    assert columns.l2 == pytest.approx(rows * math.sqrt(len(DOMAIN) * (2 if relation == "replace" else 1)))
     each = (1 - start) * rho / rounds
     # nothing pays for the number of people: where it is secret, the columns tell it
     assert [type(event) for event in rest] == [Selection, Gaussian] * rounds
