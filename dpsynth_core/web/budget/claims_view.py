@@ -70,7 +70,7 @@ def models(project: Current, workload: Workload, unit: Unit, shares: Shares) -> 
         domain = workload.domain
         chosen = [one["column"] for one in project.draft.get("models", [])]
         offered = list(dict.fromkeys([*predictable(domain), *chosen]))
-        look: dict[str, Any] = {"format_func": one_line, "max_selections": MAX_MODELS, "placeholder": "no column", "help": HELP}
+        look: dict[str, Any] = {"format_func": one_line, "max_selections": MAX_MODELS, "placeholder": "no column"}
         fields.remembered("models", chosen, _choose, st.multiselect, "Models should predict", offered, **look)
         studied = project.draft.get("workload", {}).get("column")
         if studied in offered and studied not in chosen:

@@ -82,9 +82,9 @@ def _chosen(project: Current, entries: list[Entry]) -> int:
 
 
 def _panel(workload: Workload, entry: Entry, number: int) -> None:
-    known, key = entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind, f"criterion:{number}:kind"
+    key = f"criterion:{number}:kind"
     take = lambda kind: _edit(number, partial(new, kind))  # noqa: E731
-    kind = str(fields.linked(key, known, take, st.selectbox, "It is about", list(KINDS), format_func=lambda one: KINDS[one].title))
+    kind = str(fields.linked(key, entry["kind"], take, st.selectbox, "It is about", list(KINDS), format_func=lambda one: KINDS[one].title))
     ask, form = partial(_ask, workload, entry, number), KINDS[kind].form
     left, right = st.columns(2)
     with left:
@@ -225,8 +225,7 @@ def remove(draft: Draft, number: int, entry: Entry) -> None:
 
 def title(number: int, entry: Mapping[str, Any]) -> str:
     """What the list calls a criterion; its author's words in it are hostile text."""
-    kind = KINDS.get(str(entry.get("kind")))
-    return f"{number + 1}. {entry.get('name') or ('Unknown' if kind is None else kind.title)} ({entry.get('importance', MUST)})"
+    return f"{number + 1}. {entry.get('name') or KINDS[entry['kind']].title} ({entry.get('importance', MUST)})"
 
 
 def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> float:

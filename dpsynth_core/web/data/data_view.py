@@ -120,14 +120,14 @@ def _chosen(project: Current) -> None:
     help = _REMOVING.get(project.draft["wizard"]["source"], "The file stays where it is.")
     fields.taken_file(label, about, "remove_table", TABLE, ("uploads", members_view.SHELF), project_table.disown, help=help)
     if kind.is_file:
-        reading_view.doubts(project, partial(_again, project_table.reread))
-        reading_view.panel(project, partial(_again, project_table.reread))
+        reading_view.doubts(project, _again)
+        reading_view.panel(project, _again)
     elif project_table.is_database(project.draft):
-        reading_view.texts_panel(project, partial(_again, project_table.restated))
+        reading_view.texts_panel(project, _again)
 
 
-def _again(read: Callable[..., Table], **changes: Any) -> None:
-    _take(lambda: read(session.current().draft, **changes))
+def _again(**changes: Any) -> None:
+    _take(lambda: project_table.reread(session.current().draft, **changes))
 
 
 def _person(project: Current) -> None:
@@ -139,10 +139,7 @@ def _person(project: Current) -> None:
         parse = partial(numbers.whole, field="unit.max_rows_per_person", low=1, high=1_000_000)
         help = "Further rows of the same person are left out. Noise grows in proportion."
         most = fields.number("Rows each, at most", "unit.max_rows_per_person", parse, help=help)
-    members_view.left_out(most, "rows", _LEFT_OUT_HELP)
-
-
-_LEFT_OUT_HELP = "Your statement, from what you know of these people. It is never counted in the table, and it is not published."
+    members_view.left_out(most, "rows")
 
 
 def _forget_person() -> None:

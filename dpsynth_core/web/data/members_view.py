@@ -26,7 +26,7 @@ _WHAT = (
 )
 _KEY_HELP = "Both tables have it; it says whose a row is. Its values are not released: rows get new keys."
 _MOST_HELP = "Rows of the second table that count for one key: the first in file order; others are left out. Up to 10."
-_LEFT_OUT_HELP = "Your statement, from what you know of these tables. It is never counted in them, and it is not published."
+_LEFT_OUT_HELP = "Your statement, from what you know of these people. It is never counted in the table, and it is not published."
 
 
 def part(project: Current) -> None:
@@ -69,7 +69,7 @@ def chosen(project: Current) -> None:
     with right:
         parse = partial(numbers.whole, field="unit.max_rows_per_person", low=1, high=MOST)
         most = fields.number("Members of each, at most", "unit.max_rows_per_person", parse, help=_MOST_HELP)
-    left_out(most, "members", _LEFT_OUT_HELP)
+    left_out(most, "members")
     if doubled := [name for name in shared if name != project.draft["unit"]["person_column"]]:
         st.caption(f"Both tables have {names(doubled)}: those of the first are used. Rename them in one file to use both.")
     if kind.is_file:
@@ -85,9 +85,9 @@ _MANY = ("half", "most")
 _LEFT_OUT = {"unknown": "I do not know", "few": "None or a few", "half": "About half", "most": "Most"}
 
 
-def left_out(most: int | None, what: str, help: str) -> None:
+def left_out(most: int | None, what: str) -> None:
     """Ask how many rows of people are beyond the limit, and say what that means. what: to call those rows."""
-    look: dict[str, Any] = {"kind": "segmented", "help": help}
+    look: dict[str, Any] = {"kind": "segmented", "help": _LEFT_OUT_HELP}
     said = fields.choice(f"{what.capitalize()} beyond that, as far as you know", "wizard.left_out", list(_LEFT_OUT), _LEFT_OUT, **look)
     if most and said in _MANY:
         whose, noise = ("household", "") if what == "members" else ("person", ", with more noise")

@@ -65,7 +65,7 @@ def _of_linked(project: Current, rules: Sequence[Rule]) -> None:
         what = "What everybody knows without looking at the tables: a household has one head, and a child is younger than its mother."
         st.caption(what, help=HELP)
         try:
-            link = document.unruled(project.draft)
+            link = document.link(project.draft, rules=())
         except InputError:
             st.caption(":material/edit: Possible once all columns of both tables are complete.")
             return

@@ -15,7 +15,7 @@ from dpsynth_core.mechanisms import parameters as knobs
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import Parameter, Setting
-from dpsynth_core.planning.feasibility import READABLE_GROUP, Feasibility, Outlook
+from dpsynth_core.planning.feasibility import READABLE_GROUP, Feasibility
 from dpsynth_core.planning.leaks import Leak, Severity
 from dpsynth_core.planning.spec import MAX_ROWS, MAX_TABLES, MAX_UNSTATED_ROWS
 from dpsynth_core.web.shell import document, fields, frame, guide, numbers, session
@@ -31,33 +31,19 @@ _RESEARCH = "research"
 _WANTED, _CHOSEN = "mechanism_wanted", "_mechanism_chosen"
 
 
-def noise(zoned: Zoned[Feasibility], people: int | None, who: str = "people") -> None:
+def noise(zoned: Zoned[Feasibility], who: str) -> None:
     """How much of it there is, folded away."""
     result = zoned.value
     with st.expander(f"Noise: ± {numbers.people(result.noise)} {who} a cell", icon=":material/grain:"):
-        st.caption("From the domain, the workload and the budget alone. The private table is not looked at.")
-        declared, single, tables = st.columns(3)
-        help = "Publicly known or a rough guess; see the Data page."
-        declared.metric(f"{who.capitalize()}, declared", f"{people:,}" if people else "not said", help=help)
-        _outlook(single, result.columns, who)
-        _outlook(tables, result.tables, who)
+        for kind in (result.columns, result.tables):
+            enough = f"less than 10% of {who} from {numbers.count(kind.people_needed)} {who} on"
+            now = enough if kind.share is None else f"**{kind.share:.1%}** of {who} in the wrong group; {enough}"
+            st.markdown(f"In {kind.kind}, noise alone puts {now}.")
         st.caption(
             f":material/groups_2: Noise is the same for every cell, so it hides small groups first. A group of fewer than about "
             f"**{numbers.count(result.smallest_group)} {who}** in a cell can easily be off by more than {READABLE_GROUP:.0%} of its size: "
             "merge such groups in the domain, or tell readers not to conclude anything about them."
         )
-
-
-def _outlook(place: Any, outlook: Outlook, who: str) -> None:
-    label = f"Noise in {outlook.kind}"
-    detail = f"Median of {outlook.tables:,} {outlook.kind}: {outlook.cells:,} cells"
-    if outlook.share is None or outlook.typical is None:
-        place.metric(label, "?", help=f"{detail}.")
-    else:
-        typical = f"{outlook.typical:,.0f}" if outlook.typical >= 10 else f"{outlook.typical:.2g}"
-        help = f"{detail}, about {typical} {who} each. Share of {who} that noise alone puts in the wrong group."
-        place.metric(label, f"{outlook.share:.1%}", help=help)
-    place.caption(f"below 10% from {numbers.count(outlook.people_needed)} {who} on")
 
 
 def leaks(found: Sequence[Leak]) -> None:

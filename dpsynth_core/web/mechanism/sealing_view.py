@@ -106,7 +106,7 @@ def planning(project: Current) -> None:
     once = power.once(plan.workload, (mechanism.card.name,))
     people = document.people(project.draft)
     assessed = feasibility.assess(plan.asked, shares.mechanism, plan.counted, people, once=once)
-    plan_view.noise(assessed, people, "people" if plan.link is None else "households")
+    plan_view.noise(assessed, "people" if plan.link is None else "households")
     plan_view.parameters(mechanism, plan.domain.names)
     if spec.public is not None:
         _check_card(project)

@@ -79,7 +79,7 @@ def _state(run: Run) -> None:
 def _live(run: Run) -> None:
     words, icon = _WAITING[run.state]
     steps = runs.events(session.current().owner, run.id)
-    forecast = _forecast(run.id, run.sealed)
+    forecast = _forecast(run.sealed)
     elapsed = age(run.started) if run.started else 0.0
     now = literal(steps[-1].message or label(steps[-1].attributes), 120) if steps else "starting: a process of its own loads the program"
     if run.state == "queued":
@@ -172,9 +172,8 @@ def _newest_first(steps: pd.DataFrame, columns: dict[str, Any]) -> None:
 
 
 @lru_cache(maxsize=64)
-def _forecast(run_id: str, spec_text: str) -> float:
-    """The seconds that its mechanism was expected to take. run_id: only to keep the cache apart."""
-    del run_id
+def _forecast(spec_text: str) -> float:
+    """The seconds that its mechanism was expected to take."""
     return Plan.of(Spec.from_json(json.loads(spec_text))).forecast.seconds
 
 

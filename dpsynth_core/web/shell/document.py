@@ -187,21 +187,14 @@ def domain(draft: Mapping[str, Any]) -> Domain:
     return link(draft).domain if is_linked(draft) else domains(draft)[0]
 
 
-def link(draft: Mapping[str, Any]) -> Link:
-    """How the two tables of a draft belong together. Raises InputError as `domains`, and for what does not go together."""
-    return _linked_by(draft, draft["members"].get("rules", []))
-
-
-def unruled(draft: Mapping[str, Any]) -> Link:
-    """The same without the rules that hold in every household, which may be wrong."""
-    return _linked_by(draft, [])
-
-
-def _linked_by(draft: Mapping[str, Any], rules: Sequence[Any]) -> Link:
+def link(draft: Mapping[str, Any], rules: Sequence[Any] | None = None) -> Link:
+    """How the two tables of a draft belong together. rules: that hold in every household, in place of the draft's own, which may be wrong.
+    Raises InputError as `domains`, and for what does not go together."""
     domains(draft)
     most = draft["unit"]["max_rows_per_person"]
     _check_typed({"members of each": most})
-    return _link(_key(draft["domain"]), _key(draft["members"]["domain"]), most, _key(rules))
+    ruled = draft["members"].get("rules", []) if rules is None else rules
+    return _link(_key(draft["domain"]), _key(draft["members"]["domain"]), most, _key(ruled))
 
 
 def decided(draft: Mapping[str, Any]) -> Mapping[str, Any]:

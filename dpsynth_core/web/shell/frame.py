@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import streamlit as st
 
@@ -155,7 +156,7 @@ def refused_at(place: str) -> None:
         refused(error)
 
 
-def nav(name: str, *, ready: bool = True, why: str = "", label: str = "Continue") -> None:
+def nav(name: str, *, ready: bool = True, why: str = "") -> None:
     """Back and Continue at the bottom. why: our own words, shown when Continue is not possible yet."""
     before, after = steps.before(name), steps.after(name)
     with st.bottom.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="wizard_nav"):
@@ -165,7 +166,8 @@ def nav(name: str, *, ready: bool = True, why: str = "", label: str = "Continue"
             st.caption(why, width="stretch", text_alignment="center")
         if after is None:
             return
-        if st.button(label, type="primary", icon=":material/arrow_forward:", icon_position="right", disabled=not ready, key=f"next_{name}"):
+        look: dict[str, Any] = {"type": "primary", "icon": ":material/arrow_forward:", "icon_position": "right", "disabled": not ready}
+        if st.button("Continue", key=f"next_{name}", **look):
             forward(name, after)
 
 

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 import webbrowser
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from html import escape
 from pathlib import Path
 from typing import Any, TextIO
@@ -183,22 +183,22 @@ async def _expire_forever() -> None:
         ahead = time.time() - time.monotonic()
         await asyncio.sleep(_EXPIRE_SECONDS)
         if abs(time.time() - time.monotonic() - ahead) < _STEADY_SECONDS:
-            await _expire()
-
-
-async def _expire() -> None:
-    try:
-        await asyncio.to_thread(retention.expire)
-    except Exception as error:  # noqa: BLE001 (the queue must move on; the next hour tries again)
-        _log.error("what is older than an administrator allows could not be deleted: %s", type(error).__name__)
+            await _attempt(retention.expire, "what is older than an administrator allows could not be deleted")
 
 
 async def _pump_once() -> None:
-    try:
-        await asyncio.to_thread(jobs.pump)
+    if await _attempt(jobs.pump, "the queue of runs and sweeps could not be checked"):
         health.looked()
-    except Exception as error:  # noqa: BLE001 (the wizard must come up even if the queue cannot; the type alone, a message could quote data)
-        _log.error("the queue of runs and sweeps could not be checked: %s", type(error).__name__)
+
+
+async def _attempt(action: Callable[[], object], failed: str) -> bool:
+    """Whether it was done; it is tried again after a while, and the wizard comes up and goes on without."""
+    try:
+        await asyncio.to_thread(action)
+    except Exception as error:  # noqa: BLE001
+        _log.error("%s: %s", failed, type(error).__name__)  # the type alone, a message could quote data
+        return False
+    return True
 
 
 def announce(door: doors.Door) -> None:

@@ -76,12 +76,9 @@ def visitor() -> None:
         st.button("Sign out", icon=":material/logout:", key="sign_out", type="tertiary", on_click=st.logout)
 
 
+@partial(refusals.polled, seconds=POLL_SECONDS)
 def run_badge(owner: str, runs_page: st.Page) -> None:
     """The run that is under way, until it has ended. runs_page: where its progress is shown."""
-    refusals.polled(_badge, POLL_SECONDS)(owner, runs_page)
-
-
-def _badge(owner: str, runs_page: st.Page) -> None:
     active = [run for run in runs.list(owner) if run.active]
     if not active:
         st.rerun()
@@ -93,8 +90,7 @@ def _badge(owner: str, runs_page: st.Page) -> None:
 @refusals.dialog("New project", icon=":material/add:")
 def _new(first_page: st.Page) -> None:
     st.text_input("Name", placeholder="Hospital stays 2025", max_chars=80, key=_NEW_NAME)
-    if _confirmed("Create", "project_new_confirm", lambda: session.create(st.session_state[_NEW_NAME])):
-        _begin(first_page)
+    _confirm("Create", "project_new_confirm", lambda: session.create(st.session_state[_NEW_NAME]), partial(_begin, first_page))
 
 
 @refusals.dialog("Copy the plan to a new project", icon=":material/content_copy:")
@@ -112,8 +108,7 @@ def _copy(project: Current, first_page: st.Page) -> None:
             raise InputError("people", "it is not said whom the new table is about", "choose one of the two answers")
         session.create(st.session_state[_COPY_NAME], copied(project.draft, whose), looks.of(project.owner, project.id))
 
-    if _confirmed("Copy", "project_copy_confirm", copy):
-        _begin(first_page)
+    _confirm("Copy", "project_copy_confirm", copy, partial(_begin, first_page))
 
 
 def _begin(first_page: st.Page) -> None:
@@ -124,16 +119,14 @@ def _begin(first_page: st.Page) -> None:
 def _rename(project: Current) -> None:
     st.session_state.setdefault(_OTHER_NAME, project.name)
     st.text_input("Name", max_chars=80, key=_OTHER_NAME)
-    if _confirmed("Rename", "project_rename_confirm", lambda: session.rename(st.session_state[_OTHER_NAME])):
-        st.rerun()
+    _confirm("Rename", "project_rename_confirm", lambda: session.rename(st.session_state[_OTHER_NAME]))
 
 
 @refusals.dialog("Delete project", icon=":material/delete:")
 def _delete(project: Current) -> None:
     st.markdown(f"Delete {code(project.name)} with its uploaded table, its runs and their synthetic rows? This cannot be undone.")
     st.caption("The ledger keeps what was spent: privacy that is gone does not come back.")
-    if _confirmed("Delete for good", "project_delete_confirm", session.delete):
-        st.rerun()
+    _confirm("Delete for good", "project_delete_confirm", session.delete)
 
 
 @refusals.dialog("Share project", icon=":material/group:")
@@ -149,8 +142,7 @@ def _share(project: Current) -> None:
     )
     look = {"format_func": labels.get, "placeholder": "nobody"}
     st.multiselect("Who works on it with you", list(labels), now, key=_WITH_KEY, **look)
-    if _confirmed("Share", "project_share_confirm", lambda: sharing.share(project.owner, project.id, st.session_state[_WITH_KEY])):
-        st.rerun()
+    _confirm("Share", "project_share_confirm", lambda: sharing.share(project.owner, project.id, st.session_state[_WITH_KEY]))
     with st.expander("Hand it over", icon=":material/forward:"):
         asked = sharing.offered_to(project.id)
         st.selectbox("The new owner", list(may), list(may).index(asked) if asked in may else None, key=_TO_KEY, **look)
@@ -158,8 +150,7 @@ def _share(project: Current) -> None:
         if asked:
             st.caption(f"{literal(people.get(asked, asked[:8]))} has not answered yet. Hand it over to nobody to take your offer back.")
         hand = lambda: sharing.offer(project.owner, project.id, st.session_state[_TO_KEY] or "")  # noqa: E731
-        if _confirmed("Hand over", "project_hand_confirm", hand):
-            st.rerun()
+        _confirm("Hand over", "project_hand_confirm", hand)
 
 
 def _told_apart(names: Mapping[str, str]) -> dict[str, str]:
@@ -168,14 +159,13 @@ def _told_apart(names: Mapping[str, str]) -> dict[str, str]:
     return {one: name if name and often[name] == 1 and _APART not in name else f"{name}{_APART}{one[:8]}" for one, name in names.items()}
 
 
-def _confirmed(label: str, key: str, action: Callable[[], None]) -> bool:
-    """The button that does it: whether it was done. Else it is said why it cannot be."""
+def _confirm(label: str, key: str, action: Callable[[], None], after: Callable[[], None] = st.rerun) -> None:
+    """The button that does it, and what follows; where it cannot be done, it is said why."""
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Cancel", key=f"{key}_not"):
             st.rerun()
         confirmed = st.button(label, type="primary", key=key, on_click=refusals.attempt, args=(_PROJECT, action))
-    if not confirmed:
-        return False
-    if error := refusals.taken(_PROJECT):
+    if confirmed and (error := refusals.taken(_PROJECT)) is not None:
         st.error(literal(f"{error.problem}; {error.remedy}"))
-    return error is None
+    elif confirmed:
+        after()
