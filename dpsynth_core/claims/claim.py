@@ -139,8 +139,7 @@ class Final:
 
 class Received(Protocol):
     """What a recipient has of a release (`bundle.checks.opened.Opened`). answers: of the kernel, each with operation, arguments, value and
-    the number of its charges. interrupted: whether the run ended within its mechanism. despite: the curator's reason to publish a release
-    that needs one."""
+    the number of its charges. interrupted: whether the run ended within its mechanism."""
 
     @property
     def plan(self) -> Asked: ...
@@ -156,9 +155,6 @@ class Received(Protocol):
     def other_program(self) -> bool: ...
     @property
     def other_versions(self) -> Sequence[str]: ...
-
-    @property
-    def despite(self) -> str: ...
 
     def branded(self, code: str) -> bool: ...
 

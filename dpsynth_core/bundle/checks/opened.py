@@ -195,10 +195,6 @@ class Opened:
         return self.release.charges
 
     @property
-    def despite(self) -> str:
-        return self.release.despite
-
-    @property
     def interrupted(self) -> bool:
         return self.release.branded(INTERRUPTED)
 

@@ -106,7 +106,7 @@ class Criteria(Claim[Outcomes]):
 
     def follows(self, received: Received, stated: Outcomes) -> str:
         """Decided once more, from the published answers of the kernel and what is published."""
-        reason, needed = received.despite, any(one.needs_reason for one in stated)
+        reason, needed = received.written("despite"), any(one.needs_reason for one in stated)
         expect(not reason or needed, "it has a reason to be published all the same, and needs none")
         expect(not reason or is_reason(reason), "what it gives as a reason to be published all the same is none")
         if not received.plan.criteria:
