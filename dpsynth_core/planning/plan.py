@@ -123,10 +123,10 @@ def divided(accountant: Accountant, budget: BudgetSpec, aside: Mapping[str, floa
     return Shares(rho, rho - math.fsum(parts.values()), delta, accountant, tuple(parts.items()))
 
 
-def looked_into(mechanism: Mechanism, domain: Domain, kind: str, engine: str | None) -> tuple[Attribute, ...]:
-    """The columns of which it is measured how their numbers lie in their cells, where the budget has a share for it. kind, engine: of the
-    table. A stand-in table, the workers of a cluster and linked tables give counts of the domain's cells and of no others."""
-    values = kind != STANDIN and engine is None and mechanism.card.makes_rows and not isinstance(mechanism, Households)
+def looked_into(mechanism: Mechanism, domain: Domain, kind: str) -> tuple[Attribute, ...]:
+    """The columns of which it is measured how their numbers lie in their cells, where the budget has a share for it. kind: of the table.
+    A stand-in table and linked tables give counts of the domain's cells and of no others."""
+    values = kind != STANDIN and mechanism.card.makes_rows and not isinstance(mechanism, Households)
     return inside.columns(domain.attributes) if values else ()
 
 
@@ -172,7 +172,7 @@ class Plan:
             mechanism, domain = Households(link), link.domain
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
-        into = looked_into(mechanism, domain, spec.data.kind, spec.data.engine)
+        into = looked_into(mechanism, domain, spec.data.kind)
         shares = budgeted(mechanism, spec.budget, domain.unknown, spec.claims, into)
         _check_output(spec, mechanism)
         asked = workloads.from_json(domain if link is None else askable(link), spec.workload)
@@ -264,7 +264,7 @@ class Plan:
     def divided(self, mechanism: Mechanism, budget: BudgetSpec) -> Shares:
         """The shares of the same plan with another mechanism or budget."""
         domain = Domain.from_json(self.spec.domain)
-        into = looked_into(mechanism, domain, self.spec.data.kind, self.spec.data.engine)
+        into = looked_into(mechanism, domain, self.spec.data.kind)
         return budgeted(mechanism, budget, domain.unknown, self.spec.claims, into)
 
     @property

@@ -24,7 +24,7 @@ class Counts:
 
     def __init__(self, source: MarginalSource, noise: Noise) -> None:
         self.source, self.domain, self.noise = source, source.domain, noise
-        self.offers = frozenset(ability for ability in ("values", "right", "occupied") if hasattr(source, ability))
+        self.offers = frozenset(ability for ability in ("over", "values", "right", "occupied") if hasattr(source, ability))
         self._tables: dict[Clique, Integers] = {}
         self._cells: dict[Attribute, Integers] = {}
         self._remembered: dict[str, tuple[Hashable, Any]] = {}

@@ -31,7 +31,7 @@ Price = Callable[..., Event | None]
 """From `Asked` and the names of columns and numbers of the question, in the order of its parameters; None where it is free."""
 
 _REFUSALS = {
-    "values": "this source holds cells, not values",
+    **dict.fromkeys(("over", "values"), "this source holds cells, not values"),
     "right": "this source counts cells, and cannot be asked about records",
     "occupied": "rules are not learnt from groups of values or of records",
 }

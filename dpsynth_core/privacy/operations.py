@@ -93,7 +93,7 @@ def measure_residual(asked: Asked, clique: Clique, sigma: float) -> Answer[Resid
 def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) -> Answer[Float]:
     """Numbers of records in public cells of one column, which the domain may not have, + noise: l2 = marginal_l2 (Proposition 2)."""
     asked.shape(clique)
-    asked.require("values")
+    asked.require("over")
     if (cells.name,) != clique:
         raise ValueError("the cells are of another column")
     return measure(lambda view: view.cells(cells), sigma)

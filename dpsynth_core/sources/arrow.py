@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from copy import copy
 from typing import TypeVar
 
 import numpy as np
@@ -59,13 +58,6 @@ class ArrowSource(RecordCounts):
         for _ in self._records.add_to(drawn):
             interrupts.check()
         return drawn.records
-
-    def over(self, domain: Domain) -> ArrowSource:
-        """See `ValueSource.over`. Raises InputError if the table lacks a column of the domain."""
-        self._records.check_columns(domain)
-        other = copy(self)
-        other.domain = domain
-        return other
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
 

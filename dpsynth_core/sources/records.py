@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -108,6 +109,13 @@ class RecordCounts(ABC):
         self.domain = domain
         self._records = records
         records.check_columns(domain)
+
+    def over(self, domain: Domain) -> Self:
+        """See `ValueSource.over`. Raises InputError if the table lacks a column of the domain."""
+        self._records.check_columns(domain)
+        other = copy(self)
+        other.domain = domain
+        return other
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order."""

@@ -158,7 +158,7 @@ class Sweep:
         the rest of the budget is not spent."""
         whole = self.base.budget.model_copy(update={"epsilon": epsilon})
         chosen, domain = self._mechanism(name), Domain.from_json(self.base.domain)
-        into = looked_into(chosen, domain, PRIVATE, self.base.data.engine)  # as the plan will, whichever table is tried on
+        into = looked_into(chosen, domain, PRIVATE)  # as the plan will, whichever table is tried on
         shares = budgeted(chosen, whole, (), self.base.claims, into)
         rest = {name: rho for name, rho in shares.aside if name != CERTIFICATE.name}
         if not rest:

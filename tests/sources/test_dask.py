@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import logging
 import os
 import re
@@ -258,10 +259,12 @@ def test_values_are_not_learnt_on_a_cluster_and_that_is_said_before_the_charge(t
 
 
 def test_the_command_line_counts_on_a_cluster(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "domain.json").write_text('{"a": 3, "b": 4}')
+    wide = {"name": "a", "kind": "integer", "lower": 0, "upper": 2, "bins": 1}  # what is in its cell and its mean are measured
+    (tmp_path / "domain.json").write_text(json.dumps({"version": 1, "attributes": [wide, {"name": "b", "kind": "coded", "size": 4}]}))
     wanted = ["synthesize", str(table), "--domain", str(tmp_path / "domain.json"), "--workload", "all-2way", "--mechanism", "independent"]
     wanted += ["--epsilon", "1", "--seed", "1", "--rows", "10"]
     for out, further in (("here", []), ("there", ["--engine", "dask", "--scheduler", a_cluster()])):
         assert command_line.main([*wanted, *further, "--out", str(tmp_path / out)]) == 0, capsys.readouterr().err
     here, there = ((tmp_path / out / "release.json").read_bytes() for out in ("here", "there"))
     assert here == there
+    assert all(json.loads(there)[part] for part in ("inside", "means"))

@@ -25,7 +25,7 @@ from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.decoding import decode
-from dpsynth_core.sources.source import CellSource, MarginalSource, RecordSource, counted
+from dpsynth_core.sources.source import CellSource, MarginalSource, RecordSource, ValueSource, counted
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.blocks import table_bytes
 from dpsynth_core.vocabulary.domain import Domain
@@ -63,7 +63,8 @@ def assert_same_integers(folder: Path, engine: Engine, records: pa.Table, domain
     for name in ("one", "other"):
         (folder / name).mkdir(exist_ok=True)
     expected = every_marginal(one_stream(folder / "one", records, domain, person, rows))
-    source = cast(CellSource, engine.open(folder / "other", records, domain, person, rows))
+    other = engine.open(folder / "other", records, Domain(domain.attributes[-1:]), person, rows)
+    source = cast(CellSource, cast(ValueSource, other).over(domain))
     counts = every_marginal(source)
     assert list(counts) == list(expected)
     for clique, table in expected.items():

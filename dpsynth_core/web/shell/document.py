@@ -291,7 +291,7 @@ def shares(draft: Mapping[str, Any], other: Mechanism | None = None) -> Shares:
         return budgeted(chosen, budget(draft), document=draft)
     draft = decided(draft)
     data, columns = draft.get("data") or {}, domain(draft)
-    into = looked_into(chosen, columns, data.get("kind", "csv"), data.get("engine"))
+    into = looked_into(chosen, columns, data.get("kind", "csv"))
     return budgeted(chosen, budget(draft), columns.unknown, draft, into)
 
 
