@@ -182,8 +182,8 @@ def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
         session.check_idle("data")
         project = session.current()
         projects.remove_uploads(project.owner, project.id)
-        session.edit(partial(plan_first.begin, columns=plan.names if isinstance(plan, Codebook) else plan))
-        if isinstance(plan, Codebook):
+        begun = session.edit(partial(plan_first.begin, columns=plan.names if isinstance(plan, Codebook) else plan), data_view.TABLE)
+        if begun and isinstance(plan, Codebook):
             draft_rows.adopt(plan)
 
     refusals.attempt(data_view.TABLE, act)

@@ -16,7 +16,7 @@ from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.web.domain import domain_table, zeros_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.domain.zeros_table import Cell
-from dpsynth_core.web.shell import document, frame, kept_rules, refusals, session
+from dpsynth_core.web.shell import document, frame, kept_rules, session
 from dpsynth_core.web.shell.fields import editor_key
 from dpsynth_core.web.shell.fields import problem as quiet_problem
 from dpsynth_core.web.shell.kept_rules import Rule
@@ -96,7 +96,7 @@ def _key(project: Current, *parts: str) -> str:
 
 def _change(change: Callable[[list[Rule]], list[Rule]]) -> bool:
     """Store changed rules; False if they were refused."""
-    return refusals.attempt(_ZEROS, lambda: session.edit(lambda draft: kept_rules.keep(draft, change(kept_rules.of(draft)))))
+    return session.edit(lambda draft: kept_rules.keep(draft, change(kept_rules.of(draft))), _ZEROS)
 
 
 def _rule_list(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | None = None) -> None:

@@ -116,13 +116,14 @@ def current() -> Current:
     return st.session_state[_LOADED]
 
 
-def edit(change: Callable[[Draft], None]) -> bool:
-    """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment. Whether nothing was refused:
-    what is refused to a callback is said at the top of the page, else raised; then nothing is saved."""
+def edit(change: Callable[[Draft], None], place: str = refusals.STORE) -> bool:
+    """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment. Whether nothing was refused;
+    if something was, nothing is saved, and it is said at `place` where a callback did it, else raised. A project that is gone meanwhile
+    refuses nothing: `begin` says so."""
     if routed():
         _edit(change)
         return True
-    return refusals.attempt(refusals.STORE, lambda: _edit(change))
+    return refusals.attempt(place, lambda: _edit(change))
 
 
 def _edit(change: Callable[[Draft], None]) -> None:
@@ -176,7 +177,7 @@ def change_table(place: str, prepare: Callable[[], Callable[[Draft], None]]) -> 
 
     def act() -> None:
         check_idle(place)
-        edit(prepare())
+        edit(prepare(), place)
 
     refusals.attempt(place, act)
 
