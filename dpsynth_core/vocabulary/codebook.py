@@ -19,16 +19,17 @@ from dpsynth_core.vocabulary.names import column_field
 
 PASTED = "pasted lines"
 _HEADER = ("column", "value", "label")
-_CLOCK = r"\d\d?:\d\d(?::\d\d)?"
-_DAY = rf"(?:\d{{4}}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{{4}})(?:[ T]{_CLOCK})?"
-_BOUNDS = tuple(re.compile(rf"({one}) ?(?:-|–|to|\.\.) ?({one})") for one in (r"-?(?:0|[1-9]\d*)(?:\.\d+)?", _DAY, _CLOCK))
+_CLOCK = r"\d\d?:\d\d(?::\d\d(?:\.\d+)?)?"
+_DAY = rf"(?:\d{{4}}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{{4}})(?:[ T]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?)?"
+_AMOUNT = r"-?(?:0|[1-9]\d*)(?:\.\d+|(?:\.\d{3})+|(?:,\d{3})+)?"
+_BOUNDS = tuple(re.compile(rf"({one}) ?(?:-|–|to|\.\.) ?({one})") for one in (_AMOUNT, _DAY, _CLOCK))
 """Numbers, dates and times; not 02139-4307."""
-_UNCLEAR = re.compile(r"-?[1-9]\d{0,2}\.\d{3}")
-"""A thousand, or a one with three decimals."""
+_MILLIONS = re.compile(r"-?\d+(?:(?:\.\d{3}){2,}|(?:,\d{3}){2,})")
+_UNCLEAR, _DECIMALS = re.compile(r"-?[1-9]\d{0,2}[.,]\d{3}"), re.compile(r"-?0\.\d+|-?\d+\.(?!\d{3}$)\d+")
+"""A thousand, or a one with three decimals; a number that has decimals for sure."""
 _LABELLED = re.compile(r"(.*[^\s<>=!:]) ?(?:=|: ) ?([^\s=].*)")
 """A value and its label in one cell: f = female, 1=yes, 2: no; not >=5."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 def without_statement(obj: object) -> tuple[str, ...]:
@@ -100,10 +101,6 @@ def _from_codebook_rows(name: str, rows: list[tuple[str, str]]) -> Attribute:
 
 def _from_range(name: str, low: str, high: str) -> Attribute:
     """Whole numbers, numbers, dates, dates with a time of day or times of day, as both bounds can be read."""
-    texts = (low, high)
-    if any(map(_UNCLEAR.fullmatch, texts)):
-        problem = "a bound may be in thousands or have three decimals"
-        raise InputError(column_field(name), problem, "write it without the point, or with another number of decimals")
     parsers: dict[str, Callable[[str], Any]] = {"integer": int, "numeric": float}
     for kind, parse in parsers.items():
         try:
@@ -111,11 +108,11 @@ def _from_range(name: str, low: str, high: str) -> Attribute:
         except ValueError:
             continue
         return Attribute.binned(name, kind, *bounds, other=True, missing=True)
-    days, colons = [bool(re.match(_DAY, text)) for text in texts], max(text.count(":") for text in texts)
-    if all(days) and not colons:
+    days, clock = [bool(re.match(_DAY, text)) for text in (low, high)], f"{low} {high}"
+    if all(days) and ":" not in clock:
         return Attribute.day(name, low, high, other=True, missing=True)
-    if colons and (all(days) or not any(days)):
-        kind, precision = "timestamp" if all(days) else "time", "minute" if colons == 1 else "second"
+    if ":" in clock and (all(days) or not any(days)):
+        kind, precision = "timestamp" if all(days) else "time", "second" if re.search(r":\d\d:", clock) else "minute"
         return Attribute.binned(name, kind, low, high, precision=precision, other=True, missing=True)
     remedy = "write them like 0..99.5, 2024-01-01..2024-12-31 or 08:00..16:30"
     raise InputError(column_field(name), "its bounds are no numbers, dates or times that can be read", remedy)
@@ -143,7 +140,7 @@ def _spread(rows: list[list[str]], tabs: bool) -> Iterator[list[str]]:
         columns.setdefault(name, []).append(row)
     for name, own in columns.items():
         cells = [cell.strip() for cell in own[0][1:] if cell.strip()]
-        yield from _labelled(own if len(own) > 1 else [[name, *all_of] for all_of in _all_of(cells, tabs)])
+        yield from _labelled(own if len(own) > 1 else [[name, *all_of] for all_of in _all_of(name, cells, tabs)])
 
 
 def _labelled(lines: list[list[str]]) -> list[list[str]]:
@@ -151,7 +148,7 @@ def _labelled(lines: list[list[str]]) -> list[list[str]]:
     values = [line[1].strip() if len(line) > 1 else "" for line in lines]
     if any(re.fullmatch(r"\.\.+|…", value) for value in values):
         raise InputError(PASTED, "dots stand for values", "list every value, or give bounds such as 1-10")
-    between, numbers = ([value for value in values if form(value)] for form in (_bounds, _NUMBER.fullmatch))
+    between, numbers = ([value for value in values if form.fullmatch(value)] for form in (_BOUNDS[0], _NUMBER))
     if len(between) == 1 and numbers:
         remedy = "give the bounds alone, and say what stands for missing on the Data page"
         raise InputError(PASTED, "a column has bounds and single numbers", remedy)
@@ -161,16 +158,17 @@ def _labelled(lines: list[list[str]]) -> list[list[str]]:
     return [[line[0], *match.groups()] for line, match in zip(lines, found, strict=True) if match]
 
 
-def _bounds(value: str) -> re.Match[str] | None:
-    return next((found for form in _BOUNDS if (found := form.fullmatch(_THOUSANDS.sub("", value)))), None)
-
-
-def _all_of(cells: list[str], tabs: bool) -> list[list[str]]:
+def _all_of(name: str, cells: list[str], tabs: bool) -> list[list[str]]:
     """Of the cells behind a column's name: bounds, such as 0-95 or 2020-01-01 to 2024-12-31, values in a cell each, or between semicolons,
-    bars or commas. In a sheet, whose cells tabs divide, the second one is a label."""
+    bars or commas. In a sheet, whose cells tabs divide, the second one is a label. Raises InputError."""
     value = ",".join(cells)
-    if (bounds := _bounds(value)) and not (tabs and len(cells) > 1):
-        return [[f"{bounds[1]}..{bounds[2]}"]]
+    bounds = next((found for form in _BOUNDS if (found := form.fullmatch(value))), None)
+    if bounds and not (tabs and len(cells) > 1):
+        if any(map(_UNCLEAR.fullmatch, bounds.groups())) and not any(map(_DECIMALS.fullmatch, bounds.groups())):
+            problem = "a bound may be in thousands or have three decimals"
+            raise InputError(column_field(name), problem, "write it without that mark, or with another number of decimals")
+        plain = (re.sub("[.,]", "", one) if _MILLIONS.fullmatch(one) else one for one in bounds.groups())
+        return [["..".join(plain)]]
     if len(cells) != 1:
         return [cells] if tabs or not cells else [[cell] for cell in cells]
     mark = next((mark for mark in ";|," if mark in value and ".." not in value), None)

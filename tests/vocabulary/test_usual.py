@@ -189,15 +189,24 @@ def test_a_pasted_line_may_have_all_values_of_a_column(text: str, values: tuple[
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        *(("0-95", "integer"), ("-5 to 5", "integer"), ("1,000-2,000", "integer"), ("0–9.5", "numeric")),
+        *(("0-95", "integer"), ("-5 to 5", "integer"), ("1,000,000-2.000.000", "integer"), ("0–9.5", "numeric")),
         *(("2025-01-01 to 2025-12-31", "date"), ("01.01.1950 - 31.12.2024", "date"), ("1/31/2025 to 12/31/2025", "date")),
         *(("01.01.2024 00:00..31.12.2024 23:59", "timestamp"), ("2024-01-01 to 2024-12-31 23:59:59", "timestamp")),
-        ("08:00 - 16:30", "time"),
+        *(("08:00 - 16:30", "time"), ("2024-01-01T08:00:00Z to 2024-12-31T23:59:59.5+01:00", "timestamp")),
+        *(("0.125..0.875", "numeric"), ("1.5-2.125", "numeric"), ("500-1.500.000", "integer")),
     ],
 )
 def test_bounds_are_read_as_people_write_them(text: str, kind: str) -> None:
     assert pasted_domain(f"x\t{text}")["x"].kind == kind
     assert pasted_domain(f"x, {text}")["x"].kind == kind
+
+
+def test_numbers_with_marks_between_thousands_are_those_numbers_and_a_codebook_has_none() -> None:
+    column = pasted_domain("x\t1,000,000 to 2.500.000")["x"]
+    assert (column.lower, column.upper) == (1_000_000, 2_500_000)
+    column = parse_domain("column,value\nx,1.125..2.625")["x"]
+    assert (column.lower, column.upper) == (1.125, 2.625)
+    assert pasted_domain("shift\t08:00-16:30\nshift\t0")["shift"].categories == ("08:00-16:30", "0")
 
 
 def test_more_cells_than_a_header_names_are_refused() -> None:
@@ -212,6 +221,7 @@ def test_more_cells_than_a_header_names_are_refused() -> None:
         *(("age\t0-95, 99", "bounds and single numbers"), ("age\t0-95\nage\t-9", "bounds and single numbers")),
         *(("a, 1, 2, ..., 10", "dots"), ('note\t"a\nage\t0-95', "quotation mark"), ('note\t"' + "a" * 200_000, "quotation mark")),
         *(("cost\t0..99,5", "no numbers"), ("cost\t0..100.000", "thousands"), ("cost\t1.000-2.000", "thousands")),
+        *(("cost\t-5.250 to 0", "thousands"), ("cost\t1,250-3,750", "thousands"), ("cost\t0-1.500", "thousands")),
         *(("", "none"), ("sex\nage\n", "single field"), ("sex\tf\nsex\tf\n", "twice"), ("\tf\n", "names no column")),
     ],
 )
