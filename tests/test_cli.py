@@ -104,6 +104,7 @@ def test_the_simulated_people_are_a_table_with_a_domain_of_its_own(capsys: pytes
     assert abs(len(made) - ROWS) < 1_000
     assert release()["spec"]["data"] == {"path": "", "kind": "demo"}
     assert cli.main(["domain", "demo", "--out", "whole.json"]) == 0
+    assert cli.main(["domain", "demo", "--out", "whole.json"]) == cli.BAD_INPUT, "a file that is there is not replaced"
     some = json.loads(Path("whole.json").read_text())
     some["attributes"] = some["attributes"][:2]
     Path("some.json").write_text(json.dumps(some))
