@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass
 from itertools import combinations, product
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -123,26 +124,32 @@ def main() -> None:
 def watched(engine: str, form: str, order: int, path: Path, rows: int) -> Counted:
     """Count in a process of its own, and watch it and all that it starts."""
     command = [sys.executable, "-m", "benchmarks", "counting", "--count", engine, form, str(order), str(path)]
-    used: dict[int, float] = {}
-    peak = start = 0.0
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    while process.poll() is None:
-        family = _family(process.pid)
-        for pid in family:
-            with suppress(OSError):  # it has ended
-                used[pid] = cpu_ms(pid) / 1000
-        memory = sum(map(_megabytes, family))
-        peak, start = max(peak, memory), start or memory
-        time.sleep(_LOOK_SECONDS)
+    processor, peak = watch(process)
     assert process.stdout is not None
     if process.returncode:
         raise RuntimeError(f"{engine} could not count")
     said = json.loads(process.stdout.read().splitlines()[-1])
     domain = people_domain()
     blocks = len(set(plan(domain, list(combinations(domain.names, order))).values()))
-    processor = sum(used.values()) - said["before"]
     size = path.stat().st_size / 1e6
-    return Counted(engine, form, rows, order, comb(len(domain), order), blocks, size, said["wall"], processor, peak, said["start_mb"])
+    tables, processor = comb(len(domain), order), processor - said["before"]
+    return Counted(engine, form, rows, order, tables, blocks, size, said["wall"], processor, peak, said["start_mb"])
+
+
+def watch(process: subprocess.Popen[Any], every: float = _LOOK_SECONDS) -> tuple[float, float]:
+    """Processor seconds of a process and all that it starts, until it ends, and the most megabytes that they have together. every: so many
+    seconds of the clock they are looked at."""
+    used: dict[int, float] = {}
+    peak = 0.0
+    while process.poll() is None:
+        family = _family(process.pid)
+        for pid in family:
+            with suppress(OSError):  # it has ended
+                used[pid] = cpu_ms(pid) / 1000
+        peak = max(peak, sum(map(_megabytes, family)))
+        time.sleep(every)
+    return sum(used.values()), peak
 
 
 def count(engine: str, path: Path, form: TableFormat, order: int) -> None:
