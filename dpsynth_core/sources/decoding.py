@@ -23,6 +23,7 @@ from dpsynth_core.vocabulary.inside import Inside, Parts
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 from dpsynth_core.vocabulary.order import positions
 from dpsynth_core.vocabulary.recoding import other_is_missing
+from dpsynth_core.vocabulary.rows import narrow
 
 BATCH_ROWS = 250_000
 _ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_(), "date": pa.date32()}
@@ -56,7 +57,7 @@ def typed(domain: Domain, table: pa.Table) -> pa.Table:
 def as_written(domain: Domain, codes: Codes) -> Codes:
     """The cells that rows can be read back as: in a column that is not text a value outside is written as nothing, and so counts as missing
     where there is a cell for that. Shape (n, columns of the domain)."""
-    written = codes.copy()
+    written = codes.astype(narrow(domain.sizes(domain.names)))
     for column, attribute in zip(written.T, domain, strict=True):
         if other_is_missing(attribute):
             column[column == attribute.other_code] = attribute.missing_code
