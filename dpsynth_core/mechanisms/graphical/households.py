@@ -18,7 +18,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.estimation import Stopping, estimate
+from dpsynth_core.inference.estimation import Stopping, estimate, one_each
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.households import LinkedCodes, classes, draw, kinds
 from dpsynth_core.inference.households import Model as RowModel
@@ -170,11 +170,12 @@ class Households:
         for name, cliques in self._alike().items():
             sigma = sigma_for(ALIKE / (2 * len(link.members)) * left, kernel.unit.marginal_l2)
             alike[name] = yield from measure(kernel, 0, cliques, sigma)
-        many = parts[0].allowed(self._numbers(candidates), 1.0)
+        many, first = parts[0].allowed(self._numbers(candidates), 1.0), dict[Clique, NDArray[np.float64]]()
         sigma = sigma_for(NUMBERS / max(1, len(many)) * left, kernel.unit.marginal_l2)
         for clique in many:
             measured += yield from measure(kernel, 0, [clique], sigma)
-            parts[0].take(both.of(measured[-1:], parts[0].model.marginal(clique)), 1.0)
+            first[clique] = parts[0].model.marginal(clique)
+            parts[0].take(both.of(measured[-1:], first[clique]), 1.0)
         parts[0].fit(kernel, FINAL)
         yield fitted(kernel, 0, "first models from single columns and numbers of members")
         candidates |= (three := self._of_three(kernel.domain, candidates))
@@ -199,7 +200,8 @@ class Households:
                 sigma = sigma_for(kernel.rho_left if last else rho, kernel.unit.marginal_l2)
                 measured += yield from measure(kernel, number, [chosen], sigma)
                 record.add(choices[-1], measured[-1])
-                told = both.of(measured[-1:], answers[chosen])
+                every = one_each(one for one in measured if one.clique == chosen)
+                told = both.of(every, first.setdefault(chosen, answers[chosen]))
                 for part in parts:
                     part.take(told, spent)
                 pool = apart(chosen, pool)
@@ -244,8 +246,9 @@ class _Part:
         return self.model.marginals(list(cliques)).items()
 
     def take(self, told: Sequence[Measurement], fraction: float) -> None:
-        """What is of its columns, as long as the model does not become too large."""
-        self._told += [one for one in told if self.holds(one.clique) and self.allowed([one.clique], fraction)]
+        """What is of its columns, as long as the model does not become too large, in place of what was told of the same tables before."""
+        new = {one.clique: one for one in told if self.holds(one.clique) and self.allowed([one.clique], fraction)}
+        self._told = [*(one for one in self._told if one.clique not in new), *new.values()]
 
     def fit(self, kernel: Kernel, stopping: Stopping) -> None:
         self.model = self._fitted(kernel, self.model, stopping)
@@ -303,7 +306,8 @@ class _Both:
     domain: Domain
 
     def of(self, measured: Sequence[Measurement], before: NDArray[np.float64] | None = None) -> list[Measurement]:
-        """before: what a model said of the only one."""
+        """before: what a model said of the only one when nothing of it had been measured: seen from a later answer, what earlier noise did
+        to that answer would be believed twice."""
         every = list[Measurement]()
         for one in measured:
             names = self.link.mirrored(one.clique)
