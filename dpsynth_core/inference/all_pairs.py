@@ -34,6 +34,8 @@ BLOCK_ROWS, SHORTLIST, PASSES = 1_000, 0.3, 2
 """Rows that are looked at together, the share of them whose moves of one column are considered, and passes over all rows."""
 MOST_WORK = 2.5e11
 """Rows times squared values that all passes may take, which bounds their time."""
+PRICED_TOGETHER = 16
+"""Columns whose moves have their prices from one product: one for each column waits for memory, and takes more than twice as long."""
 _LEAST_GAIN = 1e-3
 _FEWEST = 1e-6
 """Probability of any value in the first rows, so that each can be drawn."""
@@ -49,6 +51,10 @@ class Lines:
     def starts(self) -> NDArray[np.intp]:
         """The first line of each column, and the number of lines."""
         return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.intp)
+
+    @cached_property
+    def numbers(self) -> NDArray[np.intp]:
+        return np.arange(self.starts[-1])
 
     @cached_property
     def between(self) -> NDArray[np.bool_]:
@@ -173,8 +179,13 @@ def refine(lines: Lines, codes: Codes, pairs: Singles, rng: np.random.Generator,
         for some in np.array_split(order, max(1, round(most / BLOCK_ROWS))) if most else ():
             held = refined[some]
             marks = lines.marked(held)
-            for column in rng.permutation(len(lines.sizes)):
-                tables.improve(held, marks, int(column))
+            order_of_columns = rng.permutation(len(lines.sizes))
+            for first in range(0, len(order_of_columns), PRICED_TOGETHER):
+                columns = [int(column) for column in order_of_columns[first : first + PRICED_TOGETHER]]
+                prices = marks @ tables.price[:, np.concatenate([lines.numbers[lines.of(column)] for column in columns])]
+                ends = np.cumsum([lines.sizes[column] for column in columns])
+                for column, of_column in zip(columns, np.split(prices, ends[:-1], axis=1), strict=True):
+                    tables.improve(held, marks, column, of_column)
             refined[some] = held
     return refined
 
@@ -192,11 +203,11 @@ class _Tables:
     surplus: Singles
     price: Singles
 
-    def improve(self, held: Codes, marks: Singles, column: int) -> None:
-        """Make the good moves of one column within a block of rows. held: (rows, columns); marks: `Lines.marked` of them."""
+    def improve(self, held: Codes, marks: Singles, column: int, prices: Singles) -> None:
+        """Make the good moves of one column within a block of rows. held: (rows, columns); marks: `Lines.marked` of them; prices: of each
+        value in each row, (rows, values)."""
         here, every = self.lines.of(column), np.arange(len(held))
         old = held[:, column].copy()
-        prices = marks @ self.price[:, here]
         new = prices.argmin(axis=1)
         gain = prices[every, new] - prices[every, old]
         count = max(1, int(SHORTLIST * len(held)))
