@@ -24,15 +24,14 @@ import scipy
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from dpsynth_core.evaluation.combination import least_squares
+from dpsynth_core.evaluation.combination import Evidence, least_squares
 from dpsynth_core.mechanisms.steps import Candidate, SelectionRecord
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.statistics.quantiles import absolute_sum, largest_positive_parts, normal
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
-from dpsynth_core.vocabulary.released import by_column, combined
+from dpsynth_core.vocabulary.released import combined
 
 CONFIDENCE = 0.95
 SUPPORTED, UNSUPPORTED, UNBOUNDED = "supported", "unsupported", "unbounded"
@@ -40,8 +39,6 @@ SUPPORTED, UNSUPPORTED, UNBOUNDED = "supported", "unsupported", "unbounded"
 _TOTAL_SHARE = 0.04
 """Share of the failure probability that is spent on the number of records where it is an estimate."""
 _PREFIX_STEP = 1.25
-MANY = 50
-"""Measurements from which on those with a single column of a marginal are put together: fewer are gone through one by one."""
 
 Array = NDArray[np.float64]
 
@@ -77,10 +74,10 @@ def bounds(
     share = _TOTAL_SHARE * alpha if total.sigma else 0.0
     doubt, inner = total.doubt(1 - share), 1 - (alpha - share)
     bounded: dict[Clique, Bound] = {}
-    about = _About(measurements)
+    evidence = Evidence(measurements)
     for clique, fractions in published.items():
         answer = fractions * total.value
-        pair = supported(domain, about.columns(clique), clique, answer, inner, doubt if rows else None)
+        pair = supported(domain, evidence.about(clique), clique, answer, inner, doubt if rows else None)
         support = SUPPORTED
         if pair is None and clique in considered:
             last, candidate = considered[clique]
@@ -92,51 +89,6 @@ def bounds(
         l1 = (min(1 + mass, (bound + doubt * mass) / max(total.value - doubt, 1e-300)) for bound in pair)
         bounded[clique] = Bound(support, *(IN_WRONG_CELL * distance for distance in l1))
     return bounded
-
-
-class _About:
-    """Measurements, of which few say more of a marginal of a wide table than how many records there are, or how many have each value of
-    one column."""
-
-    def __init__(self, measurements: Sequence[Measurement]) -> None:
-        self._every, self._of = measurements, by_column(measurements)
-        self._whole = _Together(measurements, ())
-        self._alone = {name: _Together(of, (name,)) for name, of in self._of.items()}
-
-    def columns(self, clique: Clique) -> list[Measurement]:
-        """Those with one of these columns, and what all others say of the number of records as one more. Of many, those with one of several
-        columns are one measurement of that column."""
-        near = list(dict.fromkeys(m for name in clique for m in self._of.get(name, ())))
-        others = [] if len(near) == len(self._every) else [self._whole.without(near)]
-        if len(clique) < 2 or len(near) <= MANY:
-            return [*near, *(m for m in others if m is not None)]
-        several = [m for m in near if len(set(clique).intersection(m.clique)) > 1]
-        singles = (self._alone[name].without([m for m in several if name in m.clique]) for name in clique if name in self._alone)
-        return [*several, *(m for m in (*singles, *others) if m is not None)]
-
-
-class _Together:
-    """What measurements say of a marginal in each of them, as their precisions add up: as one, and without some of them."""
-
-    def __init__(self, measurements: Sequence[Measurement], clique: Clique) -> None:
-        self._clique = clique
-        self._parts = {id(m): self._part(m) for m in measurements}
-        self._precision = math.fsum(precision for precision, _ in self._parts.values())
-        self._weighed = sum((weighed for _, weighed in self._parts.values()), np.zeros(()))
-
-    def _part(self, m: Measurement) -> tuple[float, Array]:
-        summed = project(m.values, m.clique, self._clique)
-        precision = summed.size / (m.values.size * m.deviation**2)
-        return precision, precision * summed
-
-    def without(self, some: Sequence[Measurement]) -> Measurement | None:
-        """None where no other is left."""
-        if len(some) == len(self._parts):
-            return None
-        gone = [self._parts[id(m)] for m in some]
-        left = self._precision - math.fsum(precision for precision, _ in gone)
-        weighed = self._weighed - sum((weighed for _, weighed in gone), np.zeros(()))
-        return Measurement(self._clique, np.asarray(weighed / left), 1 / math.sqrt(left))
 
 
 def supported(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,35 +21,51 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import expand, project
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, final, subsets
 
+MANY = 50
+"""Measurements from which on those with a single column of a marginal are put together: fewer are gone through one by one."""
 
-@dataclass(frozen=True, eq=False)
+
 class Evidence:
-    """Noisy tables, found by their columns: few of a wide table's share a column with a marginal."""
+    """Noisy tables, of which few say more of a marginal of a wide table than how many records there are, or how many have each value of
+    one column."""
 
-    measurements: Sequence[Measurement]
-
-    @cached_property
-    def _places(self) -> Mapping[str, list[int]]:
-        found = dict[str, list[int]]()
-        for place, one in enumerate(self.measurements):
+    def __init__(self, measurements: Sequence[Measurement]) -> None:
+        self._every, self._of = measurements, dict[str, set[int]]()
+        for place, one in enumerate(measurements):
             for name in one.clique:
-                found.setdefault(name, []).append(place)
-        return found
-
-    @cached_property
-    def _sums(self) -> NDArray[np.float64]:
-        """Of each table the precision of the number of records that it adds up to, and that times the number: shape (2, tables)."""
-        precision = [1 / (one.values.size * one.deviation**2) for one in self.measurements]
-        return np.array([precision, [weight * one.values.sum() for weight, one in zip(precision, self.measurements, strict=True)]])
+                self._of.setdefault(name, set()).add(place)
+        self._whole = _Together(dict(enumerate(measurements)), ())
+        self._alone = {name: _Together({place: measurements[place] for place in of}, (name,)) for name, of in self._of.items()}
 
     def about(self, clique: Clique) -> Sequence[Measurement]:
-        """What least squares needs of them for a marginal: those that share a column with it, and the number of records that all others
-        add up to."""
-        near = sorted({place for name in clique for place in self._places.get(name, ())})
-        precision, sums = np.delete(self._sums, near, axis=1).sum(axis=1)
-        if not near or not precision:
-            return self.measurements
-        return [*(self.measurements[place] for place in near), Measurement((), np.array(sums / precision), math.sqrt(1 / precision))]
+        """What least squares needs of them for a marginal: those with one of these columns, and what all others say of the number of
+        records as one more. Of many, those with one of several columns are one measurement of that column."""
+        having = {name: self._of[name] for name in clique if name in self._of}
+        near = sorted(set().union(*having.values()))
+        others = [] if len(near) == len(self._every) else [self._whole.without(near)]
+        if len(clique) < 2 or len(near) <= MANY:
+            return [*(self._every[place] for place in near), *others]
+        several = sorted(set().union(*(one & other for one, other in combinations(having.values(), 2))))
+        singles = (self._alone[name].without([p for p in several if p in of]) for name, of in having.items() if not of <= {*several})
+        return [*(self._every[place] for place in several), *singles, *others]
+
+
+class _Together:
+    """What measurements say of a marginal in each of them, as their precisions add up: as one, without some of them."""
+
+    def __init__(self, measurements: Mapping[int, Measurement], clique: Clique) -> None:
+        self._clique, self._rows = clique, {place: row for row, place in enumerate(measurements)}
+        summed = [project(m.values, m.clique, clique) for m in measurements.values()]
+        parts = zip(measurements.values(), summed, strict=True)
+        self._precisions = np.array([table.size / (m.values.size * m.deviation**2) for m, table in parts])
+        self._weighed = np.array([weight * table for weight, table in zip(self._precisions, summed, strict=True)])
+        self._precision, self._sum = self._precisions.sum(), self._weighed.sum(axis=0)
+
+    def without(self, some: Sequence[int]) -> Measurement:
+        """some: by their numbers; not all of them."""
+        gone = [self._rows[place] for place in some]
+        left = self._precision - self._precisions[gone].sum()
+        return Measurement(self._clique, np.asarray((self._sum - self._weighed[gone].sum(axis=0)) / left), 1 / math.sqrt(left))
 
 
 @dataclass(frozen=True, eq=False)

@@ -241,7 +241,7 @@ def test_many_measurements_bound_as_much_as_one_by_one(k: int, monkeypatch: pyte
     published = {clique: table / 4000 for clique, table in done.source.counts(all_kway(DOMAIN, k).cliques).items()}
     found = []
     for many in (0, 1000):
-        monkeypatch.setattr("dpsynth_core.evaluation.bounds.MANY", many)
+        monkeypatch.setattr("dpsynth_core.evaluation.combination.MANY", many)
         bounded = bounds(DOMAIN, published, Total(4000.0, 30.0), measured)
         found.append([number for one in bounded.values() for number in (one.paper, one.tight)])
     assert found[0] == pytest.approx(found[1])
