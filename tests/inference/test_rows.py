@@ -15,6 +15,7 @@ from dpsynth_core.inference.folding import ColumnFolding, Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.inference.structure import Structure
+from dpsynth_core.planning.spec import MAX_ROWS
 from dpsynth_core.sources.decoding import decode
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.inference.brute_force import coded_domain
@@ -87,6 +88,11 @@ def test_every_order_of_rows_is_as_likely() -> None:
     counts = np.array([orders.count(order) for order in sorted(set(orders))])
     assert len(counts) == 6
     assert (np.abs(counts - 1000) < 6 * np.sqrt(6000 * 5 / 36)).all()  # six standard deviations of a binomial: false alarms below 1e-7
+
+
+def test_rows_have_chance_left_beside_their_groups_and_places() -> None:
+    """In the 62 bits of a number: equal chances of two rows of a group give the first the smaller value, at most one time in 2**12."""
+    assert 62 - 2 * MAX_ROWS.bit_length() >= 12
 
 
 @pytest.mark.parametrize(("cells", "bytes_each"), [(255, 1), (256, 2), (65_535, 2), (65_536, 4)])
