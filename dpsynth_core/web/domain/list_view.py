@@ -144,5 +144,5 @@ def grid(rows: list[ColumnDraft]) -> None:
         "missing": config.CheckboxColumn("Missing", help="Empty values have a value of their own.", width=90),
         "other": config.CheckboxColumn("Other", help="Values outside the list or the bounds become “other”.", width=75),
     }
-    look = {"hide_index": True, "height": 35 * len(rows) + 40, "placeholder": "–", "alt": "Domain: one draft per column of the table"}
+    look = {"hide_index": True, "height": 35 * len(rows) + 40, "placeholder": "–", "alt": "Domain: one line per column of the table"}
     st.data_editor(domain_table.grid(rows), key=key, column_config=columns, on_change=take, **look)
