@@ -54,8 +54,7 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_sources"):
         with st.popover("Load a codebook", icon=":material/menu_book:", key=draft_rows.loader_key("load_codebook")):
             st.caption(CODEBOOK_HELP)
-            key = draft_rows.loader_key("codebook")
-            st.file_uploader("Domain JSON, codebook CSV or DDI", type=list(draft_rows.ENDINGS), key=key, on_change=_load_codebook)
+            fields.file("Domain JSON, codebook CSV or DDI", draft_rows.ENDINGS, "codebook", _load_codebook)
         with st.popover("Paste two columns", icon=":material/content_paste:", key=draft_rows.loader_key("load_pasted")):
             pasted = draft_rows.loader_key("pasted")
             st.text_area("Lines from a spreadsheet", key=pasted, height=180, placeholder=PASTE_EXAMPLE, help=PASTE_HELP)
@@ -95,8 +94,7 @@ def _public(project: Current) -> None:
     if (section := project.draft.get("public")) is not None:
         name, guessed = literal(public_view.label(section)), lambda rows: domain_table.with_guesses(rows, public_view.guesses(section))
         st.button(f"Take it from {name}", key="take_public", on_click=draft_rows.load, args=(guessed, "public"), icon=":material/public:")
-    key = draft_rows.loader_key("public")
-    st.file_uploader("Public table", type=["csv", "tsv", "txt", "parquet"], key=key, on_change=_load_public)
+    fields.file("Public table", ("csv", "tsv", "txt", "parquet"), "public", _load_public)
 
 
 def _download(project: Current, title: str, name: str, domain: Mapping[str, Any] | None) -> None:
@@ -110,17 +108,12 @@ def _download(project: Current, title: str, name: str, domain: Mapping[str, Any]
     st.download_button(title, written if ready else b"", f"{name}.json", "application/json", **look)
 
 
-def _load_codebook() -> None:
-    file = st.session_state.get(draft_rows.loader_key("codebook"))
-    if file is not None:
-        read = cache(lambda: draft_rows.read_codebook(file.getvalue()))
-        draft_rows.load(lambda rows: read().fill(rows), "codebook", lambda: read().rules)
+def _load_codebook(file: UploadedFile) -> None:
+    read = cache(lambda: draft_rows.read_codebook(file.getvalue()))
+    draft_rows.load(lambda rows: read().fill(rows), "codebook", lambda: read().rules)
 
 
-def _load_public() -> None:
-    file = st.session_state.get(draft_rows.loader_key("public"))
-    if file is None:
-        return
+def _load_public(file: UploadedFile) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"table{Path(file.name).suffix.lower()}"
         path.write_bytes(file.getvalue())
