@@ -9,7 +9,7 @@ from dpsynth_core.charts.results import accuracy_by_value, calibration, contest,
 from dpsynth_core.charts.theme import Drawing
 from dpsynth_core.charts.tradeoffs import TRIED, Marks, by_epsilon, by_tables, tables_of
 
-__all__ = ["PAIR", "TRIED", "Drawing", "Marks", "breakdown", "budget_used", "by_epsilon", "by_tables", "contest", "coverage"]
+__all__ = ["PAIR", "TRIED", "Drawing", "Marks", "budget_used", "by_epsilon", "by_tables", "contest", "coverage"]
 __all__ += ["ORDERS", "against_bounds", "bound_against_error", "marginals", "means", "sortable"]
 __all__ += ["noise_level", "one_way", "overview", "pair_map", "split", "tables_of", "tradeoff", "two_way", "two_way_difference"]
 __all__ += ["accuracy_by_value", "by_kind", "calibration"]

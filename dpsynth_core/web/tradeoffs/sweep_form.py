@@ -238,22 +238,19 @@ def _grid(project: Current) -> None:
         fields.choice("Tables asked for", f"{NOTES}.sizes", list(_SIZES), _SIZES, help=help)
 
 
+@refusals.explained
 def _start(project: Current) -> None:
-    try:
-        sweep = sweep_of(project.draft, project.name)
-        tables = len(sweep.workload.cliques) * len(sweep.mechanisms) * len(sweep.epsilons) * len(sweep.sizes)
-        if tables > _AT_ONCE and not _asked_for(sweep):
-            return
-        with st.spinner("Working out what the trials need …"):
-            expected = _expected(_text(sweep))
-        for name, error in expected.refusals.items():
-            why = f"{literal(sweep.titles[name])}: {literal(error.problem)}; {literal(error.remedy)}."
-            st.caption(f":orange[:material/block: {why}]")
-        if expected.refusals:
-            raise InputError("mechanisms", "not all of them can be tried", "leave out the ones named above")
-    except InputError as error:
-        frame.refused(error)
+    sweep = sweep_of(project.draft, project.name)
+    tables = len(sweep.workload.cliques) * len(sweep.mechanisms) * len(sweep.epsilons) * len(sweep.sizes)
+    if tables > _AT_ONCE and not _asked_for(sweep):
         return
+    with st.spinner("Working out what the trials need …"):
+        expected = _expected(_text(sweep))
+    for name, error in expected.refusals.items():
+        why = f"{literal(sweep.titles[name])}: {literal(error.problem)}; {literal(error.remedy)}."
+        st.caption(f":orange[:material/block: {why}]")
+    if expected.refusals:
+        raise InputError("mechanisms", "not all of them can be tried", "leave out the ones named above")
     _offer(project, sweep, expected)
     frame.refused_at(_SWEEP)
 

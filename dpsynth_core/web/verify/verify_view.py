@@ -50,6 +50,7 @@ _LOOK = {
 }
 
 
+@refusals.explained
 def upload() -> None:
     file = st.file_uploader("Release bundle (ZIP)", "zip", key="verify_file", help="It is checked in memory and not kept.")
     with st.expander("A public table, or the publisher's key (optional)", icon=":material/key:"):
@@ -61,12 +62,8 @@ def upload() -> None:
     elif file is None:
         st.caption("On the command line, with `--memory` and `--seconds` for larger ones: `python -m dpsynth_core verify BUNDLE.zip`")
         return
-    try:
-        key = parse_key(known, "The publisher's key") if known.strip() else None
-        report = _report(file, public, own)
-    except InputError as error:
-        frame.refused(error)
-        return
+    key = parse_key(known, "The publisher's key") if known.strip() else None
+    report = _report(file, public, own)
     report = report if key is None else report.by(key)
     _verdict(report)
     if report.summary is not None:
