@@ -21,7 +21,7 @@ from dpsynth_core.planning.spec import MAX_ROWS, MAX_TABLES, MAX_UNSTATED_ROWS
 from dpsynth_core.web.shell import document, fields, frame, guide, numbers, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.numbers import duration
-from dpsynth_core.web.shell.text import literal, one_line
+from dpsynth_core.web.shell.text import capital, literal, one_line
 
 _MARK = {Severity.HIGH: ("red", ":material/warning:", "weakens it"), Severity.MEDIUM: ("orange", ":material/flag:", "think twice")}
 _NOTE = ("gray", ":material/info:", "good to know")
@@ -38,7 +38,7 @@ def noise(zoned: Zoned[Feasibility], who: str) -> None:
         for kind in (result.columns, result.tables):
             enough = f"less than 10% of {who} from {numbers.count(kind.people_needed)} {who} on"
             now = enough if kind.share is None else f"**{kind.share:.1%}** of {who} in the wrong group; {enough}"
-            st.markdown(f"In {kind.kind}, noise alone puts {now}.")
+            st.markdown(f"{capital(kind.kind)}: noise alone puts {now}.")
         st.caption(
             f":material/groups_2: Noise is the same for every cell, so it hides small groups first. A group of fewer than about "
             f"**{numbers.count(result.smallest_group)} {who}** in a cell can easily be off by more than {READABLE_GROUP:.0%} of its size: "
