@@ -41,7 +41,7 @@ READABLE_GROUP = 0.2
 class Outlook:
     """What to expect of tables of one kind. share: of people in a wrong cell through noise, None without a number of people.
 
-    cells, typical: of the median table (typical: people per cell); people_needed: for `READABLE`. within: tables that are good enough by
+    cells: of the median table; people_needed: for `READABLE`. within: tables that are good enough by
     what a release bounds with 95 % confidence for each, as it is judged afterwards.
     """
 
@@ -49,7 +49,6 @@ class Outlook:
     tables: int
     cells: int
     share: float | None
-    typical: float | None
     people_needed: int
     within: int
 
@@ -85,9 +84,9 @@ def _outlook(kind: str, domain: Domain, cliques: Collection[Clique], noise: floa
     cells = int(statistics.median_high(every))
     needed = math.ceil(noise * cells / (2 * READABLE))
     if not people:
-        return Outlook(kind, len(cliques), cells, share=None, typical=None, people_needed=needed, within=0)
+        return Outlook(kind, len(cliques), cells, share=None, people_needed=needed, within=0)
     within = int(np.sum(sure(noise, np.array(every, dtype=float)) <= 2 * READABLE * people))
-    return Outlook(kind, len(cliques), cells, min(1.0, noise * cells / (2 * people)), people / cells, needed, within)
+    return Outlook(kind, len(cliques), cells, min(1.0, noise * cells / (2 * people)), needed, within)
 
 
 def sure(noise: float, cells: NDArray[np.float64]) -> NDArray[np.float64]:

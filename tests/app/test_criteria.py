@@ -54,6 +54,18 @@ def test_criteria_are_edited_on_the_budget_page_and_sealed_as_they_stand_there()
     assert stored(place)["criteria"] == []
 
 
+def test_a_condition_of_a_kind_that_is_unknown_is_shown_and_can_be_changed_or_removed() -> None:
+    """A plan that is loaded from a file may have one."""
+    place = project(criteria=[{"kind": "nope"}, {"importance": "must"}])
+    app = open_page("budget", place)
+    assert field(app, "radio", "Conditions").options == ["1\\. Unknown \\(must\\)", "2\\. Unknown \\(must\\)"]
+    assert app.button(key="next_budget").disabled
+    field(app, "selectbox", "It is about").set_value("share").run()
+    assert stored(place)["criteria"][0]["kind"] == "share"
+    app.button(key=f"{place}:criterion_remove").click().run()
+    assert stored(place)["criteria"] == [{"importance": "must"}]
+
+
 def test_what_a_spec_says_in_its_own_way_is_kept_on_the_page() -> None:
     """Ranges and single values, which the page itself writes as lists of cells."""
     criteria = [{"kind": "mean", "column": "age", "among": {"age": "0..39", "sex": ["female"]}, "tolerance": 2.5, "name": "<b>young</b>"}]

@@ -112,6 +112,17 @@ def test_the_grid_draws_for_two_and_three_columns_and_says_when_it_is_too_large(
     assert "Too large for a grid" in words(app)
 
 
+def test_columns_whose_names_differ_by_a_number_have_grids_of_their_own() -> None:
+    columns = [Attribute.categorical(name, ("x", "y")) for name in ("age", "region", "region_0")]
+    ready = draft(domain=Domain(tuple(columns)).to_json())
+    ready["wizard"] |= {"columns": [one.name for one in columns], "rows": [ColumnDraft.of(one).to_json() for one in columns]}
+    app = open_page("domain", projects.create(LOCAL_OWNER, "Alike", ready).id)
+    next(g for g in app.get("button_group") if g.key.endswith("zeros:way")).set_value("grid").run()
+    for across in ("region", "region_0", "region"):
+        next(box for box in app.selectbox if box.label == "Across").set_value(across).run()
+        assert "Tick what cannot occur" in words(app)
+
+
 def test_two_columns_are_put_in_order() -> None:
     days = [Attribute.day(name, "2024-01-01", "2024-12-31") for name in ("age", "region")]
     columns = [*demo.demo_domain().keep(("sex", "health")), *days]

@@ -82,9 +82,9 @@ def _chosen(project: Current, entries: list[Entry]) -> int:
 
 
 def _panel(workload: Workload, entry: Entry, number: int) -> None:
-    key = f"criterion:{number}:kind"
+    known, key = entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind, f"criterion:{number}:kind"
     take = lambda kind: _edit(number, partial(new, kind))  # noqa: E731
-    kind = str(fields.linked(key, entry["kind"], take, st.selectbox, "It is about", list(KINDS), format_func=lambda one: KINDS[one].title))
+    kind = str(fields.linked(key, known, take, st.selectbox, "It is about", list(KINDS), format_func=lambda one: KINDS[one].title))
     ask, form = partial(_ask, workload, entry, number), KINDS[kind].form
     left, right = st.columns(2)
     with left:
@@ -101,6 +101,7 @@ def _panel(workload: Workload, entry: Entry, number: int) -> None:
 
 
 def _ask(workload: Workload, entry: Entry, number: int, field: Field) -> None:
+    """One entry of the form; nothing where there is nothing to choose from."""
     if field.holds is Holds.PEOPLE:
         _condition(workload, entry, number, field)
     elif field.holds in _AMOUNTS:
@@ -174,7 +175,8 @@ def _edit(number: int, change: Callable[[Entry], Entry]) -> None:
     """Change what one criterion says now; nothing where it is gone meanwhile."""
 
     def changed(draft: Draft) -> None:
-        draft["criteria"] = [change(entry) if place == number else entry for place, entry in enumerate(listed(draft))]
+        if number < len(entries := listed(draft)):
+            draft["criteria"] = [*entries[:number], change(entries[number]), *entries[number + 1 :]]
 
     session.edit(changed)
 
@@ -225,7 +227,8 @@ def remove(draft: Draft, number: int, entry: Entry) -> None:
 
 def title(number: int, entry: Mapping[str, Any]) -> str:
     """What the list calls a criterion; its author's words in it are hostile text."""
-    return f"{number + 1}. {entry.get('name') or KINDS[entry['kind']].title} ({entry.get('importance', MUST)})"
+    kind = KINDS.get(str(entry.get("kind")))
+    return f"{number + 1}. {entry.get('name') or ('Unknown' if kind is None else kind.title)} ({entry.get('importance', MUST)})"
 
 
 def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> float:

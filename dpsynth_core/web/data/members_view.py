@@ -26,7 +26,7 @@ _WHAT = (
 )
 _KEY_HELP = "Both tables have it; it says whose a row is. Its values are not released: rows get new keys."
 _MOST_HELP = "Rows of the second table that count for one key: the first in file order; others are left out. Up to 10."
-_LEFT_OUT_HELP = "Your statement, from what you know of these people. It is never counted in the table, and it is not published."
+_LEFT_OUT_HELP = "Your statement, from what you know of these people. It is never counted in any table, and it is not published."
 
 
 def part(project: Current) -> None:

@@ -95,6 +95,7 @@ def from_path(text: str, only_this_machine: bool) -> Table:
 
 
 def simulated(kind: str = DEMO) -> Table:
+    """The program's own invented people, or one of its two linked tables."""
     key = (demo_households.KEY,) if kind in LINKED_DEMO else ()
     label = dict(zip(LINKED_DEMO, ("Simulated households", "Their members"), strict=True)).get(kind, DEMO_LABEL)
     return Table({"kind": kind}, (*key, *_domain_of(kind).names), DEMO, label)
@@ -105,12 +106,10 @@ def _domain_of(kind: str) -> Domain:
 
 
 def reread(draft: Draft, **changes: Any) -> Table:
-    """The same table read differently. Raises InputError if it is no table that way. What is stated settles what was in doubt of it; with
-    another delimiter the columns are others, and what they suggest is too. Of a database, texts alone may be written otherwise."""
+    """The same file read differently. Raises InputError if it is no table that way. What is stated settles what was in doubt of it; with
+    another delimiter the columns are others, and what they suggest is too."""
     form, doubts = TableFormat.of({**draft["data"], **changes}), document.doubts(draft, changes)
     path, wizard = draft["data"]["path"], draft["wizard"]
-    if is_database(draft):
-        return Table(draft["data"] | changes, tuple(wizard["columns"]), wizard["source"], wizard["label"], tuple(wizard["declared"]))
     if "delimiter" in changes:
         found = detect_table(path, form.encoding, form.delimiter)
         form, doubts = replace(form, **{name: getattr(found.form, name) for name in SPELLED}), found.doubts
@@ -119,6 +118,13 @@ def reread(draft: Draft, **changes: Any) -> Table:
     engine = {name: draft["data"][name] for name in ("engine", "scheduler", "workers") if draft["data"].get(name) is not None}
     section, declared = form.section(path) | engine, _declared(located(path), form)
     return Table(section, table.column_names(), wizard["source"], wizard["label"], declared, doubts)
+
+
+def restated(draft: Draft, **changes: Any) -> Table:
+    """The same table of a database, whose texts are written otherwise. Raises InputError for marks that do not go together."""
+    section, wizard = {**draft["data"], **changes}, draft["wizard"]
+    TableFormat.of(section)
+    return Table(section, tuple(wizard["columns"]), wizard["source"], wizard["label"], tuple(wizard["declared"]))
 
 
 def adopt(draft: Draft, table: Table) -> None:

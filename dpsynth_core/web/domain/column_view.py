@@ -119,7 +119,7 @@ Read = Callable[[Any], dict[str, Any]]
 
 
 def _field(draft: ColumnDraft, name: str, shown: Any, *widget: Any, read: Read | None = None, **look: Any) -> None:
-    """A field of the column. read: where what is entered is not the value of the field of this name."""
+    """A field of the column. name: of the stored field; with `read`, which says what is stored, of the widget alone."""
     take = lambda entered: draft_rows.change_column(draft.name, {name: entered} if read is None else read(entered))  # noqa: E731
     fields.linked(f"{name}:{draft.name}", shown, take, *widget, **look)
 

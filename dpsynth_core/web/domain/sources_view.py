@@ -199,6 +199,7 @@ def _take_plan(file: UploadedFile) -> None:
 
 
 def _spec(name: str, content: bytes) -> Spec:
+    """Raises InputError."""
     if name.endswith(".zip"):
         return confined.planned(content)
     try:

@@ -21,7 +21,7 @@ from dpsynth_core.planning.spec import MAX_ROWS, MAX_TABLES, MAX_UNSTATED_ROWS
 from dpsynth_core.web.shell import document, fields, frame, guide, numbers, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.numbers import duration
-from dpsynth_core.web.shell.text import capital, literal, one_line
+from dpsynth_core.web.shell.text import literal, one_line
 
 _MARK = {Severity.HIGH: ("red", ":material/warning:", "weakens it"), Severity.MEDIUM: ("orange", ":material/flag:", "think twice")}
 _NOTE = ("gray", ":material/info:", "good to know")
@@ -35,10 +35,12 @@ def noise(zoned: Zoned[Feasibility], who: str) -> None:
     """How much of it there is, folded away."""
     result = zoned.value
     with st.expander(f"Noise: ± {numbers.people(result.noise)} {who} a cell", icon=":material/grain:"):
+        st.caption("From the domain, the workload and the budget alone. The private table is not looked at.")
         for kind in (result.columns, result.tables):
-            enough = f"less than 10% of {who} from {numbers.count(kind.people_needed)} {who} on"
-            now = enough if kind.share is None else f"**{kind.share:.1%}** of {who} in the wrong group; {enough}"
-            st.markdown(f"{capital(kind.kind)}: noise alone puts {now}.")
+            which = f"In the median of {kind.tables:,} {kind.kind} ({kind.cells:,} cells)"
+            enough = f"less than 10% of {who} in the wrong group from {numbers.count(kind.people_needed)} {who} on"
+            now = "" if kind.share is None else f"**{kind.share:.1%}** of {who} in the wrong group; "
+            st.markdown(f"{which}, noise alone puts {now}{enough}.")
         st.caption(
             f":material/groups_2: Noise is the same for every cell, so it hides small groups first. A group of fewer than about "
             f"**{numbers.count(result.smallest_group)} {who}** in a cell can easily be off by more than {READABLE_GROUP:.0%} of its size: "

@@ -167,10 +167,10 @@ def remembered(key: str, shown: Any, take: Callable[[Any], object], widget: Call
 def editor_key(name: str, changed_since: Callable[[Any], bool]) -> str:
     """The key of a data editor, under which it keeps its edits: a new one when what it shows was changed elsewhere since. changed_since:
     whether that is so, from the edits of rows that it keeps."""
-    version = st.session_state.setdefault(name, 0)
+    version = st.session_state.setdefault(f"_version:{name}", 0)
     if changed_since(st.session_state.get(f"{name}_{version}", {}).get("edited_rows", {})):
-        st.session_state[name] = version + 1
-    return f"{name}_{st.session_state[name]}"
+        st.session_state[f"_version:{name}"] = version + 1
+    return f"{name}_{st.session_state[f'_version:{name}']}"
 
 
 def problem(error: InputError) -> None:

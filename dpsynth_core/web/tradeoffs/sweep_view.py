@@ -26,7 +26,7 @@ from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.mechanism import plan_view
 from dpsynth_core.web.results import open_runs
 from dpsynth_core.web.shell import curator, fields, frame, refusals, session
-from dpsynth_core.web.shell.figures import draw_guarded
+from dpsynth_core.web.shell.figures import draw
 from dpsynth_core.web.shell.numbers import duration
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
@@ -234,7 +234,7 @@ def _drawn(stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen
     """One of the charts; a public one is made once for what it shows, and can be clicked where it has settings. beside: see `_chart`."""
     key, make = f"tradeoffs_{name}", partial(_chart, stored, outcomes, name, metric, chosen, *beside)
     if stored.sweep.zone is Zone.CURATOR:
-        draw_guarded(make(), key)
+        draw(make(), stored.sweep.zone, key)
         return
     of = "chart", len(outcomes), name, METRICS.index(metric), chosen, beside
     spec: dict[str, Any] = _kept(stored, of, lambda: make().to_dict(validate=False))
