@@ -49,6 +49,7 @@ from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import Workload, all_kway, drawn
 
 DELTA, FEW_ROWS = 1e-9, 2_000
+_ALONE = Unit()
 
 
 @dataclass(frozen=True)
@@ -106,10 +107,12 @@ def measured(source: CodesSource, workload: Workload, true: Marginals, mechanism
     return {"errors": errors, "largest": largest, "seconds": seconds}
 
 
-def rows(source: CodesSource, workload: Workload, mechanism: Mechanism, epsilon: float, seed: int) -> NDArray[np.int32]:
+def rows(
+    source: CodesSource, workload: Workload, mechanism: Mechanism, epsilon: float, seed: int, unit: Unit = _ALONE
+) -> NDArray[np.int32]:
     """Those of a run, noise and rows with this seed."""
     accountant = mechanism.card.accountant
-    kernel = PrivacyKernel(source, Unit(), accountant.rho_from(epsilon, DELTA), SeededNoise(seed), accountant=accountant)
+    kernel = PrivacyKernel(source, unit, accountant.rho_from(epsilon, DELTA), SeededNoise(seed), accountant=accountant)
     *_, finished = mechanism.steps(kernel, workload)
     assert isinstance(finished, Finished)
     made: NDArray[np.int32] = finished.model.rows(round(finished.total), workload.weights, np.random.default_rng(seed))  # type: ignore[attr-defined]

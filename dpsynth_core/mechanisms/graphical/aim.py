@@ -7,7 +7,7 @@ kernel charges: an adaptive composition under a filter."""
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -17,8 +17,17 @@ import numpy as np
 
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
-from dpsynth_core.mechanisms.graphical import aim_forecast, aim_strategies
-from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, FEW, NO_MORE, PLANNED, PRINTED, AimParameters
+from dpsynth_core.mechanisms.graphical import aim_forecast, aim_strategies, dependence
+from dpsynth_core.mechanisms.graphical.aim_strategies import (
+    COLUMNS_ALONE,
+    FEW,
+    LARGE_GAP,
+    NO_MORE,
+    PLANNED,
+    PRINTED,
+    USUAL_GAP,
+    AimParameters,
+)
 from dpsynth_core.mechanisms.graphical.grouping import Candidates, OfColumns, groups_of
 from dpsynth_core.mechanisms.graphical.levels import Levels, believed, divided
 from dpsynth_core.mechanisms.graphical.models import (
@@ -130,21 +139,36 @@ class Aim(AimParameters):
         columns: dict[Clique, float] = {r: weight for r, weight in weights.items() if len(r) == 1}
         levels = self.strategies.levels(kernel.domain, workload.ranges) if len(columns) < self.strategies.wide else {}
         leveled = kernel.grouped(list(chain.from_iterable(levels.values()))) if levels else kernel
-        parts, spent = self.strategies.divide(kernel.domain, columns), self.least_for_columns(len(columns), kernel.domain)
-        parts = divided(parts, levels)
-        measurements = yield from _measured(leveled, parts, self.measure_share * spent * kernel.rho_total)
-        for share in self.shares_for_columns(spent, _noise_of_columns(kernel, measurements)):
-            alone = share >= COLUMNS_ALONE
+        parts = divided(self.strategies.divide(kernel.domain, columns), levels)
+        measurements, spent = list[Measurement](), 0.0
+
+        def spend(share: float) -> Iterator[Step]:
+            """What is missing until columns have this share; all that is left where it leaves too little for other tables."""
+            nonlocal spent
             if share > spent:
-                more = kernel.rho_left if alone else self.measure_share * (share - spent) * kernel.rho_total
-                measurements += yield from _measured(leveled, parts, more)
-            spent = share
+                more = kernel.rho_left if share >= COLUMNS_ALONE else self.measure_share * (share - spent) * kernel.rho_total
+                measurements.extend((yield from _measured(leveled, parts, more)))
+                spent = share
+
+        yield from spend(self.least_for_columns(weights, kernel.domain))
+        noise, gap = _noise_of_columns(kernel, measurements), USUAL_GAP
+        if spent < COLUMNS_ALONE and self.asks(noise, len(columns)):
+            yield from spend(self.share_beside(noise, LARGE_GAP))
+            gap = self._gap(kernel, weights, [m for m in measurements if not m.groups])
+        for share in self.shares_for_columns(spent, noise, gap):
+            yield from spend(share)
             start = self._start(kernel, weights, columns, levels, measurements, share)
             if start.prior.marginals:
                 break
         rho = PLANNED * kernel.rho_left
         start.measurements.extend((yield from _measured(start.kernel, self._planned(start, workload, rho), rho)))
         return start
+
+    def _gap(self, kernel: Kernel, tables: Iterable[Clique], columns: Sequence[Measurement]) -> float:
+        """How much the columns depend on each other (`dependence`)."""
+        believed = self.strategies.fitting.columns(kernel.domain, columns, kernel.known)
+        model = fit(kernel, columns, stopping=self.strategies.fitting.between, columns=believed)
+        return dependence.gap(kernel, [r for r in tables if len(r) == 2], model, columns, believed)
 
     def _planned(self, start: _Start, workload: Workload, rho: float) -> Mapping[Clique, float]:
         """Each table's part of rho where all of the workload are measured before any round: no selection is worth its price where they are

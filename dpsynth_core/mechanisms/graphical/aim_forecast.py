@@ -91,7 +91,7 @@ def forecast(aim: AimParameters, workload: Workload, rho: float, people: float) 
     if len(columns) >= aim.strategies.wide:
         return _forecast_wide(aim, workload, len(columns), rho, people)
     shares = aim.strategies.divide(domain, columns)
-    single = aim.shares_for_columns(aim.least_for_columns(len(columns), domain), noise_of_columns(domain, shares, rho, people))[0]
+    single = aim.shares_for_columns(aim.least_for_columns(workload.closure(), domain), noise_of_columns(domain, shares, rho, people))[0]
     spending = Spending(aim, single, shares)
     rounds = walked(workload, rho, people, spending)
     most = aim.most_groups(domain, len(columns), sigma_for(aim.measure_share * spending.first_round * rho, 1.0) / people)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from dpsynth_core.mechanisms import public_check
 from dpsynth_core.mechanisms.graphical.aim import Aim
+from dpsynth_core.mechanisms.graphical.aim_strategies import USUAL_GAP
 from dpsynth_core.mechanisms.graphical.grouping import Candidates
 from dpsynth_core.mechanisms.graphical.models import Capacity, Fit
 from dpsynth_core.mechanisms.graphical.public_prior import Prior, PublicPrior
@@ -51,8 +52,8 @@ class AimPublic(Aim):
         places = self.public.rows * len(workload.closure()) if self.public else 0
         return replace(alone, seconds=2 * alone.seconds + 1e-8 * places, memory_mb=alone.memory_mb + 8 * workload.cells / 1e6)
 
-    def shares_for_columns(self, least: float, noise: float) -> tuple[float, ...]:
-        (alone,) = super().shares_for_columns(least, noise)
+    def shares_for_columns(self, least: float, noise: float, gap: float = USUAL_GAP) -> tuple[float, ...]:
+        (alone,) = super().shares_for_columns(least, noise, gap)
         return (max(least, COLUMNS_AT_MOST), alone) if alone > COLUMNS_AT_MOST else (alone,)
 
     def prior(self, kernel: Kernel, columns: Sequence[Measurement], candidates: Candidates, capacity: Capacity, fit: Fit, /) -> Prior:

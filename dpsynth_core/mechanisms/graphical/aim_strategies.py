@@ -24,6 +24,10 @@ NO_MORE = 1000.0
 """The largest `column_noise`: columns get nothing more, however few people there are."""
 COLUMNS_ALONE = 2 / 3
 """The share of the budget from which on single columns get all of it, and no table of several columns is asked for."""
+NOISY = 0.005
+"""The noise of columns, as in `shares_for_columns`, from which on it is asked how much columns depend on each other."""
+USUAL_GAP, LARGE_GAP = 0.1, 0.5
+"""What independent columns would get wrong of a pair, as a share of the people: where nothing is known, and where they depend strongly."""
 WIDE, WIDE_CAPACITY = 50, 1 / 16
 """From so many columns on, a model may take only this share of `max_size_mb`, and values have no groups."""
 HIDDEN = 0.005
@@ -62,7 +66,7 @@ class Strategies:
     weighs in the scores, from the w_r of the columns and the noise of a selection in the errors of the heaviest, as a share of the people.
     cells: n_r in the scores. together: how many tables a round measures, from how many were measured before it. wide: from so many columns
     on, models are made cheaper. fitting: of models. levels: of columns whose ranges are asked for. planned: up to which noise few tables
-    are measured before any round."""
+    are measured before any round. noisy: from which noise of columns on it is asked how much they depend on each other."""
 
     divide: Division = least_error_shares
     weigh: Callable[[Weights, float], dict[str, float]] = light_columns_as_heavy
@@ -72,10 +76,11 @@ class Strategies:
     fitting: models.Fitting = models.Fitting()
     levels: Callable[[Domain, Collection[str]], Levels] = levels_of
     planned: float = LITTLE_NOISE
+    noisy: float = NOISY
 
 
 PRINTED = Strategies(
-    equal_shares, as_workload_weighs, Domain.cells, one_a_round, float("inf"), models.FITTED_AS_PRINTED, without_levels, -1.0
+    equal_shares, as_workload_weighs, Domain.cells, one_a_round, float("inf"), models.FITTED_AS_PRINTED, without_levels, -1.0, float("inf")
 )
 """Algorithms 2, 3 and 4."""
 
@@ -95,15 +100,27 @@ class AimParameters:
     )
     strategies: Strategies = Strategies()
 
-    def least_for_columns(self, columns: int, domain: Domain) -> float:
-        """The share of the budget that so many columns of a workload get at least, with what selecting would cost."""
-        return columns / (self.rounds_per_attribute * len(domain))
+    def least_for_columns(self, tables: Collection[Clique], domain: Domain) -> float:
+        """The share of the budget that columns get at least, with what selecting would cost; all of it where no other table is wanted.
+        tables: of the workload, with all their parts."""
+        columns = sum(len(r) == 1 for r in tables)
+        return 1.0 if columns == len(tables) and self.column_noise < NO_MORE else columns / (self.rounds_per_attribute * len(domain))
 
-    def shares_for_columns(self, least: float, noise: float) -> tuple[float, ...]:
+    def asks(self, noise: float, columns: int) -> bool:
+        """Whether so many columns are asked how much they depend on each other. noise: as below."""
+        possible = self.column_noise < NO_MORE and columns < self.strategies.wide
+        return possible and noise >= self.strategies.noisy and self.share_beside(noise, LARGE_GAP) < COLUMNS_ALONE
+
+    def share_beside(self, noise: float, gap: float) -> float:
+        """e / (e + c): c is `column_noise`, less where the gap is less than usual, and more from twice the usual one on."""
+        least = self.column_noise * max(min(1.0, gap / USUAL_GAP), gap / USUAL_GAP / 2)
+        return 0.0 if self.column_noise == NO_MORE else noise / (noise + least)
+
+    def shares_for_columns(self, least: float, noise: float, gap: float = USUAL_GAP) -> tuple[float, ...]:
         """The shares of the budget that single columns get, ascending: each further one only where the one before left nothing known of
-        tables of several. A single one here, e / (e + column_noise). noise: e, the share of the people that noise would put in a wrong cell
-        of a column, on average, if columns had all of the budget."""
-        return (max(least, 0.0 if self.column_noise == NO_MORE else noise / (noise + self.column_noise)),)
+        tables of several. A single one here. noise: e, the share of the people that noise would put in a wrong cell of a column, on
+        average, if columns had all of the budget. gap: as in `dependence`."""
+        return (max(least, self.share_beside(noise, gap)),)
 
     def capacity_mb(self, columns: int) -> float:
         return self.max_size_mb * (WIDE_CAPACITY if columns >= self.strategies.wide else 1.0)
@@ -115,8 +132,10 @@ class AimParameters:
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
         """The columns of the workload are paid as that many of the planned rounds; later rounds may become fewer and more precise. Where
         noise is large beside the people, columns take more from the other stages, which is known once the first of them are measured."""
-        share, columns = self.measure_share, len({name for clique in workload.cliques for name in clique})
-        first = share * self.least_for_columns(columns, workload.domain)
+        share, first = self.measure_share, self.least_for_columns(workload.closure(), workload.domain)
+        if first == 1.0:
+            return ((SINGLE, 1.0),)
+        first *= share
         return ((SINGLE, first), (CHOOSING, (1 - share) * (1 - first)), (CHOSEN, share * (1 - first)))
 
 
@@ -136,6 +155,8 @@ OURS = Card(
         "The model may take 256 MB (JT-SIZE), the paper's 80.",
         "Single columns divide their budget for the least expected error; the paper measures all with one sigma.",
         "Columns get more of the budget where noise is large beside the people; the paper fixes their share.",
+        "Where noise is large, at most 2% of the budget measures how far all pairs of columns are from independent ones: columns get the "
+        "more, the less they depend on each other. Where nothing but columns is asked for, they get all; the paper has neither.",
         "A score subtracts the noise of the possible cells alone; the paper's of all cells.",
         "Where noise is large, columns in few tables weigh as much in a score as those in many; the paper counts their tables. All "
         "triples with one column of the demo err 18 and 16% less at epsilon 0.1 and 1.",
