@@ -149,13 +149,14 @@ def recommend(
         if forecast.fits and error is not None and registry.get(name).card.makes_rows:
             candidates[name] = (error, forecast)
     usual = FIXED if situation.noise <= SMALL_NOISE and FIXED in candidates else USUAL
-    least = min((error.error for error, _ in candidates.values()), default=0.0)
+    least = min((error.error for error, _ in candidates.values() if not error.beyond), default=1.0)
 
     def rank(name: str) -> tuple[float, ...]:
-        """Steps of `CLOSE` above the best error; among equals what need not be waited for, then the usual one, then the faster."""
+        """Steps of `CLOSE` above the best error; among equals what need not be waited for, then the usual one, then the faster. Where a plan
+        is beyond what was tried, expected errors mislead: then no step tells apart, and others that were tried there come first."""
         error, forecast = candidates[name]
-        step = math.floor(math.log(error.error / least) / math.log(CLOSE))
-        return step, max(forecast.seconds, PATIENCE), name != usual, forecast.seconds
+        step = 0 if error.beyond else math.floor(math.log(error.error / least) / math.log(CLOSE))
+        return error.beyond, step, max(forecast.seconds, PATIENCE), name != usual, forecast.seconds
 
     ranked = sorted(candidates, key=rank)
     best = ranked[:LISTED]

@@ -13,6 +13,7 @@ import pytest
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.graphical import dependence
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, HIDDEN, PLANNED
 from dpsynth_core.mechanisms.registry import configured, get
@@ -23,6 +24,7 @@ from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.statistics.distances import workload_error
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
@@ -156,6 +158,28 @@ def test_where_columns_are_noise_already_nothing_else_is_asked(relation: str) ->
     assert done.kernel.rho_spent == pytest.approx(1e-5, rel=1e-6)
     assert done.finished.details["rounds"] == 0
     assert not done.finished.selections
+
+
+@RELATIONS
+def test_where_only_columns_are_asked_for_they_get_all_at_once(relation: str) -> None:
+    done = run("aim", all_kway(DOMAIN, 1), 0.05, relation)
+    assert [type(e) for e in done.kernel.events] == [Gaussian] * len(DOMAIN)
+    assert done.kernel.rho_spent == pytest.approx(0.05, rel=1e-6)
+    assert done.finished.details["rounds"] == 0
+
+
+@pytest.mark.parametrize(("alike", "alone"), [(True, False), (False, True)])
+def test_columns_get_all_where_noise_is_large_and_they_do_not_depend_on_each_other(alike: bool, alone: bool) -> None:
+    """1,000 people, six columns of four values, noise of about 4 % of the people in a column: copies of one column, or chance alone."""
+    rng, domain = np.random.default_rng(5), Domain.from_json({f"c{i}": 4 for i in range(6)})
+    codes = rng.integers(4, size=(1_000, 6))
+    source = CodesSource(domain, np.repeat(codes[:, :1], 6, axis=1) if alike else codes)
+    kernel = PrivacyKernel(source, Unit(), 0.02, SeededNoise(5), accountant=GDP)
+    *_, finished = get("aim").steps(kernel, all_kway(domain, 2))
+    assert isinstance(finished, Finished)
+    assert (finished.details["rounds"] == 0) == alone
+    assert kernel.rho_spent == pytest.approx(0.02, rel=1e-6)
+    assert sum(e.rho for e in kernel.events if isinstance(e, Gaussian) and e.l2 == math.sqrt(15)) <= 0.02 * dependence.AT_MOST * (1 + 1e-9)
 
 
 def test_no_round_but_the_last_takes_more_than_the_reserve_leaves() -> None:

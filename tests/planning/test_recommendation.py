@@ -17,6 +17,7 @@ from dpsynth_core.privacy.conversions import rho_from
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources import demo
 from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.vocabulary.domain import Domain
 
 WORKLOAD = workloads.all_kway(demo.demo_domain(), 2)
 
@@ -108,6 +109,15 @@ def test_a_plan_beyond_what_one_mechanism_was_tried_on_is_beyond_for_it_alone(mo
     monkeypatch.setattr(recommendation, "_model", lambda: model | {"mechanisms": model["mechanisms"] | {"mst": narrow}})
     beyond = {name: advice.beyond for name in ("aim", "mst") if (advice := recommendation.expected(name, situation()))}
     assert beyond == {"aim": False, "mst": True}
+
+
+@pytest.mark.parametrize("people", [1_000, 50_000])
+def test_where_nothing_was_tried_an_expected_error_puts_no_mechanism_before_the_usual_one(people: int) -> None:
+    """Two columns of 100 values: the model expects least of MWEM, which errs as much as it can there."""
+    pair = workloads.all_kway(Domain.from_json({"a": 100, "b": 100}), 2)
+    advice = recommend(Situation.of(pair, rho_from(1.0, 1e-9), Unit(), people), fitting(*registry.MECHANISMS)).value
+    assert all(one.expected.beyond for one in advice)
+    assert advice[0].name == recommendation.USUAL
 
 
 def test_what_answers_another_question_is_on_no_list() -> None:
