@@ -152,8 +152,8 @@ def recommend(
     least = min((error.error for error, _ in candidates.values() if not error.beyond), default=1.0)
 
     def rank(name: str) -> tuple[float, ...]:
-        """Steps of `CLOSE` above the best error; among equals what need not be waited for, then the usual one, then the faster. Where a plan
-        is beyond what was tried, expected errors mislead: then no step tells apart, and others that were tried there come first."""
+        """Steps of `CLOSE` above the best error; among equals what need not be waited for, then the usual one, then the faster. Where a
+        plan is beyond what was tried, expected errors mislead: then no step tells apart, and others that were tried there come first."""
         error, forecast = candidates[name]
         step = 0 if error.beyond else math.floor(math.log(error.error / least) / math.log(CLOSE))
         return error.beyond, step, max(forecast.seconds, PATIENCE), name != usual, forecast.seconds

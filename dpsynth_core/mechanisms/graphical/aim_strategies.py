@@ -26,8 +26,9 @@ COLUMNS_ALONE = 2 / 3
 """The share of the budget from which on single columns get all of it, and no table of several columns is asked for."""
 NOISY = 0.005
 """The noise of columns, as in `shares_for_columns`, from which on it is asked how much columns depend on each other."""
-USUAL_GAP, LARGE_GAP = 0.1, 0.5
-"""What independent columns would get wrong of a pair, as a share of the people: where nothing is known, and where they depend strongly."""
+USUAL_GAP, LARGE_GAP = 0.05, 0.5
+"""What independent columns would get wrong of a pair, as a share of the people: at least that where nothing is known, and where they depend
+strongly."""
 WIDE, WIDE_CAPACITY = 50, 1 / 16
 """From so many columns on, a model may take only this share of `max_size_mb`, and values have no groups."""
 HIDDEN = 0.005
@@ -112,9 +113,9 @@ class AimParameters:
         return possible and noise >= self.strategies.noisy and self.share_beside(noise, LARGE_GAP) < COLUMNS_ALONE
 
     def share_beside(self, noise: float, gap: float) -> float:
-        """e / (e + c): c is `column_noise`, less where the gap is less than usual, and more from twice the usual one on."""
-        least = self.column_noise * max(min(1.0, gap / USUAL_GAP), gap / USUAL_GAP / 2)
-        return 0.0 if self.column_noise == NO_MORE else noise / (noise + least)
+        """e / (e + c): c is `column_noise`, less where the gap is less than usual, and more from four times the usual one on."""
+        beside = self.column_noise * max(min(1.0, gap / USUAL_GAP), gap / USUAL_GAP / 4)
+        return 0.0 if self.column_noise == NO_MORE else noise / (noise + beside) if beside else 1.0
 
     def shares_for_columns(self, least: float, noise: float, gap: float = USUAL_GAP) -> tuple[float, ...]:
         """The shares of the budget that single columns get, ascending: each further one only where the one before left nothing known of
