@@ -1,10 +1,10 @@
 """Is AIM, or the mechanism that is recommended, ever worse than the better of Independent and MST?
 
     python -m benchmarks never --label now --runs 3
-    python -m benchmarks never --label now --runs 12 --cases tree/pairs few/single --epsilons 0.1
+    python -m benchmarks never --label now --runs 12 --cases tree-1000/pairs twos-200/few --epsilons 0.1
 
-A case is a table and a workload, `--cases` names them; all mechanisms of a case have the same seeds. What counts is by how much AIM errs
-more than the better one, in % of that one's error, beside two standard errors of the difference. Ranges are judged by their largest errors,
+A case is a table and a workload, `--cases` names them; all mechanisms of a case have the same seeds. What counts is how much more AIM errs
+than the better one, as times that one's error, beside two standard errors of the difference. Ranges are judged by their largest errors,
 in the mean over columns alone and within the cells of others; other workloads as in `shapes`. A dozen of the cases were looked at when what
 AIM asks of dependence was chosen (docs/accuracy.md names them).
 """
