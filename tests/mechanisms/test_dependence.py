@@ -26,7 +26,7 @@ def test_it_is_near_what_independent_columns_would_get_wrong(copied: float, sigm
     chance = rng.integers(4, size=(2_000, 8))
     codes = np.where(rng.random((2_000, 8)) < copied, rng.integers(4, size=(2_000, 1)), chance)
     kernel = PrivacyKernel(CodesSource(domain, codes), Unit(), 10.0, SeededNoise(8))
-    columns = [kernel.measure_marginal(clique, sigma) for clique in rounds.columns_of(domain)]
+    columns = kernel.measure_marginals(rounds.columns_of(domain), sigma)
     model = models.fit(kernel, columns)
     found = dependence.gap(kernel, all_kway(domain, 2).cliques, model, columns, MEASURED)
     assert found == pytest.approx(0.75 * copied**2, abs=0.05)
