@@ -31,8 +31,8 @@ from dpsynth_core.vocabulary.workload import Workload
 MOST_CELLS = 10_000_000
 """Of all pairs; each takes noise of its own."""
 _USUAL_TOTAL = 50_000
-_PAIR, _CELL, _MOVE = 8e-3, 2e-5, 1e-10
-"""Seconds of a pair, of a cell of it, and of one row for each square of a value: as a run each of 100 and 300 columns took
+_PAIR, _CELL, _MOVE = 3.3e-3, 1.5e-5, 1e-10
+"""Seconds of a pair, of a cell of it, and of one row for each square of a value: as a run of 100 columns took
 (benchmarks/wide.py)."""
 
 
