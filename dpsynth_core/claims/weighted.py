@@ -301,7 +301,7 @@ def _measured(of: Group, kernel: SealedKernel, step: float, members: Measured | 
     cliques: list[Clique] = [(one.name,) for one in of.singles]
     kernel.prepare(of.cliques)
     sigma = kernel.unit.marginal_l2 * math.sqrt(len(cliques) / (2 * _CALIBRATING * kernel.rho_left))
-    measured = kernel.measure_marginals(cliques, sigma)
+    measured = [table for clique in cliques for table in kernel.measure_marginals([clique], sigma)]  # one by one, as `answers` counts
     tables = [replace(table, values=table.values[: one.size]) for table, one in zip(measured, of.singles, strict=True)]
     total = known_total(tables, None)
     assert total is not None
@@ -354,8 +354,8 @@ class WeightsMeasured(Claim[Weighted]):
         return None if codes is None else measure(plan, kernel, codes, final.inside)
 
     def answers(self, plan: Asked, stated: Weighted | None) -> int:  # noqa: ARG002
-        """The tables together, their errors and the largest of these; and those of groups, where there are some."""
-        return 0 if stated is None else sum(3 + len(one.certificate.most) for one in stated.parts)
+        """The tables, their errors and the largest of these; and those of groups, where there are some."""
+        return 0 if stated is None else sum(len(one.tables) + 2 + len(one.certificate.most) for one in stated.parts)
 
     def follows(self, received: Received, stated: Weighted | None) -> str:
         if stated is None:

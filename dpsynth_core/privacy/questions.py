@@ -29,7 +29,8 @@ _OFFERED: WeakKeyDictionary[Offered, str] = WeakKeyDictionary()
 def numbers(values: Iterable[Any]) -> tuple[Any, ...]:
     """The names of columns and the numbers among the arguments of a call, in order; of a list of names each."""
     each = chain.from_iterable(value if _are_names(value) else [value] for value in values)
-    return tuple(value for value in each if is_name(value) or isinstance(value, int | float | np.number))
+    said = (value.item() if isinstance(value, np.number) else value for value in each)
+    return tuple(value for value in said if is_name(value) or isinstance(value, int | float))
 
 
 def digests(arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
@@ -37,6 +38,12 @@ def digests(arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[tuple
     said = int, float, np.number, type(None)
     given = [one for one in (*arguments, *options.values()) if not (is_name(one) or _are_names(one) or isinstance(one, said))]
     return ((_ABOUT, digest(given)),) if given else ()
+
+
+def parted(arguments: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """What a call was asked, up to its last number, and what is told of it behind that: columns may be named as a digest or a group is."""
+    last = max((place for place, one in enumerate(arguments) if not isinstance(one, tuple)), default=-1)
+    return tuple(arguments[: last + 1]), tuple(arguments[last + 1 :])
 
 
 def is_name(value: object) -> bool:

@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import takewhile
 from typing import Any, Self, cast
 
 import numpy as np
@@ -61,15 +60,7 @@ class RecordedAnswer:
     @property
     def tables(self) -> Sequence[Measurement | Residual]:
         """The noisy tables that it is."""
-        given = self.value if isinstance(self.value, list) else [self.value]
-        return [one for one in given if isinstance(one, Measurement | Residual)]
-
-    @property
-    def as_asked(self) -> bool:
-        """Whether its noisy tables are those that were asked for, with that noise."""
-        names = list(takewhile(questions.is_name, self.arguments))
-        sigma = self.arguments[len(names)]
-        return [table.clique for table in self.tables] == names and all(near(table.sigma, sigma) for table in self.tables)
+        return _tables(self.value)
 
 
 _Group = tuple[tuple[str, ...], ...]
@@ -151,18 +142,27 @@ class _Given:
         answer = next(self._answers, None)
         if answer is None:
             return None
-        if answer.operation != operation or len(answer.arguments) != len(question) or not all(map(_same, answer.arguments, question)):
+        if answer.operation == "measure_marginal":  # of an earlier version, which measured one at a time
+            answer = replace(answer, operation="measure_marginals", value=[answer.value])
+        if answer.operation != operation or not _same_question(answer.arguments, question):
             raise InputError("transcript", "the mechanism asked for something else than it did then", "use the versions that it names")
         if isinstance(answer.value, Unrecorded):
             raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")
-        for table in answer.tables:  # what the kernel decides of one: which values its groups have, the kind of its noise
-            if isinstance(table, Measurement) and (table.groups != kernel._public.groups_of(table.clique) or not table.is_rounded_normal):
-                raise InputError("transcript", "a noisy table is not as the kernel measures", "do not rely on this release")
-        asked = tuple(one for one in question if not questions.most_times(one))  # its unit knows as what records count
-        event = _paid(Call(kernel.unit, kernel.domain, operation, asked, answer.value), answer.charges, self._paid)
+        asked, told = questions.parted(question)
+        told = tuple(one for one in told if not questions.most_times(one))  # its unit knows as what records count
+        event = _paid(Call(kernel.unit, kernel.domain, operation, (*asked, *told), answer.value), answer.charges, self._paid)
+        if not all(_as_measured(kernel, table) for table in answer.tables):
+            raise InputError("transcript", "a noisy table is not as the kernel measures", "do not rely on this release")
         if event is not None:
             kernel._charge(event)
         return (answer.value,)
+
+
+def _as_measured(kernel: SealedKernel, table: Measurement | Residual) -> bool:
+    """Whether it is as the kernel decides: how many cells it has, which values its groups have, the kind of its noise."""
+    if table.values.shape != kernel._public.shape(table.clique):
+        return False
+    return isinstance(table, Residual) or (table.is_rounded_normal and table.groups == kernel._public.groups_of(table.clique))
 
 
 class _Replay(SealedKernel):
@@ -232,17 +232,48 @@ def due(call: Call) -> Event | None:
     """What the call must have been charged as; None where it is free. Raises InputError for an unknown operation or a question that
     does not fit it. What is asked of a group costs what it costs of everybody, and of weighted records what it costs of people who own as
     many as theirs may count."""
-    unit, arguments = call.unit, call.arguments
+    unit, (asked, told) = call.unit, questions.parted(call.arguments)
     operation = find(_FORMER.get(call.operation, call.operation))
     if operation is None:
         raise InputError("transcript", f"nothing is known of an operation {call.operation[:40]!r}", "use the version that made it")
     try:
-        while arguments and (times := questions.most_times(arguments[-1])):
-            unit, arguments = unit.counted(times), arguments[:-1]
-        return operation.due(Asked(unit, call.domain), [one for one in arguments if not questions.is_about(one)], call.answer)
+        while told and (times := questions.most_times(told[-1])):
+            unit, told = unit.counted(times), told[:-1]
+        as_asked = _as_asked(call.operation, asked, call.answer)
+        numbers = [*asked, *(one for one in told if not questions.is_about(one))]
+        event = operation.due(Asked(unit, call.domain), numbers, call.answer)
     except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
         problem = f"a call of {call.operation} has arguments that cannot be"
         raise InputError("transcript", problem, "the release is damaged") from None
+    if not as_asked:
+        problem = f"an answer of {call.operation} is not of the tables, or not with the noise, that were asked for"
+        raise InputError("transcript", problem, "do not rely on this release")
+    return event
+
+
+_OF_TABLES: Mapping[str, type[Measurement | Residual]] = {
+    "measure_marginals": Measurement,
+    "measure_marginal": Measurement,
+    "measure_residual": Residual,
+}
+"""Operations that answer with noisy tables."""
+
+
+def _as_asked(operation: str, asked: Sequence[Any], answer: Any) -> bool:
+    """Whether an answer has the noisy tables that were asked for, with that noise and nothing besides; of other operations none."""
+    kind = _OF_TABLES.get(operation)
+    if kind is None:
+        return not _tables(answer)
+    *names, sigma = asked
+    given = answer if operation == "measure_marginals" else [answer]
+    if not isinstance(given, list) or [type(one) for one in given] != [kind] * len(names):
+        return False
+    return [one.clique for one in given] == names and all(near(one.sigma, sigma) for one in given)
+
+
+def _tables(answer: Any) -> list[Measurement | Residual]:
+    given = answer if isinstance(answer, list | tuple) else [answer]
+    return [one for one in given if isinstance(one, Measurement | Residual)]
 
 
 def _paid(call: Call, charges: int, paid: Iterator[Event]) -> Event | None:
@@ -280,15 +311,25 @@ def _identifying(operation: str, arguments: Sequence[Any], options: Mapping[str,
     """What identifies a question: the names of columns and the numbers in it, a digest of all else, and the group of records that it is
     about."""
     known = find(operation)
-    digests = questions.digests(arguments, options) if known is None else known.digests(arguments, options)
-    return (*questions.numbers((*arguments, *options.values())), *digests, *group)
+    if known is None:
+        return (*questions.numbers((*arguments, *options.values())), *questions.digests(arguments, options), *group)
+    in_order = tuple(known.signature.bind_partial(*arguments, **options).arguments.values())
+    return (*questions.numbers(in_order), *known.digests(in_order, {}), *group)
+
+
+def _same_question(then: Sequence[Any], now: Sequence[Any]) -> bool:
+    """Arrays that were computed may be rounded otherwise on another machine: that a digest is another one shows in the transcript that a
+    replay writes, not here."""
+    (asked, told), (asked_now, told_now) = questions.parted(then), questions.parted(now)
+    if (len(asked), len(told)) != (len(asked_now), len(told_now)) or not all(map(_same, asked, asked_now)):
+        return False
+    return all(one == other or (questions.is_about(one) and questions.is_about(other)) for one, other in zip(told, told_now, strict=True))
 
 
 def _same(then: Any, now: Any) -> bool:
-    """Of an argument. Arrays that were computed may be rounded otherwise on another machine: that a digest is another one shows in the
-    transcript that a replay writes, not here."""
+    """Of columns or a number."""
     if questions.is_name(then) or questions.is_name(now):
-        return bool(then == now) or (questions.is_about(then) and questions.is_about(now))
+        return bool(then == now)
     return math.isclose(float(then), float(now), rel_tol=_TOLERANCE, abs_tol=_NEAR_ZERO)
 
 

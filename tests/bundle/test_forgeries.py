@@ -109,6 +109,9 @@ TOGETHER: dict[str, Callable[[dict[str, Any]], object]] = {
     "more asked for": lambda answer: answer["asked"].insert(0, answer["asked"][0]),
     "with less noise": lambda answer: answer["asked"].append(answer["asked"].pop() / 2),
     "with no noise stated": lambda answer: answer["asked"].pop(),
+    "with two noise levels": lambda answer: answer["asked"].insert(-1, answer["asked"][-1] / 50),
+    "as a tuple": lambda answer: answer.update(given={"tuple": answer["given"]["list"]}),
+    "of what is free": lambda answer: answer.update(operation="seed", charges=0),
 }
 
 

@@ -24,7 +24,7 @@ from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis, transcript
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.transcript import RecordedAnswer, Unrecorded, recording, replaying
+from dpsynth_core.release.transcript import RecordedAnswer, Unrecorded, check_paid, recording, replaying
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.sources import demo
 from dpsynth_core.sources.codes import CodesSource
@@ -334,3 +334,84 @@ def test_a_bound_that_another_machine_rounds_beside_zero_is_the_same_question() 
     value = recording(kernel, lambda answer, _: kept.append(answer)).measure_sum(("a",), weights, 0.0, 1.0, 2.0)
     assert replay(1e6, kept, list(kernel.events)).measure_sum(("a",), weights, -1e-17, 1.0, 2.0) == value
     refused(replay(1e6, kept, list(kernel.events)).measure_sum, ("a",), weights, -1e-9, 1.0, 2.0, saying="something else")
+
+
+NAMED = pytest.mark.parametrize("name", ["about", "among", "weighted"])
+"""Columns of which a transcript could take a marginal for a digest, or for a group of records."""
+
+
+def measured_of(name: str) -> tuple[Domain, list[RecordedAnswer], list[Event]]:
+    domain, kept = Domain.from_json({name: 2, "b": 3, "c": 2}), list[RecordedAnswer]()
+    kernel = PrivacyKernel(CodesSource(domain, np.array([[0, 1, 0], [1, 2, 1]], dtype=np.int32)), Unit(), 1e6, SeededNoise(1))
+    recorder = recording(kernel, lambda answer, _: kept.append(answer))
+    recorder.measure_marginals([(name,), (name, "b"), ("b", "c")], 2.0)
+    recorder.among({name: (0,)}).measure_marginals([(name, "c")], 3.0)
+    return domain, kept, list(kernel.events)
+
+
+@NAMED
+def test_columns_may_have_the_names_of_what_stands_beside_a_question(name: str) -> None:
+    domain, kept, paid = measured_of(name)
+    check_paid(domain, Unit(), kept, paid)
+    again = replaying(domain, Unit(), Shares(1e6, 1e6, 0.0, ZCDP), kept, paid)
+    assert again.measure_marginals([(name,), (name, "b"), ("b", "c")], 2.0) is kept[0].value
+    assert again.among({name: (0,)}).measure_marginals([(name, "c")], 3.0) is kept[1].value
+    assert [event.l2 for event in paid if isinstance(event, Gaussian)] == [pytest.approx(3**0.5), 1.0]
+    other = replaying(domain, Unit(), Shares(1e6, 1e6, 0.0, ZCDP), kept, paid)
+    refused(other.measure_marginals, [(name,), (name, "c"), ("b", "c")], 2.0, saying="something else")
+
+
+def of_a(sigma: float, *shape: int) -> Measurement:
+    return Measurement(("a",), np.zeros(shape), sigma, rounding=ROUNDING)
+
+
+A, B = ("a",), ("b",)
+UNASKED: dict[str, tuple[str, tuple[Any, ...], Any]] = {
+    "two noise levels": ("measure_marginals", (A, 0.1, 2.0), [of_a(0.1, 2)]),
+    "two of an older version": ("measure_marginal", (A, 0.1, 2.0), of_a(0.1, 2)),
+    "less noise": ("measure_marginals", (A, 2.0), [of_a(0.1, 2)]),
+    "a tuple": ("measure_marginals", (A, 2.0), (of_a(0.1, 2),)),
+    "a table alone": ("measure_marginals", (A, 2.0), of_a(2.0, 2)),
+    "none": ("measure_marginals", (A, B, 2.0), []),
+    "one of two": ("measure_marginals", (A, B, 2.0), [of_a(2.0, 2)]),
+    "one twice": ("measure_marginals", (A, B, 2.0), [of_a(2.0, 2), of_a(2.0, 2)]),
+    "an array more": ("measure_marginals", (A, 2.0), [of_a(2.0, 2), np.zeros(2)]),
+    "a dictionary": ("measure_marginals", (A, 2.0), {A: of_a(2.0, 2)}),
+    "a number": ("measure_marginals", (A, 2.0), 3.0),
+    "a residual": ("measure_marginals", (A, 2.0), [Residual(A, np.zeros(2), 2.0)]),
+    "a table for a residual": ("measure_residual", (A, 2.0), of_a(2.0, 2)),
+    "a table for nothing": ("seed", (A, 0.1), of_a(0.1, 2)),
+    "tables for nothing": ("residual_l2", (A, 0.1), [of_a(0.1, 2)]),
+    "a table for a sum": ("measure_sum", (A, 0.0, 1.0, 2.0), of_a(0.1, 2)),
+    "another shape": ("measure_marginals", (A, 2.0), [of_a(2.0, 7)]),
+}
+
+
+@pytest.mark.parametrize(("operation", "asked", "given"), UNASKED.values(), ids=list(UNASKED))
+def test_tables_that_were_not_asked_for_are_refused(operation: str, asked: tuple[Any, ...], given: Any) -> None:
+    domain = Domain.from_json({"a": 2, "b": 3})
+    answers = [RecordedAnswer(operation, asked, 1, given)]
+    names = [one for one in asked if isinstance(one, tuple)]
+    for paid in (Gaussian(asked[-1], len(names) ** 0.5), Gaussian(asked[-1], 2**0.5), Gaussian(asked[-1], 1.0)):
+        kernel = replaying(domain, Unit(), Shares(1e6, 1e6, 0.0, ZCDP), answers, [paid])
+        if operation.startswith("measure_marginal"):
+            refused(kernel.measure_marginals, names, asked[-1])
+        if given is not UNASKED["another shape"][-1]:  # how many cells a table of groups has, a replay alone knows
+            refused(check_paid, domain, Unit(), answers, [paid])
+    refused(check_paid, domain, Unit(), [replace(answers[0], charges=0)], [])
+
+
+def test_what_an_earlier_version_measured_alone_is_repeated() -> None:
+    answer = RecordedAnswer("measure_marginal", (A, 2.0), 1, of_a(2.0, 2))
+    assert replay(1.0, [answer], [Gaussian(2.0, 1.0)]).measure_marginals([A], 2.0) == [answer.value]
+
+
+def test_a_question_by_keywords_or_with_numbers_of_numpy_is_recorded_as_any() -> None:
+    kept: list[RecordedAnswer] = []
+    kernel = PrivacyKernel(CodesSource(Domain.from_json({"a": 2}), np.array([[0]], dtype=np.int32)), Unit(), 1e6, SeededNoise(1))
+    recorder = recording(kernel, lambda answer, _: kept.append(answer))
+    recorder.measure_marginals(sigma=3.0, cliques=[A])
+    recorder.measure_marginals([A], np.int64(3))
+    recorder.measure_marginals([A], np.float32(3))
+    assert [answer.arguments for answer in kept] == [(A, 3.0)] * 3
+    assert {event.rho for event in kernel.events} == {1 / 18}
