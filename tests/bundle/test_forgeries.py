@@ -24,7 +24,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.recovery import answers_only, carried_out
+from dpsynth_core.release.recovery import answers_only, carried_out, recover
 from dpsynth_core.release.release import INTERRUPTED, Brand, Release
 from dpsynth_core.release.spool import Kept
 from dpsynth_core.sources import demo
@@ -124,6 +124,19 @@ def test_tables_that_were_measured_together_are_those_that_were_asked_for_and_pa
 
     report = verified(consistent(release_of("mst", twin), forge), twin)
     assert "Was the stated noise paid for?" in [check.question for check in report.checks if check.verdict == FAILED]
+
+
+@pytest.mark.parametrize("name", ["aim", "independent", "residual_planner"])
+def test_columns_may_have_the_names_of_what_stands_in_a_transcript_beside_a_question(name: str, tmp_path: Path) -> None:
+    names, rng = ("about", "among", "weighted"), random.Random(5)
+    rows = [",".join(str(rng.randrange(2)) for _ in names) for _ in range(200)]
+    (tmp_path / "table.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
+    fields: dict[str, Any] = {"data": {"kind": "csv", "path": str(tmp_path / "table.csv")}, "domain": dict.fromkeys(names, 2)}
+    fields["output"] = {"rows": 200 if registry.get(name).card.makes_rows else None}
+    release = run(spec(mechanism={"name": name}, **fields))
+    report = verified(pack.pack(release))
+    assert [(check.question, check.detail) for check in report.checks if check.verdict in (FAILED, SKIPPED)] == []
+    assert recover(Kept("", release.spec, True, release.transcript, release.charges), lambda _: None).charges == release.charges
 
 
 @pytest.mark.parametrize("name", list(registry.MECHANISMS))
