@@ -118,8 +118,10 @@ KEPT = {
     "0.1.0-aim.zip": ("17e042625874bd47a0b72d082fc4b299752c94e8b941cc09e0a283995287485b", 40),
     "0.1.0-learnt.zip": ("19a3731558e74ebee7eb07ded2ad9e59ff670fea7e72f6cd0ec6ce0a84a2f5b6", 0),
     "0.1.0-linked.zip": ("0ce11e615d61f5f7e1d1a47957dfe581bbb7d171e3c29dc724ae95ccbe2c4775", 40),
+    "0.1.0-weighted.zip": ("8759477d0cfd859f9dc5766303d295fd2ddfd4670dd39fecd807387d33e51e23", 40),
 }
-"""Their SHA-256, and how many rows they hold. AIM, with a ledger's signature; values that were learnt, and answers alone; two tables."""
+"""Their SHA-256, and how many rows they hold. AIM, with a ledger's signature; values that were learnt, and answers alone; two tables; a
+weight and ranges, each table measured by a question of its own."""
 FOLDER = Path(__file__).with_name("kept")
 MAY_BE_OPEN = {
     "Do both tables of rows agree?",
