@@ -406,7 +406,7 @@ def test_another_public_table_is_seen(twin: Path, tmp_path: Path) -> None:
 
 
 def test_the_answers_of_an_interrupted_run_are_the_first_that_its_mechanism_asks_for(twin: Path) -> None:
-    report = verified(pack.pack(interrupted("mst", twin, 4)))
+    report = verified(pack.pack(interrupted("mst", twin, 3)))
     assert report.verdict == CONSISTENT
     assert "are the first ones that the mechanism asks for" in {c.question: c.detail for c in report.checks}[REPLAYED]
 

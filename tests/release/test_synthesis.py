@@ -33,6 +33,8 @@ from tests.releases import run
 from tests.specs import usual
 
 N = 400
+AMPLE = {"epsilon": 20.0, "delta": 1e-9}
+"""A budget with which AIM does not ask first how much columns depend."""
 Make = Callable[..., Spec]
 
 
@@ -116,7 +118,7 @@ def test_noise_is_private_unless_a_seed_was_asked_for(make_spec: Make) -> None:
 
 
 def test_what_was_spent_is_what_the_charges_add_up_to_and_within_the_budget(make_spec: Make) -> None:
-    made = run(make_spec(mechanism={"name": "aim"}))
+    made = run(make_spec(mechanism={"name": "aim"}, budget=AMPLE))
     assert made.rho_spent == pytest.approx(float(sum(map(GDP.cost, made.charges))))
     assert made.rho_spent <= made.rho
     gaussians = [event for event in made.charges if isinstance(event, Gaussian)]
@@ -221,10 +223,10 @@ def test_the_statement_names_relation_unit_epsilon_delta_rho_and_accountant(make
 
 
 def test_a_run_under_gdp_has_more_rho_and_charges_selections_as_gdp_does(make_spec: Make) -> None:
-    made = run(make_spec(mechanism={"name": "aim"}))
+    made = run(make_spec(mechanism={"name": "aim"}, budget=AMPLE))
     events = made.charges
     assert made.plan.shares.accountant is GDP
-    assert made.rho == GDP.rho_from(2.0, 1e-9) > ZCDP.rho_from(2.0, 1e-9)
+    assert made.rho == GDP.rho_from(20.0, 1e-9) > ZCDP.rho_from(20.0, 1e-9)
     assert {type(event) for event in events} == {Gaussian, Selection}
     spent = sum(map(GDP.cost, events), Fraction())
     assert spent <= Fraction(made.rho)
@@ -360,7 +362,7 @@ def test_the_rows_that_are_certified_are_those_that_were_asked_for(make_spec: Ma
 
 
 def test_without_a_certificate_there_is_none_and_the_bounds_are_there_all_the_same(make_spec: Make) -> None:
-    made = run(make_spec(mechanism={"name": "aim"}))
+    made = run(make_spec(mechanism={"name": "aim"}, budget=AMPLE))
     assert made.certificate is None
     assert releases.to_json(made)["certificate"] is None
     assert made.bounds.keys() == {("a", "b"), ("a", "c"), ("b", "c")}

@@ -106,7 +106,7 @@ def measured(run: str) -> tuple[Measurement, ...]:
     if spools.spool_file(run).exists():
         lines = spools.spool_file(run).read_bytes().split(b"\n")[1:-1]
         answers = transcript.from_json([json.loads(line)["answer"] for line in lines], ())
-        return tuple(answer.value for answer in answers if isinstance(answer.value, Measurement))
+        return tuple(table for answer in answers for table in answer.tables if isinstance(table, Measurement))
     job = runs.get("ann", run)
     return runs.release("ann", run).measurements if job.state == "done" else ()
 
