@@ -330,7 +330,8 @@ def _same(then: Any, now: Any) -> bool:
     """Of columns or a number."""
     if questions.is_name(then) or questions.is_name(now):
         return bool(then == now)
-    return math.isclose(float(then), float(now), rel_tol=_TOLERANCE, abs_tol=_NEAR_ZERO)
+    numbers = isinstance(then, int | float) and isinstance(now, int | float)  # a damaged spool has anything here
+    return numbers and math.isclose(then, now, rel_tol=_TOLERANCE, abs_tol=_NEAR_ZERO)
 
 
 def row_seed(answers: Sequence[RecordedAnswer]) -> int:

@@ -110,6 +110,8 @@ def test_a_question_is_known_by_its_columns_and_numbers() -> None:
         assert replay(1.0, [answer], [paid]).measure_total(asked) == 7.0
     for operation, asked in (("measure_total", 2.1), ("measure_errors", 2.0)):
         refused(getattr(replay(1.0, [answer], [paid]), operation), asked, saying="something else")
+    for damaged in ([2.0], None, {"a": 2.0}):
+        refused(replay(1.0, [replace(answer, arguments=(damaged,))], [paid]).measure_total, 2.0, saying="something else")
 
 
 @pytest.mark.parametrize(
