@@ -61,10 +61,10 @@ LONGEST = 120
 """Seconds after which a process hangs."""
 PEOPLE, REASON = "people", "a test of the books on a machine of its own"
 MAKE = (
-    *("synthesize", "people.csv", "--domain", "domain.json", "--epsilon", "1", "--population", PEOPLE, "--mechanism", "independent"),
+    *("synthesize", "people.csv", "--domain", "domain.json", "--epsilon", "1", "--population", PEOPLE, "--mechanism", "hdmm_pgm"),
     *("--rows", "50", "--out", "out", "--workload"),
 )
-ANSWERS = {"run": 5, "recover": 5, "ledger restore": 0, "worker": 3}
+ANSWERS = {"run": 6, "recover": 6, "ledger restore": 0, "worker": 3}
 """Of the kernel, that each works on."""
 RESULTS = ("tried", "went on", "undercharged", "lost", "not whole", "wrong end")
 OFTEN = 500
@@ -173,7 +173,7 @@ def _remove(*folders: Path) -> None:
 def _submit() -> int:
     spec = {
         "name": "test", "population": PEOPLE, "data": {"path": str(Path("people.csv").absolute())}, "domain": {"a": 2, "b": 3, "c": 4},
-        "workload": {"kind": "all", "k": 1}, "budget": {"epsilon": 1.0, "delta": 1e-9}, "mechanism": {"name": "independent"},
+        "workload": {"kind": "all", "k": 1}, "budget": {"epsilon": 1.0, "delta": 1e-9}, "mechanism": {"name": "hdmm_pgm"},
         "output": {"rows": 50},
     }  # fmt: skip
     project = projects.create(LOCAL_OWNER, "census").id
