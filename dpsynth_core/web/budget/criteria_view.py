@@ -83,7 +83,10 @@ def _chosen(project: Current, entries: list[Entry]) -> int:
 
 def _panel(workload: Workload, entry: Entry, number: int) -> None:
     known, key = entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind, f"criterion:{number}:kind"
-    take = lambda kind: _edit(number, partial(new, kind))  # noqa: E731
+
+    def take(kind: str) -> None:
+        _edit(number, partial(new, kind))
+
     kind = str(fields.linked(key, known, take, st.selectbox, "It is about", list(KINDS), format_func=lambda one: KINDS[one].title))
     ask, form = partial(_ask, workload, entry, number), KINDS[kind].form
     left, right = st.columns(2)
@@ -151,23 +154,33 @@ def _choice(domain: Domain, entry: Entry, number: int, field: Field) -> None:
 def _condition(workload: Workload, entry: Entry, number: int, field: Field) -> None:
     domain, stated = workload.domain, entry.get(field.name, {})
     names = [a.name for a in domain if not a.most]
-    take = lambda said: _edit(number, lambda now: stated_anew(now, {field.name: said(now.get(field.name, {}))}))  # noqa: E731
+
+    def take(change: Callable[[Entry], Entry]) -> None:
+        _edit(number, lambda now: stated_anew(now, {field.name: change(now.get(field.name, {}))}))
+
+    def picked(columns: list[str]) -> None:
+        take(lambda now: {column: now.get(column, []) for column in columns})
+
+    def said(column: str, cells: list[Any]) -> None:
+        take(lambda now: now | {column: cells})
+
     look: dict[str, Any] = {"options": names, "format_func": one_line, "placeholder": "columns"}
     key, meant = f"criterion:{number}:{field.name}", [column for column in stated if column in names]
-    picked = lambda columns: take(lambda now: {column: now.get(column, []) for column in columns})  # noqa: E731
     for column in fields.linked(key, meant, picked, st.multiselect, field.label, **look):
         labels, given = list(domain[column].cell_labels()), stated[column]
         values = given if isinstance(given, list) else [given]  # a range, say, is shown as it is until it is changed
         look = {"options": labels + [value for value in values if value not in labels], "format_func": one_line}
-        said = lambda cells, of=column: take(lambda now: now | {of: cells})  # noqa: E731
-        fields.linked(f"{key}:{column}", values, said, st.multiselect, one_line(column), **look)
+        fields.linked(f"{key}:{column}", values, partial(said, column), st.multiselect, one_line(column), **look)
 
 
 def _field(number: int, name: str, widget: Any, title: str, value: Any, kept: Callable[[Any], Any] = lambda one: one, **look: Any) -> None:
     """kept: what is stored of what is entered."""
     if value is None:
         look["index" if "options" in look else "value"] = None
-    take = lambda entered: _edit(number, lambda now: stated_anew(now, {name: kept(entered)}))  # noqa: E731
+
+    def take(entered: Any) -> None:
+        _edit(number, lambda now: stated_anew(now, {name: kept(entered)}))
+
     fields.linked(f"criterion:{number}:{name}", value, take, widget, title, **look)
 
 

@@ -81,12 +81,14 @@ def _choosing(project: Current, beginning: Callable[[Current], None]) -> None:
     elif way == PATH:
         example = "/data/stays.parquet, a folder, or s3://bucket/stays"
         fields.text("File or folder on this machine, or address", "wizard.path", placeholder=example)
-        opened = lambda: project_table.from_path(fields.value("wizard.path", ""), session.only_this_machine())  # noqa: E731
+
+        def opened() -> Table:
+            return project_table.from_path(fields.value("wizard.path", ""), session.only_this_machine())
+
         st.button("Open", icon=":material/folder_open:", key="open_path", on_click=_take, args=(opened,))
     else:
-        kept = lambda file: project_table.from_upload(project.owner, project.id, file.name, file)  # noqa: E731
         help = "Larger than the limit? Choose “By path” and leave the file where it is."
-        fields.table_file("upload", lambda file: _take(partial(kept, file)), help)
+        fields.table_file("upload", lambda file: _take(lambda: project_table.from_upload(project.owner, project.id, file.name, file)), help)
     what = f"{demo.ROWS:,} invented people, 12 columns that depend on each other. No privacy is at stake: look at everything."
     look = {"icon": ":material/groups:", "type": "tertiary", "help": what}
     st.button("Or try it with simulated people", key="use_demo", on_click=_take_invented, args=(DEMO,), **look)

@@ -36,7 +36,10 @@ def part(project: Current) -> None:
     if session.only_this_machine():
         example, label = "/data/persons.csv", "Or its path on this machine"
         fields.text(label, "wizard.second_path", placeholder=example)
-        open_it = lambda: project_table.from_path(fields.value("wizard.second_path", ""), True)  # noqa: E731
+
+        def open_it() -> Table:
+            return project_table.from_path(fields.value("wizard.second_path", ""), True)
+
         st.button("Open it", icon=":material/folder_open:", key="open_second", on_click=take, args=(open_it,))
     frame.refused_at(_PLACE)
 

@@ -120,7 +120,10 @@ Read = Callable[[Any], dict[str, Any]]
 
 def _field(draft: ColumnDraft, name: str, shown: Any, *widget: Any, read: Read | None = None, **look: Any) -> None:
     """A field of the column. name: of the stored field; with `read`, which says what is stored, of the widget alone."""
-    take = lambda entered: draft_rows.change_column(draft.name, {name: entered} if read is None else read(entered))  # noqa: E731
+
+    def take(entered: Any) -> None:
+        draft_rows.change_column(draft.name, {name: entered} if read is None else read(entered))
+
     fields.linked(f"{name}:{draft.name}", shown, take, *widget, **look)
 
 
@@ -171,7 +174,10 @@ def _option(draft: ColumnDraft, option: Option) -> None:
     stated = draft.text(option.field) or (option.choices[0] if option.choices else "")
     widget = st.selectbox if option.choices else st.text_area if option.lines else st.text_input
     look = {"options": option.choices} if option.choices else {"placeholder": option.example}
-    read = lambda entered: {option.field: entered.strip()}  # noqa: E731
+
+    def read(entered: str) -> dict[str, Any]:
+        return {option.field: entered.strip()}
+
     _field(draft, option.field, stated, widget, option.title, read=read, help=option.help, **look)
 
 
@@ -189,7 +195,10 @@ _HELP = {
 def _treatment(project: Current, draft: ColumnDraft, which: str) -> None:
     """What happens to empty values, or to those outside, and what that needs. which: "missing" or "other"."""
     column, chosen, labels = draft.name, draft.treatment(which), draft.value_labels()
-    read = lambda treatment: {which: treated(treatment, labels[0] if labels else "")}  # noqa: E731
+
+    def read(treatment: str) -> dict[str, Any]:
+        return {which: treated(treatment, labels[0] if labels else "")}
+
     look = {"format_func": _NAMES[which].get, "help": _HELP[which]}
     _field(draft, which, chosen, st.selectbox, _TITLES[which], draft.treatments(which), read=read, **look)
     if chosen != COUNT_AS:

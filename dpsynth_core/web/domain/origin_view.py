@@ -122,7 +122,10 @@ _LEARNING_HELP = (
 
 def learning(project: Current, draft: ColumnDraft) -> None:
     """What is said of a column whose values are to be learnt."""
-    take = lambda most: draft_rows.change_column(draft.name, {"most": most})  # noqa: E731
+
+    def take(most: int) -> None:
+        draft_rows.change_column(draft.name, {"most": most})
+
     look = {"options": sorted({*_MOST, draft.most}), "format_func": "{:,}".format, "help": _MOST_HELP}
     fields.linked(f"most:{draft.name}", draft.most, take, st.selectbox, "Values or groups, at most", **look)
     _price(project, _unknown(draft_rows.of(project.draft)), draft.name)

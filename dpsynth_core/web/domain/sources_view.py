@@ -148,7 +148,10 @@ def beginning(project: Current) -> None:
         "records, and the release can say so."
     )
     lines = f"{project.id}:plan_lines"
-    take = lambda file: _begin(lambda: draft_rows.read_codebook(file.getvalue()))  # noqa: E731
+
+    def take(file: UploadedFile) -> None:
+        _begin(lambda: draft_rows.read_codebook(file.getvalue()))
+
     fields.file("A codebook: domain JSON, CSV or DDI", draft_rows.ENDINGS, "plan_codebook", take)
     fields.file("Next year: last year's release.zip, or its plan (JSON)", ("zip", "json"), "plan_release", _take_plan, _NEXT_YEAR_HELP)
     title = "Or paste names of columns, or two columns: column and value"

@@ -61,7 +61,10 @@ def _waits(owner: str, waits: Waiting, name: str) -> None:
     with st.expander("The sealed plan", icon=":material/description:"):
         st.json(waits.plan, expanded=1)
     if waits.what == RELEASE:
-        content = lambda: publishable(report.report_page(runs.release(waits.owner, waits.run)), "the report")  # noqa: E731
+
+        def content() -> bytes:
+            return publishable(report.report_page(runs.release(waits.owner, waits.run)), "the report")
+
         look: dict[str, Any] = {"icon": ":material/article:", "on_click": "ignore", "key": f"report_{waits.run}"}
         st.download_button("Read its report", content, f"report-{waits.run}.html", "text/html", **look)
     if waits.owner == owner:
@@ -69,7 +72,10 @@ def _waits(owner: str, waits: Waiting, name: str) -> None:
     elif roles.may(owner, Act.APPROVE):
         key = f"approve_reason_{waits.run}"
         st.text_input("Reason", key=key, placeholder="Checked against the protocol of 12 March")
-        approve = lambda: runs.approve(owner, waits.run, waits.what, st.session_state[key])  # noqa: E731
+
+        def approve() -> None:
+            runs.approve(owner, waits.run, waits.what, st.session_state[key])
+
         _button("Approve", "approval", approve, f"approve_{waits.run}", type="primary", icon=":material/how_to_reg:")
 
 
