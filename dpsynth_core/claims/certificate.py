@@ -371,7 +371,7 @@ CERTIFICATE = ErrorsMeasured()
 def _check_measured_of(received: Received, certificate: Certificate, operation: str, released: Tables, *numbers: float) -> None:
     """That errors were measured of what is published, by the digest that stands beside the kernel's answer. What is made of rows is
     the same on every machine; what is made of noisy tables may be rounded otherwise. numbers: the other arguments of the operation."""
-    wanted = questions.digests(({clique: fractions * certificate.total.value for clique, fractions in released.items()},), {})
+    wanted = questions.digests(({clique: fractions * certificate.total.value for clique, fractions in released.items()},))
     for answer in (one for one in received.answers if one.operation == operation):
         stated, about = answer.arguments[: len(numbers)], answer.arguments[len(numbers) :]
         if all(map(near, stated, numbers)) and about == wanted:

@@ -134,7 +134,7 @@ class RangesMeasured(Claim[RangeErrors]):
         again = self.again(received, stated)
         expect(again is not None and alike(self.to_json(plan, again), self.to_json(plan, stated)), "it is not what was measured")
         asked = [one for one in received.answers[self.took(received, stated)] if one.operation == "measure_largest_range"]
-        wanted = [questions.digests((_records(tables, stated.people),), {}) for tables in _tables(plan, final)]
+        wanted = [questions.digests((_records(tables, stated.people),)) for tables in _tables(plan, final)]
         if [one.arguments[2:] for one in asked] != wanted:
             expect(received.other_program, "it was measured of something else than these rows")
             raise Open("whether it was measured of these rows is seen where the versions are those that it names")

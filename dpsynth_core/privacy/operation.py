@@ -100,9 +100,9 @@ class Operation(Generic[P, R]):
         """What the call must have been charged as, from what a transcript has of it. Any error: question and answer do not fit."""
         return self.price(replace(public, count=1 if self._count is None else len(answer)), *numbers)
 
-    def digests(self, arguments: Sequence[object], options: Mapping[str, object]) -> tuple[tuple[str, ...], ...]:
+    def digests(self, arguments: Sequence[object]) -> tuple[tuple[str, ...], ...]:
         """SHA-256 of what a call was given in whole, as one more argument; none where names and numbers say enough."""
-        return questions.digests(arguments, options) if self._digests is None else (self._digests(*arguments, **options),)
+        return questions.digests(arguments) if self._digests is None else (self._digests(*arguments),)
 
     @overload
     def __get__(self, kernel: None, owner: type) -> Operation[P, R]: ...

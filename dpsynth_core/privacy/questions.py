@@ -33,10 +33,10 @@ def numbers(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(value for value in said if is_name(value) or isinstance(value, int | float))
 
 
-def digests(arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+def digests(arguments: Iterable[Any]) -> tuple[tuple[str, ...], ...]:
     """SHA-256 of what a call was given besides, as one more argument; none where names and numbers say enough."""
     said = int, float, np.number, type(None)
-    given = [one for one in (*arguments, *options.values()) if not (is_name(one) or _are_names(one) or isinstance(one, said))]
+    given = [one for one in arguments if not (is_name(one) or _are_names(one) or isinstance(one, said))]
     return ((_ABOUT, digest(given)),) if given else ()
 
 

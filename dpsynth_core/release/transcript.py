@@ -312,9 +312,10 @@ def _identifying(operation: str, arguments: Sequence[Any], options: Mapping[str,
     about."""
     known = find(operation)
     if known is None:
-        return (*questions.numbers((*arguments, *options.values())), *questions.digests(arguments, options), *group)
+        in_order = (*arguments, *options.values())
+        return (*questions.numbers(in_order), *questions.digests(in_order), *group)
     in_order = tuple(known.signature.bind_partial(*arguments, **options).arguments.values())
-    return (*questions.numbers(in_order), *known.digests(in_order, {}), *group)
+    return (*questions.numbers(in_order), *known.digests(in_order), *group)
 
 
 def _same_question(then: Sequence[Any], now: Sequence[Any]) -> bool:
