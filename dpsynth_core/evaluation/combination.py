@@ -35,7 +35,7 @@ class Evidence:
             for name in one.clique:
                 self._of.setdefault(name, set()).add(place)
         self._whole = _Together(dict(enumerate(measurements)), ())
-        self._alone = {name: _Together({place: measurements[place] for place in of}, (name,)) for name, of in self._of.items()}
+        self._alone: dict[str, _Together] = {}
 
     def about(self, clique: Clique) -> Sequence[Measurement]:
         """What least squares needs of them for a marginal: those with one of these columns, and what all others say of the number of
@@ -46,8 +46,14 @@ class Evidence:
         if len(clique) < 2 or len(near) <= MANY:
             return [*(self._every[place] for place in near), *others]
         several = sorted(set().union(*(one & other for one, other in combinations(having.values(), 2))))
-        singles = (self._alone[name].without([p for p in several if p in of]) for name, of in having.items() if not of <= {*several})
+        singles = (self._of_column(name).without([p for p in several if p in of]) for name, of in having.items() if not of <= {*several})
         return [*(self._every[place] for place in several), *singles, *others]
+
+    def _of_column(self, name: str) -> _Together:
+        """Put together when it is first asked for: a table of few columns never does."""
+        if name not in self._alone:
+            self._alone[name] = _Together({place: self._every[place] for place in sorted(self._of[name])}, (name,))
+        return self._alone[name]
 
 
 class _Together:
