@@ -129,6 +129,7 @@ def _charge_and_make(
 def told(plan: Plan, lines: Sequence[str] = (), privately: bool = False) -> Told:
     """Everything on stderr. lines: what the curator should read once nothing stands in the way any more. privately: what depends on single
     records too."""
+
     def begins() -> None:
         for line in lines:
             print_message(line)

@@ -19,7 +19,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.order import Order, from_first_to_last, positions
 
 Codes = NDArray[np.integer]
-"""Of which one more still is a number (`vocabulary.rows.narrow`)."""
+"""Cells, in a type that also holds the largest code plus one, as `vocabulary.rows.narrow` chooses it."""
 Numbers = dict[str, NDArray[Any]]
 """By column, the number of the value of each row."""
 Draw = Callable[[Attribute, Codes], NDArray[Any]]

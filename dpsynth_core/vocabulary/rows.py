@@ -15,7 +15,7 @@ from dpsynth_core.vocabulary.tally import Tally
 
 
 def narrow(sizes: Collection[int]) -> np.dtype[np.unsignedinteger]:
-    """The codes of columns with so many values in the fewest bytes; a code and one more still is a number there."""
+    """The type of fewest bytes for codes of columns with so many values; it also holds the largest code plus one."""
     return np.min_scalar_type(max(sizes, default=0))
 
 
