@@ -1,9 +1,9 @@
 """The spool of a run: every answer of the kernel is on disk before anybody acts on it, with what else its release follows from.
 
-One JSON text per line: first the sealed plan, then an answer and what it was charged, as they come. A last line that a crash cut off, or a
-power cut left without some of its sectors, holds an answer that was never used. Nothing in it but public and released values; it is private
-all the same, because the plan names a path. The process that holds the file open holds its lock, so that a run that is still under way is
-not recovered.
+One JSON text per line and its checksum: first the sealed plan, then an answer and what it was charged, as they come. A last line that a
+crash cut off, or a power cut left without some of its sectors, holds an answer that was never used. Nothing in it but public and released
+values; it is private all the same, because the plan names a path. The process that holds the file open holds its lock, so that a run that
+is still under way is not recovered.
 
 A run of which everything that was paid for is here can go on (Proposition 25). Where an error ended it between a charge and its answer's
 line, the file becomes read-only: the answer may have been the error's reason, and must not be drawn again until it suits.
@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Self
+from zlib import crc32
 
 from dpsynth_core.foundation.errors import ChargedError, InputError, shown
 from dpsynth_core.foundation.private_files import private_directory, sync
@@ -148,7 +149,8 @@ class Spool:
         self.close()
 
     def _write(self, content: Any) -> None:
-        self._stream.write(json.dumps(content, default=document.plain).encode() + b"\n")
+        text = json.dumps(content, default=document.plain).encode()
+        self._stream.write(b"%b\t%08x\n" % (text, crc32(text)))
         self._stream.flush()
         os.fsync(self._stream.fileno())
 
@@ -175,7 +177,7 @@ def _content(stream: BinaryIO, field: str) -> tuple[Kept, bytes]:
     whole = content.rfind(b"\n") + 1
     for end in (whole, content.rfind(b"\n", 0, max(0, whole - 1)) + 1):
         with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
-            first, *others = map(json.loads, content[:end].split(b"\n")[:-1])
+            first, *others = map(_parsed, content[:end].split(b"\n")[:-1])
             kept = Kept(
                 run=first["run"],
                 spec=Spec.from_json(first["spec"]),
@@ -185,6 +187,14 @@ def _content(stream: BinaryIO, field: str) -> tuple[Kept, bytes]:
             )
             return kept, content[end:]
     raise InputError(field, "its spool is damaged", "nothing of it can be recovered")
+
+
+def _parsed(line: bytes) -> Any:
+    """A line. Raises ValueError where it has been damaged. One without a checksum is an earlier state's."""
+    text, _, checksum = line.partition(b"\t")
+    if checksum and int(checksum, 16) != crc32(text):
+        raise ValueError("the line has been damaged")
+    return json.loads(text)
 
 
 def check_room(plan: Plan, folder: Path, field: str) -> None:

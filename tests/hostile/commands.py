@@ -8,6 +8,7 @@ import random
 import shutil
 import socket
 from pathlib import Path
+from zlib import crc32
 
 from tests.hostile import people, values
 from tests.hostile.attempts import ANY, BAD, Attempt, of_group
@@ -205,7 +206,7 @@ def places_to_write(rng: random.Random, place: Path) -> Attempt:
 
 @of_group("recover")
 def spoiled_spool(rng: random.Random, place: Path) -> Attempt:
-    """What an interrupted run kept, with a line swapped, spoiled, cut or gone."""
+    """What a run of a version without checksums kept, with a line swapped, spoiled, cut or gone."""
     lines = spool()
     at = rng.randrange(len(lines))
     change = rng.randrange(6)
@@ -230,7 +231,7 @@ def spoiled_spool(rng: random.Random, place: Path) -> Attempt:
 
 @of_group("recover")
 def bytes_of_a_spool(rng: random.Random, place: Path) -> Attempt:
-    content = bytearray("\n".join([*spool(), ""]).encode())
+    content = bytearray(b"".join(b"%b\t%08x\n" % (line, crc32(line)) for line in map(str.encode, spool())))
     for _ in range(rng.choice([1, 5, 50])):
         content[rng.randrange(len(content))] = rng.randrange(256)
     (place / "out.interrupted").write_bytes(content)

@@ -121,7 +121,7 @@ def test_what_goes_on_spends_what_is_left_and_no_more() -> None:
     """With the noise of real runs. The charges of the whole run are within its budget, and each is the price of its answer."""
     plan = planned()
     run = stopped(plan, 5)
-    kept = [json.loads(line) for line in spools.spool_file(run).read_bytes().splitlines()[1:]]
+    kept = [json.loads(line.partition(b"\t")[0]) for line in spools.spool_file(run).read_bytes().splitlines()[1:]]
     release = plan.run(progress=False)
     assert sum(len(line["paid"]) for line in kept) < len(release.made.charges)
     assert release.made.rho_spent <= release.made.rho
@@ -193,6 +193,10 @@ def test_whoever_wants_another_release_of_an_interrupted_plan_says_so() -> None:
     assert balance.spent(PEOPLE).rho == pytest.approx(2 * spent)
 
 
+def one_digit(line: bytes) -> bytes:
+    return re.sub(rb"(?<=\d)\d(?=,)", lambda digit: b"%d" % (9 - int(digit[0])), line, count=1)
+
+
 def cheaper(line: bytes) -> bytes:
     return re.sub(rb'"sigma": ([0-9.]+)', lambda sigma: b'"sigma": %f' % (3 * float(sigma[1])), line)
 
@@ -214,6 +218,7 @@ def free(line: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("what", "changed", "problem"),
     [
+        ("a digit of a noisy count", one_digit, "its spool is damaged"),
         ("a price is lower", cheaper, "not with the noise"),
         ("a price is missing", free, "charged"),
         ("it is another question", lambda line: line.replace(b'"measure_marginals"', b'"measure_total"'), "transcript"),
@@ -227,6 +232,8 @@ def test_what_was_altered_on_disk_does_not_go_on(what: str, changed: Callable[[b
     first, *others = file.read_bytes().splitlines(keepends=True)
     altered = [changed(line) for line in others]
     assert altered != others, what
+    if changed is not one_digit:  # by hand, as in a spool without checksums
+        altered = [line.partition(b"\t")[0] + b"\n" for line in altered]
     file.write_bytes(first + b"".join(altered))
     refused(plan.run, progress=False, saying=problem)
     assert file.exists()
