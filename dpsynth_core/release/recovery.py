@@ -19,8 +19,9 @@ from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Kept
 from dpsynth_core.release.statement import brands, interrupted_brand, public_details, statement
-from dpsynth_core.release.transcript import replaying
+from dpsynth_core.release.transcript import check_paid, replaying
 from dpsynth_core.statistics.totals import known_total
+from dpsynth_core.vocabulary.grouped_domain import with_groups
 from dpsynth_core.vocabulary.measurement import Measurement
 
 
@@ -51,6 +52,9 @@ def answers_only(plan: Plan, kept: Kept) -> Release:
     measurements = tuple(table for answer in answers for table in answer.tables if isinstance(table, Measurement))
     if not any(measurement.clique for measurement in measurements):
         raise InputError("run", "it had measured no table yet", "nothing of it can be kept")
+    check_paid(plan.domain, plan.unit, answers, paid)
+    if any(one.values.shape != with_groups(plan.domain, one.groups).sizes(one.clique) for one in measurements):
+        raise InputError("run", "a noisy table has other cells than its columns", "what it kept is damaged")
     counted = (float(answer.value) for answer in answers if answer.operation == "measure_total")
     total = known_total(measurements, next(counted, None) if plan.unit.total_is_public else None)
     records = total.value if total else 1.0

@@ -185,7 +185,8 @@ def _content(stream: BinaryIO, field: str) -> tuple[Kept, bytes]:
                 answers=transcript.from_json([line["answer"] for line in others], ()),
                 paid=tuple(document.charge_of(event) for line in others for event in line["paid"]),
             )
-            return kept, content[end:]
+            if isinstance(kept.run, str) and isinstance(kept.private, bool):
+                return kept, content[end:]
     raise InputError(field, "its spool is damaged", "nothing of it can be recovered")
 
 
