@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import os
 import sqlite3
 from contextlib import closing
@@ -257,7 +258,7 @@ def test_a_release_that_was_recovered_here_is_signed(kept: Path, capsys: pytest.
 
 
 def test_what_was_kept_of_another_plan_than_the_charged_one_makes_no_release(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = kept.read_text(encoding="utf-8")
+    before = re.sub(r"\t[0-9a-f]{8}$", "", kept.read_text(encoding="utf-8"), flags=re.MULTILINE)  # by hand
     kept.write_text(before.replace('"name": "people"', '"name": "others"', 1), encoding="utf-8")
     assert kept.read_text(encoding="utf-8") != before
     assert cli.main(["recover", "--out", "out"]) == cli.BAD_INPUT
