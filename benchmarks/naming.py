@@ -111,7 +111,7 @@ def _groups(true: Mapping[Clique, float], stated: Certificate) -> dict[str, int]
     drawn = np.array(list(true.values())) / share + sigma * np.random.default_rng().standard_normal(len(true))
     single = dict(zip(true, (share * surely_below(drawn, sigma, total.sigma, failure)).tolist(), strict=True))
     for one in stated.most:
-        error, today = (ranks.at_rank(one.group, numbers) for numbers in (true, single))
+        error, today = (ranks.at_ranks([one.group], numbers)[one.group] for numbers in (true, single))
         counted["group_bound_fails"] += error > one.bound95
         for limit in LIMITS:
             counted[f"within_{limit}"] += error <= limit

@@ -15,6 +15,8 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from dpsynth_core import report
 from dpsynth_core.bundle.signature import SIGNATURE, Signer, signed
 from dpsynth_core.foundation import build
@@ -30,6 +32,7 @@ FORMAT = 1
 MANIFEST, CARD, SCRIPT = "MANIFEST.json", "data_card.json", "reproduce.py"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+_PLAIN = frozenset({str, int, float, bool, type(None), np.ndarray})
 LARGE, FAST = 100_000_000, 4
 """Bytes above which a file is packed at this level of zlib: in a fourth of the time, a sixth larger."""
 
@@ -58,26 +61,27 @@ if __name__ == "__main__":
 def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str, Path] | None = None, signer: Signer | None = None) -> None:
     """Write the bundle as a ZIP, part by part. Raises ZoneError for anything curator-only, before anything is written.
 
-    folder: on its disk the rows are kept meanwhile, in files without names: the ZIP begins with what states their hashes. written: files of
-    the rows that were written just now, by their names in the bundle; they are read instead of being made again. signer: of the
-    installation that made the release; without one the bundle is not signed.
+    folder: on its disk the rows are kept meanwhile, in files without names: the ZIP begins with what states their hashes. written:
+    release.json and files of the rows that were written just now, by their names in the bundle; they are read instead of being made
+    again. signer: of the installation that made the release; without one the bundle is not signed.
     """
-    _refuse_curator_only(release, "the release")
     with ExitStack() as asides:
         rows = {name: stored(path) for name, path in (written or {}).items()}
+        document = rows.pop(releases.DOCUMENT).read() if releases.DOCUMENT in rows else None
         for name, write in releases.row_writers(release).items():
             if name not in rows:
                 rows[name] = asides.enter_context(written_aside(write, folder))
-        parts = contents(release, {name: content.digest for name, content in rows.items()})
+        parts = contents(release, {name: content.digest for name, content in rows.items()}, document)
         if signer is not None:
             parts[SIGNATURE] = signed(signer, parts[MANIFEST], release.spec.digest(), release.ledger)
         zipped(rows | {name: held(content) for name, content in parts.items()}, stream)
 
 
-def contents(release: Release, rows: Mapping[str, Digest]) -> dict[str, bytes]:
-    """The files of the bundle by name, without those of the rows. rows: what those are. The manifest comes last."""
+def contents(release: Release, rows: Mapping[str, Digest], document: bytes | None = None) -> dict[str, bytes]:
+    """The files of the bundle by name, without those of the rows. rows: what those are. document: release.json, where it was made before.
+    The manifest comes last."""
     _refuse_curator_only(release, "the release")
-    parts = {releases.DOCUMENT: released(releases.document(release))} | report.parts(release)
+    parts = {releases.DOCUMENT: released(document or releases.document(release))} | report.parts(release)
     parts[SCRIPT] = public(_SCRIPT.encode())
     files = {name: publishable(part, name) for name, part in parts.items()}
     files[CARD] = publishable(combine(lambda judged: data_card(release, judged.headline, rows), report.quality_of(release)), CARD)
@@ -117,6 +121,8 @@ def checked_name(name: str) -> str:
 
 def _refuse_curator_only(value: Any, what: str) -> None:
     """That nothing tagged curator-only is in any field, at any depth. Values of unknown types are refused when they are written."""
+    if type(value) in _PLAIN:
+        return
     if isinstance(value, Zoned):
         if value.zone is Zone.CURATOR:
             raise ZoneError(f"{what} is curator-only and cannot be part of a release")

@@ -227,6 +227,7 @@ def with_groups(stated: Certificate, published: Tables, noisy: Mapping[ranks.Gro
     share, fewest = _floor(stated.total, CONFIDENCE)
     mass = max(round(float(np.abs(fractions).sum()), 12) for fractions in published.values())
     distances, likeliest = np.array(list(noisy.values())), {one.attributes: one.likely / IN_WRONG_CELL for one in stated.marginals}
+    tables = ranks.tables_of(noisy, published)
 
     def bounds(part: float) -> Array:
         return surely_below(distances, sigma, mass * stated.total.sigma, (1 - CONFIDENCE - share) * part) / fewest
@@ -235,12 +236,12 @@ def with_groups(stated: Certificate, published: Tables, noisy: Mapping[ranks.Gro
     if fewest > 0:
         highs = bounds(1.0)
         if len(likeliest) >= FEWEST:
-            highs = np.maximum(highs, [ranks.at_rank(group, likeliest) for group in noisy])
+            highs = np.maximum(highs, list(ranks.at_ranks(noisy, likeliest).values()))
         highs = _of_chosen(highs, bounds)
     for (group, distance), high in zip(noisy.items(), np.minimum(1 + mass, highs).tolist(), strict=True):
-        tables = len(group.of(published))
+        number = len(tables[group])
         error, bound95 = IN_WRONG_CELL * distance / stated.total.value, IN_WRONG_CELL * high
-        most.append(ranks.Most(group, tables, ranks.rank_of(tables), error, bound95))
+        most.append(ranks.Most(group, number, ranks.rank_of(number), error, bound95))
     marginals = tuple(replace(one, bound95=one.simultaneous95) for one in stated.marginals)
     return replace(stated, marginals=marginals, most=tuple(most), most_sigma=sigma)
 
@@ -356,8 +357,9 @@ class ErrorsMeasured(Claim[Certificate]):
         different = sorted(name for name, value in asdict(recomputed).items() if not alike(value, numbers[name]))
         expect(not different, f"its numbers do not follow from its errors: {some(different)}")
         _check_measured_of(received, stated, "measure_errors", released, stated.sigma)
+        tables = ranks.tables_of([one.group for one in stated.most], released)
         for one in stated.most:
-            of_group = {r: released[r] for r in one.group.of(released)}
+            of_group = {r: released[r] for r in tables[one.group]}
             _check_measured_of(received, stated, "measure_ranked_error", of_group, one.rank, stated.most_sigma)
         return f"{len(noisy):,} measured errors, their bounds and their mean follow from each other"
 

@@ -40,8 +40,10 @@ class Group:
     size: int = 0
     name: str = ""
 
-    def of(self, cliques: Collection[Clique]) -> tuple[Clique, ...]:
-        return tuple(r for r in cliques if (len(r) == self.size if self.size else len(r) > 1 and self.name in r))
+    @staticmethod
+    def of(clique: Clique) -> tuple[Group, ...]:
+        """Those that a table is in."""
+        return (Group(len(clique)), *(Group(name=name) for name in clique if len(clique) > 1))
 
 
 @dataclass(frozen=True)
@@ -55,15 +57,24 @@ class Most:
     bound95: Distance
 
 
+def tables_of(groups: Collection[Group], cliques: Collection[Clique]) -> dict[Group, list[Clique]]:
+    """Those of the tables that are in each group, in their order."""
+    tables: dict[Group, list[Clique]] = {group: [] for group in groups}
+    for clique in cliques:
+        for group in Group.of(clique):
+            if group in tables:
+                tables[group].append(clique)
+    return tables
+
+
 def rank_of(tables: int) -> int:
     """How many of so many tables are most of them."""
     return math.ceil(MOSTLY * tables - 1e-9)
 
 
-def at_rank(group: Group, errors: Mapping[Clique, float]) -> float:
-    """What most of the group's tables are within, of errors that are known."""
-    of_group = group.of(errors)
-    return sorted(errors[r] for r in of_group)[rank_of(len(of_group)) - 1]
+def at_ranks(groups: Collection[Group], errors: Mapping[Clique, float]) -> dict[Group, float]:
+    """What most of each group's tables are within, of errors that are known."""
+    return {group: sorted(errors[r] for r in some)[rank_of(len(some)) - 1] for group, some in tables_of(groups, errors).items()}
 
 
 def groups(unit: Unit, rho: float, people: float, cliques: Collection[Clique]) -> tuple[Group, ...]:
@@ -85,7 +96,7 @@ def measure(
 ) -> dict[Group, float]:
     """The error at the rank of each group, as measured, in records. answers: counts."""
     distances = {}
-    for group in chosen:
-        of_group = {r: answers[r] for r in group.of(answers)}
+    for group, tables in tables_of(chosen, answers).items():
+        of_group = {r: answers[r] for r in tables}
         distances[group] = kernel.measure_ranked_error(of_group, rank_of(len(of_group)), sigma)
     return distances

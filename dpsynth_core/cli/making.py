@@ -173,6 +173,7 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
         lasting_directory(out)
         written = _write_rows(made, out, formats)
         releases.write_document(made, out)
+        written[releases.DOCUMENT] = out / releases.DOCUMENT
         signer = in_process.signer_of(made, print_message) if ours else None
         with private_file(out / BUNDLE) as stream:
             pack(made, stream, out, written=written, signer=signer)

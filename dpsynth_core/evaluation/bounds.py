@@ -160,11 +160,19 @@ def _one_sided(domain: Domain, measurements: Collection[Measurement], clique: Cl
     order = np.argsort(over - cells, kind="stable")
     inside = np.concatenate([[0.0], np.cumsum(over[order])])
     outside = cells.sum() - np.concatenate([[0.0], np.cumsum(cells[order])])
-    steps = np.ceil(_PREFIX_STEP ** np.arange(math.ceil(math.log(cells.size) / math.log(_PREFIX_STEP)) + 1))
-    numbers = np.unique(np.minimum(steps, cells.size))
-    noise = largest_positive_parts(cells.size, numbers, best.deviation, best.widest, 1 - (1 - confidence) / len(numbers))
+    numbers, mean, above = _prefixes(cells.size, confidence)
+    noise = best.deviation * mean + best.widest * above
     sizes = np.minimum(numbers, np.count_nonzero(cells)).astype(int)  # empty cells cannot be answered too high
     return 2 * float(min(np.min(inside[sizes] + outside[sizes] + noise), cells.sum()))
+
+
+@lru_cache(maxsize=1024)  # tables of as many cells have the same
+def _prefixes(cells: int, confidence: float) -> tuple[Array, Array, Array]:
+    """Numbers of cells on a fixed grid, and what `largest_positive_parts` says of each: for noise of deviation 1, and of spread 1."""
+    steps = np.ceil(_PREFIX_STEP ** np.arange(math.ceil(math.log(cells) / math.log(_PREFIX_STEP)) + 1))
+    numbers = np.unique(np.minimum(steps, cells))
+    each = 1 - (1 - confidence) / len(numbers)
+    return numbers, largest_positive_parts(cells, numbers, 1.0, 0.0, each), largest_positive_parts(cells, numbers, 0.0, 1.0, each)
 
 
 def unsupported(selection: SelectionRecord, candidate: Candidate, answer: Array, confidence: float) -> tuple[float, float]:

@@ -13,6 +13,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,25 +36,44 @@ class Evidence:
             for name in one.clique:
                 self._of.setdefault(name, set()).add(place)
         self._whole = _Together(dict(enumerate(measurements)), ())
-        self._alone: dict[str, _Together] = {}
+        self._alone, self._near_column = dict[str, _Together](), dict[str, _Weighed]()
 
     def about(self, clique: Clique) -> Sequence[Measurement]:
         """What least squares needs of them for a marginal: those with one of these columns, and what all others say of the number of
         records as one more. Of many, those with one of several columns are one measurement of that column."""
         having = {name: self._of[name] for name in clique if name in self._of}
-        near = sorted(set().union(*having.values()))
-        others = [] if len(near) == len(self._every) else [self._whole.without(near)]
+        near = set[int]().union(*having.values())
         if len(clique) < 2 or len(near) <= MANY:
-            return [*(self._every[place] for place in near), *others]
-        several = sorted(set().union(*(one & other for one, other in combinations(having.values(), 2))))
-        singles = (self._of_column(name).without([p for p in several if p in of]) for name, of in having.items() if not of <= {*several})
-        return [*(self._every[place] for place in several), *singles, *others]
+            others = [self._whole.without(self._whole.of(sorted(near)))] if len(near) < len(self._every) else []
+            return [*(self._every[place] for place in sorted(near)), *others]
+        several = sorted(set[int]().union(*(one & other for one, other in combinations(having.values(), 2))))
+        singles = [(self._of_column(name), [p for p in several if p in of]) for name, of in having.items() if not of <= {*several}]
+        others = [self._whole.without(self._near(near, several, having))] if len(near) < len(self._every) else []
+        return [*(self._every[place] for place in several), *(one.without(one.of(some)) for one, some in singles), *others]
+
+    def _near(self, near: Collection[int], several: Sequence[int], having: Mapping[str, Collection[int]]) -> _Weighed:
+        """What those with one of these columns say of the number of records. A wide table has all its pairs: what the tables of each column
+        say is added up once."""
+        if len(having) > 2:
+            return self._whole.of(sorted(near))
+        for name in having:
+            if name not in self._near_column:
+                self._near_column[name] = self._whole.of(sorted(having[name]))
+        parts, twice = [self._near_column[name] for name in having], self._whole.of(several)
+        return _Weighed(*(sum(each[1:], each[0]) - both for *each, both in zip(*parts, twice, strict=True)))
 
     def _of_column(self, name: str) -> _Together:
         """Put together when it is first asked for: a table of few columns never does."""
         if name not in self._alone:
             self._alone[name] = _Together({place: self._every[place] for place in sorted(self._of[name])}, (name,))
         return self._alone[name]
+
+
+class _Weighed(NamedTuple):
+    """Precisions added up, and tables times their precisions."""
+
+    precision: float
+    tables: NDArray[np.float64]
 
 
 class _Together:
@@ -67,11 +87,15 @@ class _Together:
         self._weighed = np.array([weight * table for weight, table in zip(self._precisions, summed, strict=True)])
         self._precision, self._sum = self._precisions.sum(), self._weighed.sum(axis=0)
 
-    def without(self, some: Sequence[int]) -> Measurement:
-        """some: by their numbers; not all of them."""
-        gone = [self._rows[place] for place in some]
-        left = self._precision - self._precisions[gone].sum()
-        return Measurement(self._clique, np.asarray((self._sum - self._weighed[gone].sum(axis=0)) / left), 1 / math.sqrt(left))
+    def of(self, some: Sequence[int]) -> _Weighed:
+        """some: by their numbers."""
+        rows = [self._rows[place] for place in some]
+        return _Weighed(self._precisions[rows].sum(), self._weighed[rows].sum(axis=0))
+
+    def without(self, gone: _Weighed) -> Measurement:
+        """gone: of some, not all of them."""
+        left = self._precision - gone.precision
+        return Measurement(self._clique, np.asarray((self._sum - gone.tables) / left), 1 / math.sqrt(left))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +152,7 @@ def combined_parts(domain: Domain, measurements: Collection[Measurement], clique
         weight = math.fsum(precision[shared] for shared in seen)
         table = np.asarray(sum(lifted[shared] for shared in seen) / weight)
         for axis, name in enumerate(clique):  # what depends on the part and averages to zero along each of its columns
-            mean = table.mean(axis=axis, keepdims=True)
+            mean = np.add.reduce(table, axis, keepdims=True) / sizes[axis]
             table = table - mean if name in part else mean
         values = values + table
         variances[part] = 1 / weight

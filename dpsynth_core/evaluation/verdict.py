@@ -31,7 +31,7 @@ from itertools import accumulate, combinations
 
 from dpsynth_core.claims.criteria.criterion import MUST, NOT_MET, UNDECIDED, UNMEASURED, Decided
 from dpsynth_core.claims.means import MeanMeasured, near
-from dpsynth_core.claims.ranks import Most
+from dpsynth_core.claims.ranks import Most, tables_of
 from dpsynth_core.evaluation import naming
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, Headline, Statements
@@ -203,9 +203,9 @@ def _by_most(
     most: Sequence[Most], sizes: Sequence[Purpose], cliques: Sequence[Clique], domain: Domain
 ) -> tuple[tuple[Purpose, ...], tuple[Purpose, ...]]:
     """The purposes by number of columns and by column where groups of tables were measured. sizes: by what is known of single ones."""
-    stated = []
+    stated, empty = [], tables_of([one.group for one in most], [r for r in cliques if not naming.says_something(r, domain)])
     for one in most:  # tables that say nothing may be among those that are near
-        within = one.rank - sum(not naming.says_something(r, domain) for r in one.group.of(cliques)) if one.bound95 <= LIMIT else 0
+        within = one.rank - len(empty[one.group]) if one.bound95 <= LIMIT else 0
         stated.append(Purpose(one.tables, max(0, within), one.group.size, one.group.name, possible(one.error), one.bound95))
     measured = {purpose.size: purpose for purpose in stated if purpose.size}
     parts = (replace(one, within=max([one.within, *(_good_parts(cliques, m, one.size) for m in measured.values())])) for one in sizes)

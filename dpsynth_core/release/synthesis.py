@@ -233,7 +233,7 @@ def carry_out(
         claims[claim.name] = _measured(claim, plan, kernel, final, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
     rows = _weighed(plan, rows, claims[WEIGHTED.name])
-    return Release(
+    made = Release(
         plan=plan,
         codes=codes,
         values=rows.values,
@@ -258,6 +258,8 @@ def carry_out(
         created=created,
         transcript=tuple(answers),
     )
+    vars(made)["final"] = final  # with the tables that were counted for it
+    return made
 
 
 def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, SealedKernel]:

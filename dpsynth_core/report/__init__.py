@@ -41,7 +41,7 @@ __all__ += ["Quality", "card", "facts", "html", "parts", "quality_of", "sentence
 __all__ += ["can_answer", "goodness", "households", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
 __all__ += ["claim_facts", "comparison", "despite", "fit_for", "in_short", "reasons", "ruling", "unfit_for", "verdict_facts"]
 
-REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
+REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", table_files.MARGINALS, "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,11 +34,14 @@ from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.order import sentence
 from dpsynth_core.vocabulary.recoding import outside_rule, written
+from dpsynth_core.vocabulary.regrouping import by_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
-INDEX, GROUPS = "marginals/index.csv", "marginals/groups.csv"
+INDEX, GROUPS, MARGINALS = "marginals/index.csv", "marginals/groups.csv", "marginals.parquet"
+FIRST, ONE_EACH, TOGETHER = "marginals/0001.csv", 1_000, 2**18
+"""The file of the first noisy table; of how many each has one at most; cells of the Parquet file that are written at once."""
 FEW = 3
 """Values that a group of no neighbours is called by, at most; more are counted."""
 ERRORS = {
@@ -62,14 +66,17 @@ _CODEBOOK = pa.schema(
 )
 
 
-def marginal_csvs(release: Release) -> dict[str, bytes]:
+def marginal_csvs(release: Release, every: bool = False) -> dict[str, bytes]:
+    """An index of the noisy tables, and a file for each; of more than `ONE_EACH` only if `every` is asked for, as earlier versions had it:
+    `marginals_parquet` holds them all."""
     rows = release.measurements
-    files = [f"marginals/{number:04d}.csv" for number in range(1, len(rows) + 1)]
+    each = every or len(rows) <= ONE_EACH
+    files = [f"marginals/{number:04d}.csv" if each else MARGINALS for number in range(1, len(rows) + 1)]
     described = {"file": files, "columns": [label(m.clique) for m in rows], "cells": [m.values.size for m in rows]}
     tables = {INDEX: pa.table(described | {"noise_standard_deviation": [m.deviation for m in rows]})}
     if any(m.groups for m in rows):
         tables[GROUPS] = _groups(release)
-    for file, m in zip(files, rows, strict=True):
+    for file, m in zip(files, rows, strict=True) if each else ():
         columns, count = [pa.array(labels, pa.string()) for labels in _cells(release.domain, m)], "noisy_count"
         while count in m.clique:
             count += "_"
@@ -82,15 +89,37 @@ def marginals_parquet(release: Release) -> bytes:
     texts, numbers = pa.list_(pa.string()), pa.float64()
     columns = [("measurement", pa.int32()), ("attributes", texts), ("cell", texts), ("noisy_count", numbers)]
     schema = pa.schema([*columns, ("noise_standard_deviation", numbers)])
-    out = io.BytesIO()
+    out, ends = io.BytesIO(), accumulate(m.values.size for m in release.measurements)
     with pq.ParquetWriter(out, schema) as writer:
-        for number, m in enumerate(release.measurements):
-            size = m.values.size
-            cells = list(zip(*_cells(release.domain, m), strict=True)) if m.clique else [()]
-            writer.write_table(
-                pa.table([[number + 1] * size, [list(m.clique)] * size, cells, _counts(release, m), [m.deviation] * size], schema=schema)
-            )
+        for _, some in groupby(zip(ends, enumerate(release.measurements, 1), strict=True), lambda one: one[0] // TOGETHER):
+            writer.write_table(_long(release, dict(numbered for _, numbered in some), schema))
     return out.getvalue()
+
+
+def _long(release: Release, some: Mapping[int, Measurement], schema: pa.Schema) -> pa.Table:
+    """Measurements as lines of `marginals_parquet`. some: by their numbers."""
+    domain, sizes = release.domain, [m.values.size for m in some.values()]
+    places = {key: place for place, key in enumerate(dict.fromkeys(name for m in some.values() for name in m.clique))}
+    labels, starts = list[str](), dict[str | Groups, int]()
+    named, cells = list[NDArray[np.int64]](), list[NDArray[np.int64]]()
+    for m in some.values():
+        groups = by_name(m.groups)
+        keys = [groups.get(name, name) for name in m.clique]
+        for key in keys:
+            if key not in starts:
+                starts[key] = len(labels)
+                labels += domain[key].cell_labels() if isinstance(key, str) else _labels(domain, key)
+        begins = np.array([starts[key] for key in keys], dtype=np.int64)[:, None]
+        cells.append((np.indices(m.values.shape).reshape(len(keys), m.values.size) + begins).T.ravel())
+        named.append(np.tile(np.array([places[name] for name in m.clique], dtype=np.int64), m.values.size))
+    ends = np.concatenate([[0], np.cumsum(np.repeat([len(m.clique) for m in some.values()], sizes))]).astype(np.int32)
+    attributes, values = (
+        pa.ListArray.from_arrays(ends, pa.array(texts, pa.string()).take(pa.array(np.concatenate(numbers))))
+        for texts, numbers in ((list(places), named), (labels, cells))
+    )
+    deviations = np.repeat([m.deviation for m in some.values()], sizes)
+    counts = np.concatenate([_counts(release, m) for m in some.values()])
+    return pa.table([pa.array(np.repeat(list(some), sizes), pa.int32()), attributes, values, counts, deviations], schema=schema)
 
 
 def _cells(domain: Domain, measurement: Measurement) -> list[list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
-from dpsynth_core.vocabulary.released import by_column, combined
+from dpsynth_core.vocabulary.released import combined
 from dpsynth_core.vocabulary.rows import Repeated, row_marginals
 
 
@@ -37,8 +38,11 @@ class Evidence:
         """Marginals as published, as fractions: the rows', or the noisy answers as fractions of the people where there are no rows. Without
         those that no answer contains."""
         if self.codes is not None:
-            rows = max(1, len(self.codes))
-            return {r: counts / rows for r, counts in row_marginals(self.domain, self.codes, cliques).items()}
+            rows, lacking = max(1, len(self.codes)), [r for r in cliques if r not in self._counted]
+            counted = {r: counts / rows for r, counts in row_marginals(self.domain, self.codes, lacking).items()} if lacking else {}
+            if len(lacking) > 1:  # those of the workload, which are asked for again and again
+                self._counted.update(counted)
+            return {r: counted[r] if r in counted else self._counted[r] for r in cliques}
         answers, people = {r: self.measured(r) for r in cliques}, max(1.0, self.total)
         return {r: self.domain.cleared(r, answer.values) / people for r, answer in answers.items() if answer is not None}
 
@@ -53,11 +57,24 @@ class Evidence:
 
     def measured(self, clique: Clique) -> Measurement | None:
         """A marginal from all noisy ones that contain it, in people; None where none does."""
-        return combined(self._with_column.get(clique[0], ()) if clique else self.measurements, clique)
+        if not clique:
+            return combined(self.measurements, clique)
+        containing = set[int].intersection(*(self._with_column.get(name, set()) for name in clique))
+        return combined([self.measurements[place] for place in sorted(containing)], clique)
 
     @cached_property
-    def _with_column(self) -> dict[str, list[Measurement]]:
-        return by_column(self.measurements)
+    def _with_column(self) -> dict[str, set[int]]:
+        """The places of the measurements with each column."""
+        places = defaultdict[str, set[int]](set)
+        for place, measurement in enumerate(self.measurements):
+            for name in measurement.clique:
+                places[name].add(place)
+        return places
+
+    @cached_property
+    def _counted(self) -> dict[Clique, NDArray[np.float64]]:
+        """Tables of the rows that were asked for together before."""
+        return {}
 
 
 def label(clique: Clique) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from dpsynth_core.statistics.quantiles import half_normal_nodes
+from dpsynth_core.statistics.quantiles import FEW_PANELS, PANELS, half_normal_nodes
 
 Array = NDArray[np.float64]
 LIMIT = 0.1
@@ -38,7 +38,7 @@ def surely_below(measured: Array, sigma: float, folded: Array | float, failure: 
         some = [slice(start, start + _TOGETHER) for start in range(0, len(measured), _TOGETHER)]
         beside = [folded[part] if isinstance(folded, np.ndarray) else folded for part in some]
         return np.concatenate([surely_below(measured[i], sigma, off, failure) for i, off in zip(some, beside, strict=True)])
-    off, mass = _beside(folded)
+    off, mass = _beside(folded, sigma)
     perfect = _log_mean(scipy.special.log_ndtr((measured[:, None] - off) / sigma), mass)
     return np.asarray(measured - _quantiles(perfect + math.log(failure), sigma, off, mass))
 
@@ -68,7 +68,8 @@ def _log_mean(logs: Array, mass: Array) -> Array:
     return np.asarray(np.log(np.exp(logs - top) @ mass) + top[..., 0])
 
 
-def _beside(folded: Array | float) -> tuple[Array, Array]:
+def _beside(folded: Array | float, sigma: float) -> tuple[Array, Array]:
     """folded |G| at nodes of |G|, which are in the last axis, and their weights."""
-    nodes, mass = half_normal_nodes() if np.any(folded) else (np.zeros(1), np.ones(1))
+    panels = FEW_PANELS if np.max(folded) <= sigma / 2 else PANELS
+    nodes, mass = half_normal_nodes(panels) if np.any(folded) else (np.zeros(1), np.ones(1))
     return np.multiply.outer(folded, nodes), mass

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from dpsynth_core.bundle.verdicts import CONSISTENT
 from dpsynth_core.claims.certificate import CERTIFIED_LARGEST, ROWS, Largest, certify, state, with_groups
-from dpsynth_core.claims.ranks import PRECISE, RANKED, Group, at_rank, groups, rank_of
+from dpsynth_core.claims.ranks import PRECISE, RANKED, Group, at_ranks, groups, rank_of, tables_of
 from dpsynth_core.mechanisms.rounds import distance_sigma
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -63,7 +63,7 @@ def test_columns_are_groups_where_they_are_measured_precisely_enough() -> None:
     chosen = groups(Unit(), rho, N, many)
     assert chosen == (Group(2), *(Group(name=name) for name in "abcdefghij"))
     assert distance_sigma(Unit(), RANKED * rho, len(chosen)) / 2 <= PRECISE * N
-    assert len(chosen[1].of(many)) == 9
+    assert len(tables_of(chosen, many)[chosen[1]]) == 9
 
 
 @pytest.mark.parametrize("cliques", [PAIRS[:1], PAIRS[:4], [("a",), ("a", "b"), ("a", "b", "c")]], ids=len)
@@ -135,9 +135,9 @@ def test_groups_that_are_called_good_hold_although_they_were_chosen() -> None:
         true = dict(zip(cliques, np.exp(rng.normal(math.log(rng.uniform(0.05, 0.15)), 0.2, len(cliques))).tolist(), strict=True))
         noisy = {r: 2 * size * error + sigma * rng.standard_normal() for r, error in true.items()}
         single = state(noisy, published, Total(size, 0.0), sigma, 0.1, ROWS, Largest(0.0, 1.0))
-        measured = {one: 2 * size * at_rank(one, true) + most_sigma * rng.standard_normal() for one in every}
+        measured = {one: 2 * size * at_ranks(every, true)[one] + most_sigma * rng.standard_normal() for one in every}
         for one in with_groups(single, published, measured, most_sigma).most:
-            error = at_rank(one.group, true)
+            error = at_ranks(every, true)[one.group]
             before = float(surely_below(np.array([measured[one.group]]), most_sigma, 0.0, 0.05)[0]) / (2 * size)
             if before <= LIMIT:
                 alone, alone_failed = alone + 1, alone_failed + (error > before)

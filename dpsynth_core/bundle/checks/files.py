@@ -20,6 +20,7 @@ from dpsynth_core.foundation.content import Content, digest_written, held
 from dpsynth_core.release import document as releases
 from dpsynth_core.report.ddi import DDI, is_plain
 from dpsynth_core.report.explore import EXPLORE, is_framed
+from dpsynth_core.report.table_files import FIRST, marginal_csvs
 
 PROGRAMS = (SCRIPT, report.NOTEBOOK)
 """Files that a reader would run: no number in them is rounded."""
@@ -80,6 +81,8 @@ def same_copies(opened: Opened) -> str:
     theirs = opened.bundle.files
     rows = {name: digest_written(write) for name, write in releases.row_writers(opened.whole).items()}
     parts = contents(opened.whole, {name: theirs[name].digest if name in theirs else digest for name, digest in rows.items()})
+    if FIRST in theirs and FIRST not in parts:  # many tables had a file each, once
+        parts |= marginal_csvs(opened.whole, every=True)
     parts[MANIFEST] = manifest({name: content.digest for name, content in theirs.items() if name not in (MANIFEST, SIGNATURE)})
     rewritten = rows | {name: held(content).digest for name, content in parts.items()}
     different = sorted(name for name, digest in rewritten.items() if name not in theirs or theirs[name].digest != digest)
