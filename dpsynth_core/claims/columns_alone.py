@@ -21,9 +21,11 @@ A run of Independent is meant with the whole of the mechanism's share, after the
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from typing import Annotated
 
 import numpy as np
@@ -125,7 +127,8 @@ class Columns:
 
     def _spread(self, published: Mapping[Clique, Array], left: Mapping[str, _Left]) -> float:
         """At most the standard deviation of the mean L1 distance over draws of the columns' noise."""
-        part = {name: sum(name in clique for clique in published) / len(published) for name in left}
+        holding = Counter(chain.from_iterable(published))
+        part = {name: holding[name] / len(published) for name in left}
         return math.sqrt(math.fsum(part[name] ** 2 * one.filled * one.sigma**2 for name, one in left.items()))
 
     def _left(self, noise: Mapping[str, float], total: Total) -> dict[str, _Left]:

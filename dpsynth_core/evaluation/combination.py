@@ -89,6 +89,8 @@ class _Together:
 
     def of(self, some: Sequence[int]) -> _Weighed:
         """some: by their numbers."""
+        if len(some) == 1:  # as of most tables of a wide one
+            return _Weighed(self._precisions[row := self._rows[some[0]]], self._weighed[row])
         rows = [self._rows[place] for place in some]
         return _Weighed(self._precisions[rows].sum(), self._weighed[rows].sum(axis=0))
 
@@ -138,7 +140,7 @@ def combined_parts(domain: Domain, measurements: Collection[Measurement], clique
     for m in measurements:
         shared = tuple(name for name in clique if name in m.clique)
         weight = cells / (m.values.size * m.deviation**2)
-        summed = project(m.values, m.clique, shared)  # and spread evenly over the others: along axes of length 1
+        summed = m.values if shared == m.clique else project(m.values, m.clique, shared)  # and spread evenly, along axes of length 1
         lifted[shared] = lifted.get(shared, 0.0) + weight * expand(summed * (summed.size / cells), shared, clique)
         precision[shared] = precision.get(shared, 0.0) + weight
     if clique not in precision:

@@ -30,7 +30,7 @@ STANDS_OUT = 3.0
 """Deviations of noise above which what a pair shows beyond the patterns is kept."""
 _RAKED = 5
 """Times that the pairs are brought to the columns."""
-BLOCK_ROWS, SHORTLIST, PASSES = 1_000, 0.3, 2
+BLOCK_ROWS, SHORTLIST, PASSES = 1_000, 0.2, 2
 """Rows that are looked at together, the share of them whose moves of one column are considered, and passes over all rows."""
 MOST_WORK = 2.5e11
 """Rows times squared values that all passes may take, which bounds their time."""

@@ -200,6 +200,12 @@ class Release:
     def final(self) -> Final:
         return Final.of(self.plan, self.codes, self.tables_of_columns, self.total, self.claims, self.inside)
 
+    def charged(self, ledger: Mapping[str, Any]) -> Release:
+        """The same with the reservation that it was charged to, and what was worked out of its rows before."""
+        other = replace(self, ledger=ledger)
+        vars(other)["final"] = self.final
+        return other
+
     @property
     def rows(self) -> int:
         return 0 if self.codes is None else len(self.codes) // self.plan.records_each

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +115,7 @@ def _make(
 
     def finish(made: Release, taken: Zoned[Times]) -> None:
         interrupts.check()
-        hand_over(replace(made, ledger=_cited(run, plan, told)), taken)
+        hand_over(made.charged(_cited(run, plan, told)), taken)
 
     def kept(spool: Spool) -> None:
         told.kept(spool.answers, run or str(place), bool(run) and spool.goes_on and elsewhere.configured() is None)
@@ -145,7 +145,7 @@ def finish(kept: Kept, place: Path, told: Told, answers: bool, hand_over: Callab
     entry = _cited(kept.run, kept, told)
     made = recovery.recover(kept, told.step, answers)
     interrupts.check()
-    hand_over(replace(made, ledger=entry), os.path.realpath(place) == os.path.realpath(spools.spool_file(kept.run)))
+    hand_over(made.charged(entry), os.path.realpath(place) == os.path.realpath(spools.spool_file(kept.run)))
     if kept.run:
         spools.settle(kept.run)
     else:

@@ -12,7 +12,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -133,7 +132,7 @@ def _make_release(row: Row) -> None:
 
     def keep(made: Release, taken: Zoned[Times] | None) -> None:
         with explained():
-            _keep(replace(made, ledger=balance.citation(run)), taken, folder)
+            _keep(made.charged(balance.citation(run)), taken, folder)
 
     if row["touched"]:
         keep(_recovered(run, spec), None)

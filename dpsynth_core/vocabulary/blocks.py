@@ -19,6 +19,8 @@ from dpsynth_core.vocabulary.measurement import Clique, subsets
 
 BLOCK_CELLS = 2**16 - 1
 """So that 16 bits number the cells of a block, and the number of them."""
+MANY, SMALL_CELLS = 4_000, 2**13 - 1
+"""So many cliques are counted in smaller blocks: with large ones their tables would not fit the memory of one pass. It takes as long."""
 TABLE_BYTES = 512 << 20
 """Memory of the tables in which marginals are counted, for each process that counts: what needs more is counted in several passes."""
 WHOLE_SEARCH = 12
@@ -37,14 +39,14 @@ def maximal(cliques: Collection[Clique]) -> list[Clique]:
     return chosen
 
 
-def plan(domain: Domain, cliques: Collection[Clique], block_cells: int = BLOCK_CELLS) -> dict[Clique, Clique]:
+def plan(domain: Domain, cliques: Collection[Clique], block_cells: int | None = None) -> dict[Clique, Clique]:
     """Each maximal clique with the block that contains it. No block has more than max(block_cells, its largest clique) cells."""
-    return dict(_planned(domain, tuple(sorted(cliques)), block_cells))  # the plan must not depend on the order of the request
+    targets = tuple(maximal(sorted(cliques)))  # the plan must not depend on the order of the request
+    return dict(_planned(domain, targets, block_cells or (SMALL_CELLS if len(targets) >= MANY else BLOCK_CELLS)))
 
 
 @lru_cache(maxsize=2)  # the same tables are counted in records, and again in rows
-def _planned(domain: Domain, cliques: tuple[Clique, ...], block_cells: int) -> dict[Clique, Clique]:
-    targets = maximal(cliques)
+def _planned(domain: Domain, targets: tuple[Clique, ...], block_cells: int) -> dict[Clique, Clique]:
     waiting = _Waiting(targets, domain)
     home: dict[Clique, Clique] = {}
     for first in range(len(targets)):

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.vocabulary.blocks import BLOCK_CELLS
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Predictor, RightCounts
 from dpsynth_core.vocabulary.tally import Tally
+
+_LEAST_CELLS = 2**10
+"""Of a block in which rows are counted, unless there are more of them."""
 
 
 def narrow(sizes: Collection[int]) -> np.dtype[np.unsignedinteger]:
@@ -46,7 +50,7 @@ def row_marginals(domain: Domain, codes: NDArray[np.integer] | Repeated, cliques
     if isinstance(codes, Repeated):
         parts = [(times, row_marginals(domain, codes.codes[codes.times == times], cliques)) for times in np.unique(codes.times)]
         return {r: np.asarray(sum(times * counts[r] for times, counts in parts) + np.zeros(domain.sizes(r), np.int64)) for r in cliques}
-    tally = Tally(domain, cliques)
+    tally = Tally(domain, cliques, min(BLOCK_CELLS, max(_LEAST_CELLS, len(codes) // 8)))  # larger tables take longer to sum than rows do
     tally.add({name: codes[:, domain.position(name)] for name in tally.columns}, len(codes))
     return tally.counts()
 

@@ -11,7 +11,7 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.vocabulary.blocks import BLOCK_CELLS, plan, sums
+from dpsynth_core.vocabulary.blocks import plan, sums
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
@@ -30,7 +30,7 @@ def check_canonical(domain: Domain, cliques: Collection[Clique]) -> None:
 class Tally:
     """Running counts of the blocks of a plan; `add` each batch, then ask for `counts`."""
 
-    def __init__(self, domain: Domain, cliques: Collection[Clique], block_cells: int = BLOCK_CELLS) -> None:
+    def __init__(self, domain: Domain, cliques: Collection[Clique], block_cells: int | None = None) -> None:
         self.domain = domain
         self._cliques = tuple(cliques)
         self._home = plan(domain, self._cliques, block_cells)

@@ -16,7 +16,6 @@ from string import Template
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import Certificate
 from dpsynth_core.claims.ranges import RANGES, pairs_of
@@ -136,7 +135,7 @@ def _data(release: Release, known: Known, why_no_rows: str) -> dict[str, Any]:
         "columns": [_column(known, attribute) for attribute in domain],
         "rows": None if known.codes is None else len(known.codes),
         "codes": codes,
-        "tables": [] if known.codes is None else _tables(known, known.codes, tables),
+        "tables": _tables(release, known, tables) if tables else [],
         "measurements": [_measurement(known, m) for m in measurements],
         "total": None if total is None else {"value": total.value, "sigma": _short(total.sigma), "doubt": _short(known.doubt)},
         "limits": [{"columns": _positions(known, table)} | _limit(known.limits[table]) for table in limits],
@@ -202,8 +201,13 @@ def _positions(known: Known, clique: Clique) -> list[int]:
     return [known.domain.position(name) for name in clique]
 
 
-def _tables(known: Known, codes: NDArray[np.integer], cliques: list[Clique]) -> list[dict[str, Any]]:
-    counted = row_marginals(known.domain, codes, cliques)
+def _tables(release: Release, known: Known, cliques: list[Clique]) -> list[dict[str, Any]]:
+    """Counts of rows."""
+    assert known.codes is not None
+    if known.codes is release.codes:  # most of them were counted for what the release says of its tables
+        counted = {r: np.rint(share * len(known.codes)).astype(int) for r, share in release.final.released.published(cliques).items()}
+    else:
+        counted = row_marginals(known.domain, known.codes, cliques)
     return [{"columns": _positions(known, clique), "counts": counted[clique].ravel().tolist()} for clique in cliques]
 
 
