@@ -8,6 +8,7 @@ import json
 from functools import cache
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core.bundle import unpack
@@ -67,6 +68,15 @@ def test_its_noisy_tables_say_which_values_are_together() -> None:
     assert [line["value"] for line in lines if line["groups"] == measurement.groups[0].name] == list(
         made().domain["age"].cell_labels()
     )
+
+
+def test_both_forms_of_its_noisy_tables_have_the_same_lines() -> None:
+    long = pq.read_table(io.BytesIO(files(packed())["marginals.parquet"])).to_pylist()
+    for number, m in enumerate(made().measurements, 1):
+        lines = list(csv.reader(io.StringIO(files(packed())[f"marginals/{number:04d}.csv"].decode())))
+        own = [line for line in long if line["measurement"] == number]
+        assert [line["cell"] for line in own] == [line[:-1] for line in lines[1:]]
+        assert all(line["attributes"] == list(m.clique) for line in own)
 
 
 def test_what_was_measured_of_an_interrupted_run_keeps_its_groups() -> None:

@@ -235,6 +235,17 @@ def test_missing_and_additional_files_are_found() -> None:
     assert "Are the files unchanged?" in failed(repacked(lambda held: held.pop(pack.MANIFEST), manifest=False))
 
 
+def test_many_noisy_tables_have_no_file_each_and_the_files_of_earlier_bundles_are_still_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_files, changed = pack.pack(made()), repacked(lambda held: held.update({"marginals/0001.csv": b"x"}))
+    monkeypatch.setattr("dpsynth_core.report.table_files.ONE_EACH", 1)
+    without = files(pack.pack(made()))
+    assert [name for name in without if name.startswith("marginals")] == ["marginals.parquet", "marginals/index.csv"]
+    assert without["marginals/index.csv"].count(b"marginals.parquet") == len(made().measurements)
+    assert not failed(pack.pack(made()))
+    assert not failed(with_files)
+    assert "Do report, cards and tables agree?" in failed(changed)
+
+
 OTHER = {"dpsynth_core": "0.0.9+12345678", "numpy": "1.0"}
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from dpsynth_core.statistics.naming import surely_above, surely_below
-from dpsynth_core.statistics.quantiles import margin
+from dpsynth_core.statistics.quantiles import PANELS, margin
 from tests.tiers import examples
 
 measured = st.floats(-120, 2000)
@@ -80,6 +80,14 @@ def test_it_covers_95_of_100_and_those_that_are_named_are_named_rarely(true: flo
     perfect = surely_below(off + rng.normal(0, 50, draws), 50.0, folded, 0.05)
     if true >= limit:
         assert (bounds <= limit).mean() <= 0.05 * (perfect <= limit).mean() + 0.0122
+
+
+@pytest.mark.parametrize("folded", [0.1, 10.0, 25.0])
+def test_fewer_panels_are_as_good_where_the_number_of_people_is_nearly_known(folded: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = np.linspace(-100.0, 1_000.0, 50)
+    few = surely_below(measured, 50.0, folded, 0.05)
+    monkeypatch.setattr("dpsynth_core.statistics.naming.FEW_PANELS", PANELS)
+    assert few == pytest.approx(surely_below(measured, 50.0, folded, 0.05), rel=1e-9)
 
 
 def test_noise_that_hides_the_limit_names_nothing() -> None:

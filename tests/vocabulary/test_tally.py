@@ -71,6 +71,15 @@ def test_every_maximal_clique_has_a_block_that_contains_it_and_is_no_larger_than
 
 
 @given(coded_tables())
+def test_many_cliques_have_small_blocks(case: tuple[Domain, np.ndarray, list[Clique]]) -> None:
+    domain, _, cliques = case
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("dpsynth_core.vocabulary.blocks.MANY", 1)
+        patched.setattr("dpsynth_core.vocabulary.blocks.SMALL_CELLS", 20)
+        assert plan(domain, cliques) == plan(domain, cliques, 20)
+
+
+@given(coded_tables())
 def test_maximal_cliques_cover_all_and_none_contains_another(case: tuple[Domain, np.ndarray, list[Clique]]) -> None:
     _, _, cliques = case
     kept = maximal(cliques)

@@ -31,7 +31,7 @@ from dpsynth_core.vocabulary.workload import Workload
 MOST_CELLS = 10_000_000
 """Of all pairs; each takes noise of its own."""
 _USUAL_TOTAL = 50_000
-_PAIR, _CELL, _MOVE = 3.1e-3, 1.5e-5, 1e-10
+_PAIR, _CELL, _MOVE = 1.15e-3, 1.3e-5, 9e-11
 """Seconds of a pair, of a cell of it, and of one row for each square of a value: as a run each of 100 and 300 columns took
 (benchmarks/wide.py)."""
 
@@ -63,7 +63,7 @@ class AllPairs:
         reason = rounds.without_pairs(domain) or impossible or rounds.too_many_in_pairs(cells, MOST_CELLS)
         moves = min(all_pairs.MOST_WORK, all_pairs.PASSES * _USUAL_TOTAL * sum(sizes) ** 2)
         seconds = 2.0 + _PAIR * pairs + _CELL * cells + _MOVE * moves
-        return Forecast(not reason, seconds, 300.0 + 0.038 * pairs + 1.5e-4 * cells, reason)
+        return Forecast(not reason, seconds, 300.0 + 0.011 * pairs + 1.5e-4 * cells, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
         return ((CHOSEN, 1.0),)
