@@ -1,7 +1,8 @@
 """Invented tables of any width: columns depend on each other in groups, and the groups a little on each other.
 
 Every record has a hidden type; every group of columns a hidden value that follows from the type and chance; every column of the group
-follows from that value and chance; in `of_classes` all columns are one group. No person is in such a table, so its counts may be looked at.
+follows from that value and chance; in `of_classes` all columns are one group, in `of_tree` each
+follows one other. No person is in such a table, so its counts may be looked at.
 """
 
 from __future__ import annotations
@@ -83,6 +84,25 @@ def of_classes(sizes: Sequence[int], rows: int, classes: int, evenness: float, r
     columns depends on each other. evenness: of a class's shares of a column's values, Dirichlet's parameter; the less, the more it says."""
     group = rng.choice(classes, size=rows, p=rng.dirichlet(np.full(classes, 1.0)))
     return np.stack([_drawn(rng.dirichlet(np.full(size, evenness), classes), group, rng) for size in sizes], axis=1)
+
+
+def of_tree(
+    sizes: Sequence[int], rows: int, parents: Sequence[int], chance: float, skew: float, others: float, rng: np.random.Generator
+) -> NDArray[np.int32]:
+    """Codes, int32 of shape (rows, columns), of which each column but the first follows an earlier one, its parent.
+
+    chance: how often it is drawn by itself instead, then value i as often as (i + 1)^-skew says. others: the share of people, drawn for
+    each column, who may have other values than the first: where it is small, columns are nearly constant."""
+    drawn: list[NDArray[np.int64]] = []
+    for number, size in enumerate(sizes):
+        shares = np.arange(1, size + 1) ** -skew
+        column = rng.choice(size, rows, p=shares / shares.sum())
+        if number:
+            parent = parents[number - 1]
+            follows = rng.integers(size, size=sizes[parent])[drawn[parent]]
+            column = np.where(rng.random(rows) < chance, column, follows)
+        drawn.append(np.where(rng.random(rows) < others, column, 0))
+    return np.stack(drawn, axis=1).astype(np.int32)
 
 
 def _drawn(shares: NDArray[np.float64], group: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:

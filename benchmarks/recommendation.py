@@ -7,7 +7,8 @@
 
 A scenario is drawn from its number: columns and their sizes, rows, dependence, marginals of two or three columns, epsilon. Every sixth is
 a part of the demo's columns instead of a stand-in; from 60 on they are of people in hidden classes, so that all columns depend on each
-other. Trials that are expected to take longer than --longest are left out and say so.
+other; from 100 on columns follow one another in a tree, some of hundreds of values, some nearly constant, people are few and workloads
+are of every kind. Trials that are expected to take longer than --longest are left out and say so.
 
 A mechanism that needs a public table gets one drawn from the scenario's number too: 300 to 10,000 people of the same kind, of whom those in
 the lower half of the first column's values are preferred, from not at all to exclusively. So its expected error is that of a public table
@@ -19,9 +20,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,9 +58,14 @@ DELTA = 1e-9
 DEMO_EVERY = 6
 DENSE_FROM = 60
 """Scenarios from here on are densely dependent: of people in hidden classes."""
+TREES_FROM = 100
+"""From here on columns follow one another in a tree, and workloads are of every kind."""
 CLASSES, EVENNESS = (5, 100), (0.2, 2.0)
+SMALL = 16
+"""Values of a column: where some has more, columns are few, and nobody asks for triples."""
 DEMO_ROWS = 50_000
 Float = NDArray[np.float64]
+SIMPLE = ("independent", "mst")
 PARTS = 10
 """A scenario is judged by a model of the trials of the other nine parts."""
 RIDGE = 1e-2
@@ -77,34 +84,39 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A plan, and the people it is tried on. strength: of a stand-in's dependence. classes, evenness: of a densely dependent table."""
+    """A plan, and the people it is tried on. strength: of a stand-in's dependence. classes, evenness: of a densely dependent table. tree:
+    parents, chance, skew and others of `invented.of_tree`."""
 
     number: int
     domain: Domain
-    k: int
+    workload: dict[str, Any]
     epsilon: float
     rows: int
     strength: float | None = None
     classes: int | None = None
     evenness: float | None = None
+    tree: tuple[list[int], float, float, float] | None = None
 
     @staticmethod
     def drawn(number: int) -> Scenario:
-        """From its number; from `DENSE_FROM` on, columns all depend on each other."""
+        """From its number; from `DENSE_FROM` on, columns all depend on each other, from `TREES_FROM` on in a tree."""
         rng = np.random.default_rng(number)
+        if number >= TREES_FROM:
+            return _of_tree(number, rng)
         k, epsilon = int(rng.integers(2, 4)), float(np.exp(rng.uniform(np.log(0.1), np.log(10))))
+        every = {"kind": "all", "k": k}
         if number % DEMO_EVERY == DEMO_EVERY - 1 and number < DENSE_FROM:
             names = rng.choice(demo.demo_domain().names, size=int(rng.integers(4, 13)), replace=False)
-            return Scenario(number, demo.demo_domain().keep(names.tolist()), k, epsilon, DEMO_ROWS)
+            return Scenario(number, demo.demo_domain().keep(names.tolist()), every, epsilon, DEMO_ROWS)
         columns = int(rng.integers(4, 15))
         largest = int(rng.choice([4, 8, 16, 32]))
         sizes = np.exp(rng.uniform(np.log(2), np.log(largest + 1), columns)).astype(int).clip(2)
         domain = Domain.from_json({f"c{i}": int(size) for i, size in enumerate(sizes)})
         rows, share = int(np.exp(rng.uniform(np.log(500), np.log(100_000)))), float(rng.uniform(0.2, 0.9))
         if number < DENSE_FROM:
-            return Scenario(number, domain, k, epsilon, rows, strength=share)
+            return Scenario(number, domain, every, epsilon, rows, strength=share)
         classes, evenness = (float(np.exp(rng.uniform(np.log(least), np.log(most)))) for least, most in (CLASSES, EVENNESS))
-        return Scenario(number, domain, k, epsilon, rows, classes=round(classes), evenness=round(evenness, 3))
+        return Scenario(number, domain, every, epsilon, rows, classes=round(classes), evenness=round(evenness, 3))
 
     def people(self, rows: int) -> pd.DataFrame:
         """So many of them, as codes or values; the same each time, also where other things are drawn."""
@@ -112,13 +124,16 @@ class Scenario:
         if self.classes is not None and self.evenness is not None:
             rng = np.random.default_rng([self.number, 2])
             return pd.DataFrame(invented.of_classes(self.domain.sizes(names), rows, self.classes, self.evenness, rng), columns=names)
+        if self.tree is not None:
+            codes = invented.of_tree(self.domain.sizes(names), rows, *self.tree, np.random.default_rng([self.number, 2]))
+            return pd.DataFrame(codes, columns=names)
         if self.strength is not None:
             return pd.DataFrame(simulated.simulate(self.domain, rows, self.strength, self.number), columns=names)
         return demo.simulate(rows, seed=self.number).loc[:, names]
 
     def alone(self, place: Path) -> tuple[Spec, str]:
         """The plan over a table of its own, and which kind of table a sweep takes it for."""
-        if self.classes is not None:
+        if self.classes is not None or self.tree is not None:
             return self._spec({"path": str(_written(self.people(self.rows), place / "private.csv"))}), PRIVATE
         if self.strength is not None:
             shape = {"rows": self.rows, "strength": self.strength, "seed": self.number}
@@ -142,10 +157,27 @@ class Scenario:
             "population": "invented",
             "data": data,
             "domain": self.domain.to_json(),
-            "workload": {"kind": "all", "k": self.k},
+            "workload": self.workload,
             "budget": {"epsilon": self.epsilon, "delta": DELTA},
         }
         return Spec.from_json(spec | more)
+
+
+def _of_tree(number: int, rng: np.random.Generator) -> Scenario:
+    """A chain, a star or a tree by chance; of a few columns where values are many, nearly constant ones in each fourth."""
+    epsilon, rows = (float(np.exp(rng.uniform(np.log(least), np.log(most)))) for least, most in ((0.1, 10), (200, 50_000)))
+    largest = int(rng.choice([2, 4, 8, 16, 40, 120, 300]))
+    columns = int(rng.integers(2, 6 if largest > SMALL else 13))
+    sizes = np.exp(rng.uniform(np.log(max(2, largest / 8)), np.log(largest + 1), columns)).astype(int).clip(2)
+    parents = [[child - 1, 0, int(rng.integers(child))][number % 3] for child in range(1, columns)]
+    chance, skew, others = float(rng.uniform(0.05, 1)), float(rng.uniform(0, 2.5)), float(np.exp(rng.uniform(np.log(0.002), np.log(0.05))))
+    tree = (parents, round(chance, 3), round(skew, 3), round(others, 4) if rng.random() < 1 / 4 else 1.0)
+    few = {"kind": "random", "k": 2, "count": min(int(rng.integers(2, 9)), math.comb(columns, 2)), "seed": number}
+    asked = [{"kind": "all", "k": 1}, few, {"kind": "target", "column": "c0", "k": 2}, {"kind": "all", "k": 2}]
+    if columns > 2 and largest <= SMALL:
+        asked.append({"kind": "all", "k": 3})
+    domain = Domain.from_json({f"c{i}": int(size) for i, size in enumerate(sizes)})
+    return Scenario(number, domain, asked[int(rng.integers(len(asked)))], epsilon, round(rows), tree=tree)
 
 
 def _written(table: pd.DataFrame, path: Path) -> Path:
@@ -187,7 +219,7 @@ def _measured(
     sweep = Sweep(spec, table, tuple(mechanisms), (spec.budget.epsilon,), (len(whole.workload.cliques),), 1)
     refused, trials = trial.expected(sweep).refusals, Trials(sweep)
     facts: dict[str, Any] = {"scenario": one.number, "rows": one.rows, "epsilon": one.epsilon, "delta": DELTA} | about
-    facts |= {"strength": one.strength, "classes": one.classes, "evenness": one.evenness}
+    facts |= {"strength": one.strength, "classes": one.classes, "evenness": one.evenness, "tree": one.tree}
     facts |= {"columns": len(whole.domain), "tables": len(whole.workload.cliques), "cells": whole.workload.cells}
     rho = ZCDP.rho_from(spec.budget.epsilon, spec.budget.delta)  # of every trial alike, with any accountant
     situation = Situation.of(whole.workload, rho, whole.unit, one.rows)
@@ -255,26 +287,41 @@ def _known(rows: Sequence[dict[str, Any]], measures: Sequence[str], centre: Any,
     tried = np.array([row["features"] for row in rows])
     model: dict[str, Any] = {"trials": len(rows), "low": _rounded(tried.min(axis=0)), "high": _rounded(tried.max(axis=0))}
     standard = (tried - np.asarray(centre)) / np.asarray(scale)
-    return model | {measure: _fitted(standard, np.log([row[measure] for row in rows])) for measure in measures}
+    return model | {measure: _fitted(standard, np.log([_of(row, measure) for row in rows])) for measure in measures}
+
+
+def _of(row: dict[str, Any], measure: str) -> float:
+    """The error of a trial, at least that of half a person: no chance made it smaller."""
+    return max(float(row[measure]), 0.5 / row["rows"])
 
 
 def judge(path: Path) -> None:
-    """By how much the first choice of each scenario erred more than the best of its trials, beside what is usual; public tables aside. The
-    model is fitted without the scenario, and a tenth of the others."""
+    """By how much the first choice of each scenario erred more than the best of its trials, and than the better of `SIMPLE`, beside what is
+    usual; public tables aside. The model is fitted without the scenario, and a tenth of the others."""
     rows = _rows(path)
-    excess: dict[str, list[float]] = {"first choice": [], recommendation.USUAL: []}
+    excess: dict[str, list[tuple[float, float]]] = {"first choice": [], recommendation.USUAL: []}
     for part in range(PARTS):
         model = fitted([row for row in rows if row["scenario"] % PARTS != part])
         for trials in _comparable(row for row in rows if row["scenario"] % PARTS == part):
-            noise, _, columns, cells, width = next(iter(trials.values()))["features"]
-            situation = Situation(float(np.exp(noise)), round(float(np.exp(columns))), float(np.exp(cells)), width)
-            forecasts = {name: Forecast(fits=True, seconds=row["seconds"], memory_mb=0) for name, row in trials.items()}
-            best = min(row["error"] for row in trials.values())
-            first = recommend(situation, forecasts, model=model).value[0].name
+            first, errors = _first(trials, model), {name: _of(row, recommendation.MEAN) for name, row in trials.items()}
+            best, simple = min(errors.values()), min(errors[name] for name in SIMPLE)
             for title, name in zip(excess, (first, recommendation.USUAL), strict=True):
-                excess[title].append(trials[name]["error"] / best)
+                excess[title].append((errors[name] / best, errors[name] / simple))
     for title, ratios in excess.items():
-        print(f"{title}: {np.exp(np.mean(np.log(ratios))):.3f} times the best of {len(ratios)} scenarios, {max(ratios):.2f} at most")
+        of_best, of_simple = map(np.array, zip(*ratios, strict=True))
+        mean, middle, most = np.exp(np.mean(np.log(of_best))), np.median(of_best), max(of_best)
+        above = ", ".join(f"{np.mean(of_simple > limit):.0%} above {limit}" for limit in (1.02, 1.2))
+        print(f"{title}: {mean:.3f} times the best of {len(ratios)} scenarios, {middle:.2f} in the middle, {most:.2f} at most")
+        print(f"{title}: {above} times the better of {' and '.join(SIMPLE)}")
+
+
+def _first(trials: Mapping[str, dict[str, Any]], model: dict[str, Any]) -> str:
+    """What is recommended for a scenario. trials: its own, by mechanism."""
+    known = next(iter(trials.values()))
+    noise, _, _, cells, width = known["features"]
+    situation = Situation(float(np.exp(noise)), known["columns"], float(np.exp(cells)), width, known["tables"] <= known["columns"])
+    forecasts = {name: Forecast(fits=True, seconds=row["seconds"], memory_mb=0) for name, row in trials.items()}
+    return recommend(situation, forecasts, model=model).value[0].name
 
 
 def _comparable(rows: Iterable[dict[str, Any]]) -> Iterable[dict[str, dict[str, Any]]]:
@@ -309,7 +356,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     commands = parser.add_subparsers(dest="command", required=True)
     measuring = commands.add_parser("measure", help="try mechanisms on scenarios")
-    measuring.add_argument("--scenarios", nargs=2, type=int, metavar=("FROM", "TO"), default=[0, 90])
+    measuring.add_argument("--scenarios", nargs=2, type=int, metavar=("FROM", "TO"), default=[0, 160])
     measuring.add_argument("--mechanisms", nargs="+", choices=TRIED, default=TRIED, metavar="NAME")
     measuring.add_argument("--longest", type=float, default=60.0, help="leave out trials that are expected to take longer, in seconds")
     fitting = commands.add_parser("fit", help="fit the model and write it into the package")

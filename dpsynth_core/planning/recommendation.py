@@ -39,12 +39,17 @@ Model = Mapping[str, Any]
 """What the trials came to, as `benchmarks/recommendation.py` fits it."""
 CLOSE = 1.3
 """Expected errors within this factor of the best count as equal: the model misses by more (docs/accuracy.md)."""
-USUAL, FIXED = MechanismSpec().name, "hdmm_pgm"
-"""Which comes first among equals, where it does not take longer than others (`PATIENCE`): the one that selects what it measures, or, where
-noise is at most `SMALL_NOISE`, the one whose plan is fixed, where that can be fitted."""
-SMALL_NOISE = 0.02
-"""There selections are not worth what they cost (docs/accuracy.md)."""
-_WHY_FIRST = {USUAL: "the usual choice", FIXED: "with so little noise it need not spend on choosing what to measure"}
+USUAL, FIXED, OF_FEW = MechanismSpec().name, "hdmm_pgm", "mwem_pgm"
+"""Which comes first, where it does not take longer than others (`PATIENCE`) and its expected error is not `FAR` above theirs: the one that
+serves best in the mean of all trials. Where noise is at most `SMALL_NOISE`, the one whose plan is fixed, where that can be fitted: there
+selections are not worth what they cost. Where tables are few and noise is between `OF_FEW_NOISE`, the one that spends nothing on columns.
+Trials of such plans say so (docs/accuracy.md); who chooses by expected errors alone, which know nothing of the table, chooses worse."""
+SMALL_NOISE, OF_FEW_NOISE, FAR = 0.02, (0.005, 0.5), 3.0
+_WHY_FIRST = {
+    USUAL: "the usual choice",
+    FIXED: "with so little noise it need not spend on choosing what to measure",
+    OF_FEW: "with so few tables it measures them alone, and no columns before",
+}
 PATIENCE = 600.0
 """Seconds. People who decide about a release wait so long anyway, so that a shorter time says nothing for a mechanism."""
 
@@ -55,12 +60,14 @@ class Situation:
 
     noise: share of people that noise alone puts in a wrong cell of a typical table, if every column were measured twice (see
     `feasibility`); may be above 1. columns, cells: of the domain, of the median table. width: mean number of columns of a table.
+    few: whether tables are no more than columns.
     """
 
     noise: float
     columns: int
     cells: float
     width: float
+    few: bool = False
 
     @staticmethod
     def of(workload: Workload, rho: float, unit: Unit, people: int) -> Situation:
@@ -68,7 +75,14 @@ class Situation:
         domain, sizes = workload.domain, [workload.domain.cells(clique) for clique in workload.cliques]
         sigma = unit.marginal_l2 * math.sqrt(len(domain) / rho)
         cells = float(statistics.median(sizes))
-        return Situation(sigma * cells / (2 * people), len(domain), cells, statistics.fmean(map(len, workload.cliques)))
+        width, few = statistics.fmean(map(len, workload.cliques)), len(sizes) <= len(domain)
+        return Situation(sigma * cells / (2 * people), len(domain), cells, width, few)
+
+    def usual(self) -> tuple[str, ...]:
+        """What comes first here by the rule that `USUAL` states, and then what does where that was not tried or does not fit."""
+        if self.width > 1 and self.few and OF_FEW_NOISE[0] < self.noise <= OF_FEW_NOISE[1]:
+            return OF_FEW, USUAL
+        return (FIXED, USUAL) if self.width > 1 and not self.few and self.noise <= SMALL_NOISE else (USUAL,)
 
     def features(self) -> list[float]:
         """As `FEATURES` names them; sizes as logarithms."""
@@ -148,14 +162,16 @@ def recommend(
         error = expected(name, situation, measure, model)
         if forecast.fits and error is not None and registry.get(name).card.makes_rows:
             candidates[name] = (error, forecast)
-    usual = FIXED if situation.noise <= SMALL_NOISE and FIXED in candidates else USUAL
-    least = min((error.error for error, _ in candidates.values() if not error.beyond), default=1.0)
+    tried = {name: error.error for name, (error, _) in candidates.items() if not error.beyond}
+    least, usual = min(tried.values(), default=1.0), next((one for one in situation.usual() if one in tried), USUAL)
 
     def rank(name: str) -> tuple[float, ...]:
-        """Steps of `CLOSE` above the best error; among equals what need not be waited for, then the usual one, then the faster. Where a
-        plan is beyond what was tried, expected errors mislead: then no step tells apart, and others that were tried there come first."""
+        """Steps of `CLOSE` above the best error, of the usual one only beyond `FAR`; among equals what need not be waited for, then the
+        usual one, then the faster. Where a plan is beyond what was tried, expected errors mislead: then no step tells apart, and others
+        that were tried there come first."""
         error, forecast = candidates[name]
-        step = 0 if error.beyond else math.floor(math.log(error.error / least) / math.log(CLOSE))
+        near = error.beyond or (name == usual and error.error <= FAR * least)
+        step = 0 if near else math.floor(math.log(error.error / least) / math.log(CLOSE))
         return error.beyond, step, max(forecast.seconds, PATIENCE), name != usual, forecast.seconds
 
     ranked = sorted(candidates, key=rank)
