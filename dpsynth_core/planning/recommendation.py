@@ -39,17 +39,14 @@ Model = Mapping[str, Any]
 """What the trials came to, as `benchmarks/recommendation.py` fits it."""
 CLOSE = 1.3
 """Expected errors within this factor of the best count as equal: the model misses by more (docs/accuracy.md)."""
-USUAL, FIXED, OF_FEW = MechanismSpec().name, "hdmm_pgm", "mwem_pgm"
-"""Which comes first, where it does not take longer than others (`PATIENCE`) and its expected error is not `FAR` above theirs: the one that
-serves best in the mean of all trials. Where noise is at most `SMALL_NOISE`, the one whose plan is fixed, where that can be fitted: there
-selections are not worth what they cost. Where tables are few and noise is between `OF_FEW_NOISE`, the one that spends nothing on columns.
-Trials of such plans say so (docs/accuracy.md); who chooses by expected errors alone, which know nothing of the table, chooses worse."""
-SMALL_NOISE, OF_FEW_NOISE, FAR = 0.02, (0.005, 0.5), 3.0
-_WHY_FIRST = {
-    USUAL: "the usual choice",
-    FIXED: "with so little noise it need not spend on choosing what to measure",
-    OF_FEW: "with so few tables it measures them alone, and no columns before",
-}
+USUAL, FIXED = MechanismSpec().name, "hdmm_pgm"
+"""Which comes first where it does not take longer than others (`PATIENCE`), and its expected error is not `FAR` above theirs: the one that
+selects what it measures, or, where noise is at most `SMALL_NOISE` (`FEW_NOISE` where tables are few), the one whose plan is fixed, where
+that can be fitted. Expected errors know nothing of the table: who chooses by them alone chooses worse (docs/accuracy.md)."""
+SMALL_NOISE, FEW_NOISE = 0.02, 0.1
+"""There selections are not worth what they cost (docs/accuracy.md)."""
+FAR = 3.0
+_WHY_FIRST = {USUAL: "the usual choice", FIXED: "with so little noise, or so few tables, it need not spend on choosing what to measure"}
 PATIENCE = 600.0
 """Seconds. People who decide about a release wait so long anyway, so that a shorter time says nothing for a mechanism."""
 
@@ -78,11 +75,10 @@ class Situation:
         width, few = statistics.fmean(map(len, workload.cliques)), len(sizes) <= len(domain)
         return Situation(sigma * cells / (2 * people), len(domain), cells, width, few)
 
-    def usual(self) -> tuple[str, ...]:
-        """What comes first here by the rule that `USUAL` states, and then what does where that was not tried or does not fit."""
-        if self.width > 1 and self.few and OF_FEW_NOISE[0] < self.noise <= OF_FEW_NOISE[1]:
-            return OF_FEW, USUAL
-        return (FIXED, USUAL) if self.width > 1 and not self.few and self.noise <= SMALL_NOISE else (USUAL,)
+    @property
+    def usual(self) -> str:
+        """Which of `USUAL` and `FIXED` comes first where both fit; of single columns the usual one."""
+        return FIXED if self.width > 1 and self.noise <= (FEW_NOISE if self.few else SMALL_NOISE) else USUAL
 
     def features(self) -> list[float]:
         """As `FEATURES` names them; sizes as logarithms."""
@@ -163,7 +159,7 @@ def recommend(
         if forecast.fits and error is not None and registry.get(name).card.makes_rows:
             candidates[name] = (error, forecast)
     tried = {name: error.error for name, (error, _) in candidates.items() if not error.beyond}
-    least, usual = min(tried.values(), default=1.0), next((one for one in situation.usual() if one in tried), USUAL)
+    least, usual = min(tried.values(), default=1.0), situation.usual if situation.usual in tried else USUAL
 
     def rank(name: str) -> tuple[float, ...]:
         """Steps of `CLOSE` above the best error, of the usual one only beyond `FAR`; among equals what need not be waited for, then the

@@ -202,6 +202,6 @@ def test_a_scenario_is_judged_by_a_model_that_does_not_know_it(capsys: pytest.Ca
     rows = recommendation._rows(recommendation.TABLE)
     part = recommendation.fitted([row for row in rows if row["scenario"] % recommendation.PARTS])
     whole = recommendation.fitted(rows)
-    assert whole["scenarios"] == 80
-    assert part["scenarios"] == 72
-    assert whole["mechanisms"]["aim"]["trials"] == 80
+    assert whole["scenarios"] == 161
+    assert part["scenarios"] == 143
+    assert whole["mechanisms"]["aim"]["trials"] == 161

@@ -81,6 +81,30 @@ def test_where_noise_is_very_small_a_fixed_plan_that_can_be_fitted_comes_first()
     assert recommend(quiet, refused | fitting("aim", "mst")).value[0].name == "aim"
 
 
+def test_a_fixed_plan_comes_first_with_more_noise_where_tables_are_few_and_not_where_single_columns_alone_are_asked_for() -> None:
+    few = workloads.target(WORKLOAD.domain, WORKLOAD.domain.names[0], 2)
+    for noise, first in ((recommendation.FEW_NOISE, "hdmm_pgm"), (1.5 * recommendation.FEW_NOISE, "aim")):
+        asked = replace(Situation.of(few, rho_from(1.0, 1e-9), Unit(), 50_000), noise=noise)
+        assert asked.few
+        assert recommend(asked, fitting("aim", "hdmm_pgm", "mst")).value[0].name == first
+    alone = Situation.of(workloads.all_kway(WORKLOAD.domain, 1), rho_from(1.0, 1e-9), Unit(), 50_000)
+    assert recommend(alone, fitting("aim", "hdmm_pgm", "mst")).value[0].name == "aim"
+
+
+def test_the_usual_one_gives_way_only_to_what_is_expected_to_err_far_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = recommendation._model()
+    usual = model["mechanisms"]["aim"]
+
+    def beside(times: float) -> str:
+        weights = [usual["error"]["weights"][0] - math.log(times), *usual["error"]["weights"][1:]]
+        less = usual | {"error": usual["error"] | {"weights": weights}}
+        monkeypatch.setattr(recommendation, "_model", lambda: model | {"mechanisms": {"aim": usual, "mst": less}})
+        return recommend(situation(), fitting("aim", "mst")).value[0].name
+
+    assert beside(0.9 * recommendation.FAR) == "aim"
+    assert beside(1.1 * recommendation.FAR) == "mst"
+
+
 def test_a_mechanism_that_was_never_tried_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     model = recommendation._model()
     monkeypatch.setattr(recommendation, "_model", lambda: model | {"mechanisms": {"mst": model["mechanisms"]["mst"]}})
@@ -111,13 +135,15 @@ def test_a_plan_beyond_what_one_mechanism_was_tried_on_is_beyond_for_it_alone(mo
     assert beyond == {"aim": False, "mst": True}
 
 
+@pytest.mark.parametrize(("values", "tried"), [(1_000, False), (100, True)])
 @pytest.mark.parametrize("people", [1_000, 50_000])
-def test_where_nothing_was_tried_an_expected_error_puts_no_mechanism_before_the_usual_one(people: int) -> None:
-    """Two columns of 100 values: the model expects least of MWEM, which errs as much as it can there."""
-    pair = workloads.all_kway(Domain.from_json({"a": 100, "b": 100}), 2)
+def test_of_two_columns_of_many_values_no_expected_error_is_put_before_the_usual_one(values: int, tried: bool, people: int) -> None:
+    """MWEM errs as much as it can there; before tables of such columns were tried, the model expected least of it."""
+    pair = workloads.all_kway(Domain.from_json({"a": values, "b": values}), 2)
     advice = recommend(Situation.of(pair, rho_from(1.0, 1e-9), Unit(), people), fitting(*registry.MECHANISMS)).value
-    assert all(one.expected.beyond for one in advice)
     assert advice[0].name == recommendation.USUAL
+    assert advice[0].expected.beyond is not tried
+    assert tried or all(one.expected.beyond for one in advice)
 
 
 def test_what_answers_another_question_is_on_no_list() -> None:

@@ -40,7 +40,7 @@ LOOKS = 10
 
 _START, _TABLE, _CELL, _VALUE, _ROW_OF_A_TABLE = 1.2, 1.5e-3, 7e-7, 4.5e-7, 1.5e-7
 _REFINED_ROWS = 50_000
-_STEPS, _STEP, _STEP_CLIQUE, _STEP_ROOT = 85, 1e-4, 1.2e-5, 5e-6
+_STEPS, _LAST_STEPS, _STEP, _STEP_CLIQUE, _STEP_CELL = 100, 150, 1e-4, 8e-6, 1.5e-9
 _ROUND, _PAIR_COLUMN, _TRIPLE, _ANSWER_CELL, _ANSWER_ROOT = 4e-3, 1.5e-6, 4e-5, 5e-8, 8e-7
 _START_MB, _TABLE_BYTES, _CELL_BYTES, _MODEL_CELL_BYTES, _MODEL_ROOT_BYTES, _VALUE_BYTES = 215.0, 5e4, 60, 8, 5e4, 12
 """The root of a model's cells counts: its largest tables are never built, and what is multiplied instead grows about so."""
@@ -146,14 +146,19 @@ def seconds(workload: Workload, rounds: Sequence[Round], people: float, candidat
     scored without groups of values; with groups rounds are more, cheaper each, and models grow."""
     tables, cells, columns = workload.closure_tables, workload.closure_cells, len(workload.domain)
     large = sum(1 for clique in workload.aim_weights() if len(clique) > 2)
-    around = _START + _TABLE * tables + _CELL * cells + _VALUE * people * columns
-    around += _ROW_OF_A_TABLE * min(people, _REFINED_ROWS) * tables
     answer = _ROUND + _PAIR_COLUMN * columns * tables + _TRIPLE * large + _ANSWER_CELL * cells
-    needed = 0.0
+    step = needed = 0.0
     for one in rounds:
-        step = _STEP + _STEP_CLIQUE * (columns + one.tables) + _STEP_ROOT * math.sqrt(one.cells)  # of a fit
+        step = _STEP + _STEP_CLIQUE * (columns + one.tables) + _STEP_CELL * one.cells  # of a fit
         needed += one.share * (answer + _ANSWER_ROOT * tables * math.sqrt(one.cells) + _STEPS * step)
-    return around + math.sqrt(candidates) * needed
+    return around(workload, people) + math.sqrt(candidates) * needed + _LAST_STEPS * step  # the last fit goes on, with the largest model
+
+
+def around(workload: Workload, people: float) -> float:
+    """Processor seconds of what surrounds any mechanism: counting the tables, rows that are moved towards them, and documents."""
+    tables, columns = workload.closure_tables, len(workload.domain)
+    known = _START + _TABLE * tables + _CELL * workload.closure_cells + _VALUE * people * columns
+    return known + _ROW_OF_A_TABLE * min(people, _REFINED_ROWS) * tables
 
 
 def memory_mb(workload: Workload, rounds: Sequence[Round], people: float, candidates: float = 1.0) -> float:

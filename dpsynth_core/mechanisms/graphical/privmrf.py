@@ -20,7 +20,7 @@ from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.graphical import attribute_graph, models
+from dpsynth_core.mechanisms.graphical import aim_forecast, attribute_graph, models
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.steps import Finished, Step
@@ -92,6 +92,10 @@ class PrivMrf:
     merge_below: float = models.merge_below()
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
+        """As for an ordinary number of people."""
+        return self.forecast_for(workload, rho, aim_forecast.PEOPLE_ASSUMED)
+
+    def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
         """Every pair is compared once; a round compares the candidates and fits a model within the capacity."""
         domain = workload.domain
         pairs, cells = math.comb(len(domain), 2), rounds.cells_of_pairs(domain)
@@ -99,7 +103,8 @@ class PrivMrf:
         growing = 2e-3 * pairs + 1e-6 * pairs**2
         a_fit = 0.02 * len(domain) + self.max_size_mb / 80.0 * min(1.0, 4 * rho)
         fits = (1 + rounds_for(len(domain))) * (a_fit + 4e-4 * self.candidates)
-        return Forecast(not reason, 1.5 + 1e-7 * cells + growing + fits, 250.0 + 5e-5 * cells + 2 * self.max_size_mb, reason)
+        seconds = aim_forecast.around(workload, people) + 1e-7 * cells + growing + fits
+        return Forecast(not reason, seconds, 250.0 + 5e-5 * cells + 2 * self.max_size_mb, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
         """A tenth for the columns, two for choosing, the rest for marginals. Where no round is needed, marginals get its share too."""
