@@ -65,6 +65,7 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
     release.json and files of the rows that were written just now, by their names in the bundle; they are read instead of being made
     again. signer: of the installation that made the release; without one the bundle is not signed.
     """
+    _refuse_curator_only(release, "the release")
     with ExitStack() as asides:
         rows = {name: stored(path) for name, path in (written or {}).items()}
         document = rows.pop(releases.DOCUMENT).read() if releases.DOCUMENT in rows else None
