@@ -118,6 +118,7 @@ _CHECKS: Mapping[str, Callable[[Opened], str]] = {
     "Do the rows keep to the domain?": rows.rows_in_domain,
     "Do both tables of rows agree?": rows.same_rows,
     "Are impossible combinations absent?": rows.possible_rows,
+    "Do the rows keep to published tables?": rows.published_rows,
     BOUNDS: rows.bounds_follow,
     **{claim.question: partial(_follows, claim) for claim in CLAIMS},
     "Are the rows near the noisy tables?": rows.near_tables,

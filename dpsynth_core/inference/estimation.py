@@ -8,7 +8,7 @@ the variances of their noise."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from dpsynth_core.inference.junction_tree import mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of, structure_of
 from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import expand, summed_axes
+from dpsynth_core.vocabulary.marginals import expand, project, summed_axes
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
 from dpsynth_core.vocabulary.released import both, combined
 
@@ -28,6 +28,8 @@ GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 """How the pace of the descent grows until it first overshoots, from which ratio a loss has risen much, and the pace at which to stop."""
 LEAST_TO_START = 1e-3
 """A pace that fell below this had met potentials that vanish, which says nothing of the next fit: that would end where it starts."""
+SWEEPS, EXACT, LEAST_SHARE = 50, 1e-7, 1e-12
+"""How often a model is raked to published tables at most, up to which share of the people they hold, and what stands for none of them."""
 ROUNDING_ERROR = 1e-9
 """A loss that rises by so small a part of itself has risen by rounding alone: there is nothing below to descend to."""
 
@@ -83,11 +85,12 @@ def estimate(
     folding: Folding | None = None,
     known: Sequence[MarginalCounts] = (),
 ) -> GraphicalModel:
-    """Fit a graphical model of `total` rows to the measurements and to `known` counts. Where the domain forbids a cell, its measurement is
-    not used. warm_start: an earlier model of the same domain and folding; its potentials are carried into the cliques that swallow them.
-    folding: which cells of the domain the model tells apart; all of them unless given."""
+    """Fit a graphical model of `total` rows to the measurements and to `known` counts, and rake it to the domain's published tables, which
+    weigh in the fit as much as what is known best. Where the domain forbids a cell, its measurement is not used. warm_start: an earlier
+    model of the same domain and folding; its potentials are carried into the cliques that swallow them. folding: which cells of the domain
+    the model tells apart; all of them unless given."""
     folding = folding or Folding(domain)
-    counts = _counts(one_each(measurements), known)
+    counts = _with_published(domain, _counts(one_each(measurements), known), total)
     sizes = folding.model.sizes(domain.names)
     structure = structure_of(folding.model, counts)
     if warm_start is not None and warm_start.structure.cliques == structure.cliques:
@@ -101,15 +104,43 @@ def estimate(
     pace = warm_start.pace if warm_start is not None and warm_start.pace >= LEAST_TO_START else 1.0
     terms = [_term(structure, folding, noisy, total) for noisy in counts.values()]
     fitted, pace = _descend(structure, start, terms, pace, stopping)
-    return GraphicalModel(folding, structure, structure.tables(fitted.potentials), total, contractor, pace)
+    published = {labels_of(domain, table.columns): table.shares for table in domain.published}
+    potentials = _raked(structure, structure.tables(fitted.potentials), published)
+    return GraphicalModel(folding, structure, potentials, total, contractor, pace)
 
 
 def _counts(measurements: Sequence[Measurement], known: Sequence[MarginalCounts]) -> dict[Clique, MarginalCounts]:
     """What is fitted: noisy counts and their variances by marginal: the minimum-variance mean of both kinds, cell by cell."""
-    counts = {m.clique: MarginalCounts(m.clique, m.values, np.full(m.values.shape, m.deviation**2)) for m in measurements}
+    counts = {m.clique: MarginalCounts(m.clique, m.values, np.full(m.values.shape, m.deviation**2)) for m in measurements if m.clique}
     for one in known:
         counts[one.clique] = both(counts[one.clique], one) if one.clique in counts else one
     return counts
+
+
+def _with_published(domain: Domain, counts: Mapping[Clique, MarginalCounts], total: float) -> dict[Clique, MarginalCounts]:
+    """The published tables in place of what was measured of them."""
+    if not domain.published:
+        return {**counts}
+    others = {clique: one for clique, one in counts.items() if not domain.is_published(clique)}
+    least = min((float(one.variances.min()) for one in others.values()), default=1.0)
+    tables = ((table.columns, table.shares * total) for table in domain.published)
+    return others | {columns: MarginalCounts(columns, people, np.full(people.shape, least)) for columns, people in tables}
+
+
+def _raked(structure: Structure, potentials: Sequence[Table], shares: Mapping[Labels, Table]) -> tuple[Table, ...]:
+    """The potentials, changed until the model has these shares of the people in some marginals (iterative proportional fitting)."""
+    tables = [table.copy() for table in potentials] if shares else list(potentials)
+    for _ in range(SWEEPS):
+        off = 0.0
+        for labels, wanted in shares.items():
+            home = _containing(structure, labels)
+            clique = structure.cliques[home]
+            now = project(structure.calibrate(tables).marginals[home], clique, labels)
+            off = max(off, float(np.abs(now - wanted).sum()))
+            tables[home] += expand(np.log(np.maximum(wanted, LEAST_SHARE) / np.maximum(now, LEAST_SHARE)), labels, clique)
+        if off <= EXACT:
+            break
+    return tuple(tables)
 
 
 def _containing(structure: Structure, labels: Labels) -> int:

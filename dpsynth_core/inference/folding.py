@@ -174,9 +174,9 @@ def _alike(domain: Domain, name: str) -> Iterator[tuple[NDArray[np.intp], _Limit
 
 def _folded(domain: Domain, columns: Mapping[str, ColumnFolding]) -> Domain:
     sizes = {name: columns[name].size if name in columns else domain[name].size for name in domain.names}
-    return Domain(
-        tuple(Attribute.coded(name, size) for name, size in sizes.items()), tuple(_folded_rule(rule, columns) for rule in domain.impossible)
-    )
+    attributes = tuple(Attribute.coded(name, size) for name, size in sizes.items())
+    rules = tuple(_folded_rule(rule, columns) for rule in domain.impossible)
+    return Domain(attributes, rules, published=domain.published)  # whose columns nobody measures, so that none is folded
 
 
 def _folded_rule(rule: StructuralZeros, columns: Mapping[str, ColumnFolding]) -> StructuralZeros:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.model import impossible_rows
+from dpsynth_core.inference.publishing import impossible_rows
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import expand, project
 from dpsynth_core.vocabulary.measurement import Clique, Measurement

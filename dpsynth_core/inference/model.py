@@ -18,6 +18,7 @@ from dpsynth_core.inference.contraction import Contractor, Labels, Table
 from dpsynth_core.inference.crossing import Queries
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.pairs import Pairs
+from dpsynth_core.inference.publishing import kept
 from dpsynth_core.inference.refinement import refine
 from dpsynth_core.inference.structure import Calibration, Structure
 from dpsynth_core.vocabulary.domain import Domain
@@ -38,6 +39,8 @@ FAR, MUCH_WORK = 1e8, 1e9
 """Multiplications from which on a marginal is far to get, and from which on together those far are counted in rows drawn for that."""
 DRAWN_CELLS, DRAWN_TIMES, LEAST_TIMES = 40_000_000, 8, 4
 """Values of the rows drawn for that at most (160 MB); how many times the rows asked for they are, and must be to be a target."""
+HEAVY = 10.0
+"""How many times as much as the heaviest marginal published tables weigh where rows are moved towards marginals."""
 UNLIKELY = 1e-6
 """Rows of a cell that none of those has."""
 
@@ -51,14 +54,6 @@ def structure_of(domain: Domain, cliques: Iterable[Clique]) -> Structure:
     """The shape of a model with potentials for `cliques` and for the domain's structural zeros."""
     zeros = {labels_of(domain, clique): table for clique, table in domain.zeros.items()}
     return Structure([labels_of(domain, clique) for clique in cliques], domain.sizes(domain.names), zeros)
-
-
-def impossible_rows(domain: Domain, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which rows lie in a structural zero. codes: shape (rows, attributes)."""
-    wrong = np.zeros(len(codes), dtype=bool)
-    for clique, zeros in domain.zeros.items():
-        wrong |= zeros[tuple(codes[:, a] for a in labels_of(domain, clique))]
-    return wrong
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +116,11 @@ class GraphicalModel:
 
     def rows_of(self, columns: Domain, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
         """The same of these columns alone, which are the first of the model's: the others are drawn with them, and left out before values
-        are changed, so that they tie none."""
+        are changed, so that they tie none. The rows keep to the domain's published tables."""
         generated = rows.generate(self.structure, self.calibration.potentials, n, rng)[:, : len(columns)]
-        domain = self.folding.model.keep(columns.names)
-        marginals = _smallest(domain, marginals)
+        domain, published = self.folding.model.keep(columns.names), [table.columns for table in columns.published]
+        heavy = HEAVY * max(marginals.values(), default=0.0)
+        marginals = _smallest(domain, {**marginals, **dict.fromkeys(published if marginals else (), heavy)})
         swept = self._swept(marginals)
         together = {} if swept is None else _blocks(domain, swept.together, swept.known, marginals)
         far = self._far([clique for clique in marginals if clique not in together])
@@ -136,7 +132,7 @@ class GraphicalModel:
         def probabilities(clique: Clique) -> NDArray[np.float64]:
             return together[clique] if clique in together else self._folded(clique)
 
-        return self.folding.codes(refined(domain, probabilities, generated, marginals, rng), rng)
+        return kept(columns, self.folding.codes(refined(domain, probabilities, generated, marginals, rng), rng), rng)
 
     def _far(self, cliques: Iterable[Clique]) -> set[Clique]:
         """Those whose exact answers would take too long."""

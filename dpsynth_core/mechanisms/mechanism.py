@@ -24,9 +24,10 @@ class Card:
 
     name: as specs and the command line have it. accountant: what its runs are accounted in, GDP if nearly all of the budget goes to
     Gaussian noise (`privacy.accountant`). title, summary, paper, privacy: sentences for cards and reports. makes_rows: or answers only.
-    takes_thresholds: whether the workload may ask "at least t of these columns" (`Workload.threshold`). publishes_tables: whether it
-    answers the workload; one that does not has no use for a certificate of its errors. differences: what is not as its paper prints it, or
-    was chosen where the paper leaves it open, one sentence each. package: whose it is; "" for ours."""
+    takes_thresholds: whether the workload may ask "at least t of these columns" (`Workload.threshold`). keeps_published: whether it takes
+    published tables as known (`vocabulary.published`). publishes_tables: whether it answers the workload; one that does not has no use for
+    a certificate of its errors. differences: what is not as its paper prints it, or was chosen where the paper leaves it open, one sentence
+    each. package: whose it is; "" for ours."""
 
     name: str
     title: str
@@ -36,6 +37,7 @@ class Card:
     privacy: str
     makes_rows: bool = True
     takes_thresholds: bool = False
+    keeps_published: bool = False
     publishes_tables: bool = True
     differences: tuple[str, ...] = ()
     package: str = ""

@@ -22,6 +22,8 @@ MAX_CELLS = 100_000_000
 """A mechanism that compares its model with many marginals keeps both answers: 16 bytes a cell, and it refuses more cells than this."""
 TOGETHER = 250_000
 """Cells that take noise at once: for seconds, in which nothing is shown and nobody can stop a run."""
+TOTAL_SHARE = 0.01
+"""Share of rho for the number of rows where no table tells it. At eps = 1, delta = 1e-9 its noise has sigma = 58."""
 LEAST_ROWS, MOST_ROWS = 1_000, 100_000
 """That are moved towards tables."""
 
@@ -147,7 +149,16 @@ def done(kernel: Kernel) -> float:
 
 
 def columns_of(domain: Domain) -> list[Clique]:
-    return [(name,) for name in domain.names]
+    """Those that nobody published."""
+    return domain.unpublished((name,) for name in domain.names)
+
+
+def measure_columns(kernel: Kernel, rho: float) -> Generator[Measured, None, list[Measurement]]:
+    """Every column that nobody published, for an equal part of rho each. Where there is none and the number of people is secret, that."""
+    columns = columns_of(kernel.domain)
+    if columns:
+        return (yield from measure(kernel, 0, columns, sigma_for(rho / len(columns), kernel.unit.marginal_l2)))
+    return [] if kernel.unit.total_is_public else [(yield from count_people(kernel, TOTAL_SHARE))]
 
 
 Division = Callable[[Domain, Mapping[Clique, float]], dict[Clique, float]]

@@ -49,7 +49,7 @@ def find(
     releases: earlier charges on this population. same_file_elsewhere: other populations that were charged for the same file.
     public_was_private: populations that were charged for the file that is called public here.
     """
-    of_tables = (*_of_domain(spec), *_of_public(spec, public_was_private), *_of_rows(spec), *_of_promise(spec))
+    of_tables = (*_of_domain(spec), *_of_public(spec, public_was_private), *_of_published(spec), *_of_rows(spec), *_of_promise(spec))
     leaks = [*of_tables, *_of_looks(spec, condition), *_of_history(spec, releases, same_file_elsewhere)]
     return tuple(sorted(leaks, key=lambda leak: -leak.severity))
 
@@ -79,6 +79,13 @@ def _of_public(spec: Spec, was_private: Sequence[str]) -> Iterator[Leak]:
         why = "Mechanisms that use it protect nobody in it; the release names it and says so."
         fix = "Make sure that it was published, and that your private people are not in it."
         yield Leak("assumed-public", Severity.NOTE, title, why, fix, "data")
+
+
+def _of_published(spec: Spec) -> Iterator[Leak]:
+    if spec.published_tables:
+        title = "Tables are taken as published on your word"
+        why = "The rows keep to them exactly, and nothing protects what they say. Counts made from this very table are private."
+        yield Leak("assumed-published", Severity.NOTE, title, why, "Make sure that each was published before, as its source says.", "data")
 
 
 def _of_rows(spec: Spec) -> Iterator[Leak]:

@@ -32,6 +32,7 @@ from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, MAX_ROWS, STANDIN, Bud
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary import published
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -170,6 +171,7 @@ class Plan:
             mechanism = registry.configured(registry.get(spec.mechanism.name), spec.mechanism.settings)
         else:
             mechanism, domain = Households(link), link.domain
+        domain = _with_published(spec, domain)
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
         into = looked_into(mechanism, domain, spec.data.kind)
@@ -321,7 +323,7 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
         raise InputError("data", "of two linked tables, both are files that this machine counts", "name a file, and no engine")
     if not spec.data.simulated and not second.path:
         raise InputError("members.path", "no file is named", "give the path of the second table")
-    wrong = {"public": spec.public, "models": spec.models, "output.tables": spec.output.tables > 1}
+    wrong = {"public": spec.public, published.FIELD: spec.published_tables, "models": spec.models, "output.tables": spec.output.tables > 1}
     for field in (name for name, stated in wrong.items() if stated):
         raise InputError(field, "two linked tables do not go with it yet", "leave it out")
     for number, one in enumerate(spec.criteria):
@@ -331,6 +333,14 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     if spec.mechanism.name != Households.card.name or spec.mechanism.settings:
         raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {Households.card.name!r}, without settings")
     return ruled(households, members, spec.unit.max_rows_per_person, second.rules)
+
+
+def _with_published(spec: Spec, domain: Domain) -> Domain:
+    """The domain with the tables that were published of the people. Raises InputError where they do not fit it, or each other."""
+    stated = enumerate(spec.published_tables)
+    tables = [published.read(one.columns, one.cells, one.source, domain.attributes, f"{published.FIELD}.{i}") for i, one in stated]
+    published.check(tables, domain.zeros if tables else {})
+    return replace(domain, published=tuple(tables))
 
 
 def askable(link: Link) -> Domain:

@@ -147,6 +147,15 @@ class PublicSpec(TableSpec):
     sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
 
 
+class PublishedSpec(Part):
+    """A table that was published about the same people (`vocabulary.published`). columns: of the domain. cells: for each, its label in each
+    of the columns, and how many people it had; those that are left out had none. source: where it was published."""
+
+    columns: tuple[str, ...]
+    cells: tuple[tuple[str | int | float, ...], ...]
+    source: str
+
+
 def _known_share(name: str) -> str:
     if name not in {claim.name for claim in CLAIMS}:
         raise PydanticCustomError("extra_forbidden", "this entry is unknown")
@@ -200,7 +209,8 @@ class Spec(Part):
     (`planning.origins`); "data" (the private file itself) brands the release. domain_justification: the reason that some of them need.
 
     members: a second table, whose rows belong to those of the first (`vocabulary.link`); of its rows a person's may count as the unit says.
-    public: a public table that mechanisms may use, at no cost, on the curator's word that it is public. other_copies: what else is
+    public: a public table that mechanisms may use, at no cost, on the curator's word that it is public. published_tables: of the same
+    people, which the rows keep to, on the curator's word likewise. other_copies: what else is
     published about the same people, in the curator's words; "" where the question was not answered. looks: what of the private table
     was shown without noise before the plan was sealed (`planning.looks`), None where nobody kept track of it.
     about: what deposits and citations need; a spec without it is published as before there was such a part.
@@ -216,6 +226,7 @@ class Spec(Part):
     data: DataSpec
     members: MembersSpec | None = None
     public: PublicSpec | None = None
+    published_tables: tuple[PublishedSpec, ...] = Field(default=(), max_length=100)
     unit: UnitSpec = UnitSpec()
     domain: dict[str, Any]
     domain_origin: Literal["unstated", "typed", "usual", "learnt", "codebook", "public", "labels", "data"] = "unstated"
@@ -268,6 +279,8 @@ class Spec(Part):
             del obj["about"]
         if self.weight is None:
             del obj["weight"]
+        if not self.published_tables:
+            del obj["published_tables"]
         if not self.budget.share(WEIGHTED.name):
             del obj["budget"][WEIGHTED.name]
         del obj["members"]

@@ -21,6 +21,8 @@ _ASSUMED_WELL_FORMED = (
     "Cells of the table may contain line breaks, as the curator states. So one person's protection assumes that the file is well formed:"
     " that every quote in it opens, closes or stands for a quote of a cell."
 )
+OFF = "published_rows_off"
+"""In `Release.details`, where tables were published: by how many rows a cell of one is off at most (`publishing.rows_off`)."""
 NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever knows the seed can take it away. Do not publish this."
 
 
@@ -98,6 +100,9 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
         table = f"{public['name']!r} ({public['rows']:,} rows, SHA-256 {public['sha256'][:16]})"
         nobody = "nothing here protects the people in it. That it may be used so is the curator's word."
         yield Brand("assumed-public", f"The table {table} was used as public: {nobody}")
+    for known in plan.domain.published:
+        unprotected = "nothing here protects what that says, and the guarantee is for what it leaves open"
+        yield Brand("assumed-published", f"{known.sentence}: {unprotected}. That it was published is the curator's word.")
     yield from _hangs_on(plan)
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):
         yield Brand("budget", warning)

@@ -25,6 +25,7 @@ from dpsynth_core.evaluation.bounds import Bound, bounds
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zoned, combine, curator_only
+from dpsynth_core.inference.publishing import rows_off
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.mechanisms.discovery import inside
 from dpsynth_core.mechanisms.discovery.learning import learn
@@ -45,7 +46,7 @@ from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.spool import Spool
-from dpsynth_core.release.statement import brands, public_details, row_policy, statement, unmeasured_brands
+from dpsynth_core.release.statement import OFF, brands, public_details, row_policy, statement, unmeasured_brands
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import Given, Keep, RecordedAnswer, recording
 from dpsynth_core.sources import public as public_tables
@@ -232,6 +233,8 @@ def carry_out(
     for claim in CLAIMS:
         claims[claim.name] = _measured(claim, plan, kernel, final, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
+    drawn_rows = [table for table in (rows.values, *rows.further) if isinstance(table, DrawnRows) and plan.domain.published]
+    details |= {OFF: max(max(rows_off(plan.domain, table.codes)) for table in drawn_rows)} if drawn_rows else {}
     rows = _weighed(plan, rows, claims[WEIGHTED.name])
     made = Release(
         plan=plan,

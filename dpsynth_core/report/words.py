@@ -17,6 +17,7 @@ from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.attacker import Reading
 from dpsynth_core.privacy.unit import REPLACE
 from dpsynth_core.release.release import Release
+from dpsynth_core.release.statement import OFF
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary import zeros
 
@@ -151,6 +152,7 @@ def _assumptions(release: Release) -> Iterator[str]:
         note = f" (the curator's note: “{rule.note}”)" if rule.note else ""
         what = "impossible, so no synthetic row has it" if rule.order is None else "to hold, so it holds in every synthetic row"
         yield f"Declared {what}: {zeros.sentence(rule, {a.name: a for a in release.domain})}{note}"
+    yield from _published(release)
     if spec.public is not None:
         yield f"The table “{Path(spec.public.path).name}” was used as public; nothing here protects the people in it."
     yield "The noise came from the operating system's randomness." if release.private else "The noise was predictable. This is not private."
@@ -158,6 +160,12 @@ def _assumptions(release: Release) -> Iterator[str]:
     if not spec.data.simulated:  # and no ledger of this program knows it
         asked, answer = "Asked what else is published about the same people, the curator answered", spec.other_copies.strip()
         yield f"{asked}: “{answer}”" if answer else "Nobody said whether anything else is published about the same people."
+
+
+def _published(release: Release) -> Iterator[str]:
+    yield from (f"{table.sentence}; none of the budget measured it." for table in release.domain.published)
+    if (off := release.details.get(OFF)) is not None:
+        yield f"In each cell of these published tables the rows are as many as its share of them, to {off:,.3g} rows."
 
 
 def _looks(spec: Spec) -> str:

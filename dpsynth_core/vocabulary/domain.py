@@ -19,9 +19,11 @@ from dpsynth_core.foundation.errors import CapacityError, InputError, first_repe
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.filled import Filled, RowColumn
+from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.order import Order, implied
+from dpsynth_core.vocabulary.published import PublishedTable
 from dpsynth_core.vocabulary.zeros import Cells, StructuralZeros, checked
 from dpsynth_core.vocabulary.zeros import from_json as zeros_from_json
 from dpsynth_core.vocabulary.zeros import to_json as zeros_json
@@ -42,12 +44,14 @@ MAX_COLUMNS = 1000
 @dataclass(frozen=True)
 class Domain:
     """Attributes in the order of the released columns. impossible: rules about combinations that cannot occur (see `zeros`). origin: where
-    it came from, one of `ORIGINS`, "" where its document does not say. filled: columns of the rows in which no record has a part."""
+    it came from, one of `ORIGINS`, "" where its document does not say. filled: columns of the rows in which no record has a part.
+    published: tables that were published about the people, which a plan names and a document of a domain does not hold."""
 
     attributes: tuple[Attribute, ...]
     impossible: tuple[StructuralZeros, ...] = ()
     origin: str = field(default="", compare=False)
     filled: tuple[Filled, ...] = ()
+    published: tuple[PublishedTable, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if not self.attributes:
@@ -165,7 +169,20 @@ class Domain:
         """The same domain with only these attributes, order unchanged, and the rules that speak of no other."""
         kept = set(self.clique(names))
         rules = tuple(rule for rule in self.impossible if kept.issuperset(rule.attributes))
-        return Domain.of((c for c in self.columns if c.name in kept or isinstance(c, Filled)), rules, self.origin)
+        domain = Domain.of((c for c in self.columns if c.name in kept or isinstance(c, Filled)), rules, self.origin)
+        return replace(domain, published=tuple(table for table in self.published if kept.issuperset(table.columns)))
+
+    def is_published(self, clique: Iterable[str]) -> bool:
+        """Whether a marginal is part of a published table."""
+        return any(set(clique) <= set(table.columns) for table in self.published)
+
+    def published_columns(self) -> dict[Clique, NDArray[np.float64]]:
+        """The shares of the people in the cells of each published column."""
+        tables = ((table, name) for table in self.published for name in table.columns)
+        return {(name,): project(table.shares, table.columns, (name,)) for table, name in tables}
+
+    def unpublished(self, cliques: Iterable[Clique]) -> list[Clique]:
+        return [clique for clique in cliques if not self.is_published(clique)]
 
     def ordered_like(self, columns: Sequence[str]) -> Domain:
         """The same columns in the order of a file's; those that the file lacks come last."""

@@ -23,7 +23,7 @@ def with_groups(domain: Domain, groups: Iterable[Groups]) -> Domain:
     for one in every:
         check_groups(domain, one)
     attributes = tuple(Attribute.coded(one.name, one.size) for one in every)
-    return Domain((*domain.attributes, *attributes), (*domain.impossible, *map(_tie, every)))
+    return Domain((*domain.attributes, *attributes), (*domain.impossible, *map(_tie, every)), published=domain.published)
 
 
 def check_groups(domain: Domain, groups: Groups) -> None:

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from dpsynth_core.bundle.checks.opened import CsvRows, Opened
 from dpsynth_core.claims.outcome import Nothing, Open, expect, named, near, some
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, bounds
+from dpsynth_core.inference.publishing import rows_off
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import INTERRUPTED
+from dpsynth_core.release.statement import OFF
 from dpsynth_core.sources.decoding import disordered, strays
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import marginals_like
@@ -141,6 +143,16 @@ def _check_possible(domain: Domain, rows: NDArray[np.integer] | Repeated) -> Non
         cells = tuple(codes[:, domain.position(name)] for name in clique)
         broken = int(impossible[cells].sum())
         expect(not broken, f"{broken:,} rows have an impossible combination of {named(clique)}")
+
+
+def published_rows(opened: Opened) -> str:
+    domain = opened.release.domain
+    if not domain.published or opened.codes is None:
+        raise Nothing(NO_ROWS if domain.published else "no table was published of the same people")
+    tables = (opened.codes, *(rows.codes() for rows in opened.further))
+    off = max(distance for codes in tables if not isinstance(codes, Repeated) for distance in rows_off(domain, codes))
+    expect(near(opened.release.details.get(OFF, -1.0), off), f"a cell of a published table is off by {off:,.3g} rows, and not as stated")
+    return f"each cell of {len(domain.published):,} published tables has its share of the rows, to {off:,.3g} rows"
 
 
 def near_tables(opened: Opened) -> str:

@@ -42,7 +42,7 @@ from dpsynth_core.mechanisms.graphical.models import (
 )
 from dpsynth_core.mechanisms.graphical.public_prior import NoPrior, Prior
 from dpsynth_core.mechanisms.mechanism import Card, Forecast
-from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, measure, sigma_for, total_from
+from dpsynth_core.mechanisms.rounds import TOTAL_SHARE, RoundBudget, count_people, fitted, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
@@ -69,7 +69,8 @@ class _Start:
     def allowed(self, pool: Pool, measured: Sequence[Measurement], budget: RoundBudget) -> Booleans:
         """C_t: with which the model takes no larger share of its capacity than the budget that is spent by then."""
         share = max(self.prior.room, (self.kernel.rho_spent + budget.rho) / self.kernel.rho_total)
-        return self.capacity.fitting(self.cliques(measured), pool, share)
+        fits = self.capacity.fitting(self.cliques(measured), pool, share)
+        return fits if fits.any() else self.capacity.fitting(self.cliques(measured), pool)  # published tables may have taken the share
 
     def cliques(self, measured: Sequence[Measurement]) -> set[Clique]:
         """Of a model of these measurements and the prior."""
@@ -121,6 +122,7 @@ class Aim(AimParameters):
                 earlier = earlier if prior.learn(measurements[-1], model) else None
                 if last:
                     break
+            last = last or not choices
             # line 16: estimate the distribution
             model = start.fit(measurements, earlier, fitting.final if last else fitting.between, assumed=prior.marginals)
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
@@ -135,12 +137,17 @@ class Aim(AimParameters):
     def _initialize(self, kernel: Kernel, workload: Workload) -> Generator[Step, None, _Start]:
         """Algorithm 2, but columns divide what they get, and get more where noise is large beside the people; and few tables are measured
         at once (`_planned`)."""
-        weights = workload.aim_weights()
-        columns: dict[Clique, float] = {r: weight for r, weight in weights.items() if len(r) == 1}
-        levels = self.strategies.levels(kernel.domain, workload.ranges) if len(columns) < self.strategies.wide else {}
+        every, domain = workload.aim_weights(), kernel.domain
+        weights = {r: every[r] for r in domain.unpublished(every)}
+        columns: dict[Clique, float] = {r: weight for r, weight in every.items() if len(r) == 1}
+        own = {r: weight for r, weight in columns.items() if r in weights}
+        ranged = [name for name in workload.ranges if (name,) in own]
+        levels = self.strategies.levels(domain, ranged) if len(columns) < self.strategies.wide else {}
         leveled = kernel.grouped(list(chain.from_iterable(levels.values()))) if levels else kernel
-        parts = divided(self.strategies.divide(kernel.domain, columns), levels)
+        parts = divided(self.strategies.divide(domain, own), levels) if own else {}
         measurements, spent = list[Measurement](), 0.0
+        if not own and not kernel.unit.total_is_public:
+            measurements.append((yield from count_people(kernel, TOTAL_SHARE)))
 
         def spend(share: float) -> Iterator[Step]:
             """What is missing until columns have this share; all that is left where it leaves too little for other tables."""
@@ -150,9 +157,9 @@ class Aim(AimParameters):
                 measurements.extend((yield from _measured(leveled, parts, more)))
                 spent = share
 
-        yield from spend(self.least_for_columns(weights, kernel.domain))
+        yield from spend(self.least_for_columns(weights, domain))
         noise, gap = _noise_of_columns(kernel, measurements), USUAL_GAP
-        if spent < COLUMNS_ALONE and self.asks(noise, len(columns)):
+        if spent < COLUMNS_ALONE and self.asks(noise, len(columns)) and any(len(r) == 2 for r in weights):
             yield from spend(self.share_beside(noise, LARGE_GAP))
             gap = self._gap(kernel, weights, [m for m in measurements if not m.groups])
         for share in self.shares_for_columns(spent, noise, gap):
@@ -173,7 +180,8 @@ class Aim(AimParameters):
     def _planned(self, start: _Start, workload: Workload, rho: float) -> Mapping[Clique, float]:
         """Each table's part of rho where all of the workload are measured before any round: no selection is worth its price where they are
         few, one model holds them and noise is small in them. None otherwise, or where something else is known of them."""
-        domain, tables = start.kernel.domain, {r: weight for r, weight in workload.weights.items() if len(r) > 1}
+        domain = start.kernel.domain
+        tables = {r: workload.weights[r] for r in domain.unpublished(workload.weights) if len(r) > 1}
         if start.alone or start.prior.marginals or not 0 < len(tables) <= FEW or start.capacity.used_mb(tables) > self.max_size_mb:
             return {}
         parts, l2 = self.strategies.divide(domain, tables), start.kernel.unit.marginal_l2
@@ -194,10 +202,12 @@ class Aim(AimParameters):
         of the budget, for columns."""
         measured, people = [m for m in every if not m.groups], total_from(kernel, every)
         believe = believed(levels, every, people) if levels else self.strategies.fitting.columns
-        rho = share * kernel.rho_total / len(columns)
+        own, published = kernel.domain.unpublished(columns), kernel.domain.published_columns()
+        rho = share * kernel.rho_total / len(own) if own else kernel.rho_total / (self.rounds_per_attribute * len(columns))
         budget = RoundBudget.spending(rho, self.measure_share, kernel.unit.marginal_l2, kernel.selection_price)
         noise = budget.sigma / max(1.0, people)
-        groups = groups_of(kernel.domain, measured, self.most_groups(kernel.domain, len(columns), noise))
+        seen = [*measured, *(Measurement(r, shares * people, 1.0) for r, shares in published.items())]
+        groups = groups_of(kernel.domain, seen, self.most_groups(kernel.domain, len(columns), noise))
         kernel = kernel.grouped(groups) if groups else kernel
         folding = Folding.of(kernel.domain, measured, self.merge_below, kernel.known)
         estimate = partial(fit, kernel, folding=folding, columns=believe(kernel.domain, measured, kernel.known))
@@ -230,8 +240,10 @@ def _measured(kernel: Kernel, shares: Mapping[Clique, float], rho: float) -> Gen
 def _noise_of_columns(kernel: Kernel, columns: Sequence[Measurement]) -> float:
     """The share of people that noise would put in a wrong cell of a column, on average, if columns had all of the budget. columns: all that
     was measured of them."""
+    cells = [m for m in columns if m.clique and not m.groups]
+    if not cells:  # all are published
+        return 0.0
     people = max(1.0, total_from(kernel, columns))
-    cells = [m for m in columns if not m.groups]
     now = HALF_NORMAL * sum(m.values.size * m.deviation for m in cells) / (2 * len(cells) * people)
     return now * math.sqrt(kernel.rho_spent / kernel.rho_total)
 

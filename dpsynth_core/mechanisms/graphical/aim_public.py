@@ -29,6 +29,7 @@ class AimPublic(Aim):
         Aim.card,
         name="aim_public",
         title="AIM from a public table",
+        keeps_published=False,
         summary=(
             "AIM, but its model starts from a public table of the same columns, which counts for less the more your own noisy tables "
             "contradict it, and for nothing where AIM alone comes closer. Better than AIM where the public people resemble yours."

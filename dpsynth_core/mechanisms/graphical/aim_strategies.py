@@ -104,6 +104,7 @@ class AimParameters:
     def least_for_columns(self, tables: Collection[Clique], domain: Domain) -> float:
         """The share of the budget that columns get at least, with what selecting would cost; all of it where no other table is wanted.
         tables: of the workload, with all their parts."""
+        tables = domain.unpublished(tables)
         columns = sum(len(r) == 1 for r in tables)
         return 1.0 if columns == len(tables) and self.column_noise < NO_MORE else columns / (self.rounds_per_attribute * len(domain))
 
@@ -141,7 +142,7 @@ class AimParameters:
 
 
 OURS = Card(
-    "aim", "AIM", GDP,
+    "aim", "AIM", GDP, keeps_published=True,
     summary="Adapts to your workload and your data: measures, round by round, the tables it still gets wrong. The best default.",
     paper="McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 4",
     privacy=(

@@ -29,6 +29,6 @@ def gap(kernel: Kernel, pairs: Sequence[Clique], model: GraphicalModel, columns:
     noisy = kernel.measure_errors(answers, distance_sigma(kernel.unit, min(AT_MOST * kernel.rho_total, enough), len(pairs)))
     chance = [HALF_NORMAL * np.minimum(np.sqrt(cells), cells).sum() for cells in (answer.clip(0) for answer in answers.values())]
     off = {m.clique: np.minimum(HALF_NORMAL * m.deviation, model.marginal(m.clique)).sum() for m in believed.instead(one_each(columns))}
-    noise = [math.hypot(off[a,], off[b,]) for a, b in pairs]
+    noise = [math.hypot(*(off.get((name,), 0.0) for name in pair)) for pair in pairs]  # none in published columns
     found = max(0.0, float(np.mean(list(noisy.values()))))
     return math.sqrt(max(0.0, found**2 - float(np.mean(chance)) ** 2 - float(np.mean(noise)) ** 2)) / (2 * people)

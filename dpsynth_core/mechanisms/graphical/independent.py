@@ -20,7 +20,7 @@ from dpsynth_core.vocabulary.workload import Workload
 @dataclass(frozen=True)
 class Independent:
     card: Card = Card(
-        "independent", "Independent", GDP,
+        "independent", "Independent", GDP, keeps_published=True,
         summary="Gets every single column right and no dependence between columns. Fast; the baseline for the others.",
         paper="Product of one-way marginals, the baseline of McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), section 6",
         privacy=(
@@ -37,18 +37,17 @@ class Independent:
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Work grows with the number of cells of the one-way marginals only."""
         cells = sum(workload.domain.sizes(workload.domain.names))
-        return Forecast(fits=True, seconds=1.0 + 3e-5 * cells, memory_mb=150.0 + 1e-4 * cells)
+        reason = "" if rounds.columns_of(workload.domain) else "every column is published, and it measures nothing else; use AIM"
+        return Forecast(not reason, seconds=1.0 + 3e-5 * cells, memory_mb=150.0 + 1e-4 * cells, reason=reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
         return ((SINGLE, 1.0),)
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        columns = rounds.columns_of(kernel.domain)
-        sigma = rounds.sigma_for(kernel.rho_total / len(columns), kernel.unit.marginal_l2)
-        measurements = yield from rounds.measure(kernel, 0, columns, sigma)
+        measurements = yield from rounds.measure_columns(kernel, kernel.rho_total)
         model = models.fit(kernel, measurements, stopping=self.fitting.between)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
-        yield Finished(self.fitting.finish(model), model.total, {"sigma": sigma})
+        yield Finished(self.fitting.finish(model), model.total, {"sigma": measurements[0].sigma})
 
 
 PUBLISHED = Independent(

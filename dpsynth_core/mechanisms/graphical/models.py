@@ -109,7 +109,7 @@ def apart(chosen: Clique, tables: Iterable[Clique]) -> list[Clique]:
 
 class Capacity:
     """How large a model may become: cells of its junction tree's maximal cliques. JT-SIZE (AIM, section 4) is eight bytes a cell. The
-    domain's structural zeros are part of every model (AIM, appendix D), and so of its size."""
+    domain's structural zeros (AIM, appendix D) and published tables are part of every model, and so of its size."""
 
     def __init__(self, domain: Domain, max_size_mb: float) -> None:
         self.cells = max_size_mb * MEGABYTE / BYTES_PER_CELL
@@ -117,7 +117,8 @@ class Capacity:
         self._sizes = SizeOracle(domain.sizes(domain.names))
         self._masks: dict[Clique, int] = {}
         self._places = {name: place for place, name in enumerate(domain.names)}
-        self._latest: tuple[frozenset[Clique], tuple[int, ...]] = (frozenset(), tuple(self._mask(clique) for clique in domain.zeros))
+        self._always = (*domain.zeros, *(table.columns for table in domain.published))
+        self._latest: tuple[frozenset[Clique], tuple[int, ...]] = (frozenset(), tuple(self._mask(clique) for clique in self._always))
 
     def allows(self, measured: Iterable[Clique], candidate: Clique, fraction: float = 1.0) -> bool:
         """Whether a model of `measured` and `candidate` stays within `fraction` of the capacity, or is no larger than it was (a subset)."""
@@ -149,7 +150,7 @@ class Capacity:
         """Masks of what is in the model. Those of the last question are kept: candidates are asked about the same model one by one, too."""
         cliques = frozenset(measured)
         if cliques != self._latest[0]:
-            self._latest = cliques, tuple(sorted({self._mask(clique) for clique in (*self._domain.zeros, *cliques)}))
+            self._latest = cliques, tuple(sorted({self._mask(clique) for clique in (*self._always, *cliques)}))
         return self._latest[1]
 
     def _mask(self, clique: Clique) -> int:
@@ -192,10 +193,11 @@ class Fit(Protocol):
 
 
 def columns_too_large(domain: Domain, max_size_mb: float) -> str:
-    """Why not even the one-way marginals and the structural zeros fit the model, or ""."""
+    """Why not even the one-way marginals, the structural zeros and the published tables fit the model, or ""."""
     if Capacity(domain, max_size_mb).used_mb(columns_of(domain)) <= max_size_mb:
         return ""
     least = "one-way marginals and the impossible combinations" if domain.zeros else "one-way marginals"
+    least += " and the published tables" if domain.published else ""
     return f"the {least} alone are larger than the model's capacity; raise max_size_mb or merge values"
 
 

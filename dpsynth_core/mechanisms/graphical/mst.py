@@ -33,7 +33,7 @@ _KEPT = ("Rare values are merged after pairs were measured over all their cells;
 @dataclass(frozen=True)
 class Mst:
     card: Card = Card(
-        "mst", "MST", ZCDP,
+        "mst", "MST", ZCDP, keeps_published=True,
         summary="Measures every column and the strongest tree of pairs. Robust with little budget; ignores the workload.",
         paper="McKenna, Miklau, Sheldon: Winning the NIST Contest (Journal of Privacy and Confidentiality 2021), section 3",
         privacy=(
@@ -68,17 +68,15 @@ class Mst:
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """One Measured event per column and per edge, a Fitted after each of the two, then Finished."""
         domain = kernel.domain
-        columns = rounds.columns_of(domain)
-        sigma = rounds.sigma_for(THIRD * kernel.rho_total / len(columns), kernel.unit.marginal_l2)
-        measurements = yield from rounds.measure(kernel, 0, columns, sigma)
+        measurements = yield from rounds.measure_columns(kernel, THIRD * kernel.rho_total)
         folding = Folding.of(kernel.domain, measurements, self.merge_below, kernel.known)
         believed = self.fitting.columns(domain, measurements, kernel.known)
         model = models.fit(kernel, measurements, stopping=self.fitting.between, folding=folding, columns=believed)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
 
         capacity = Capacity(domain, self.max_size_mb)
-        choices = _tree(kernel, model, capacity, THIRD * kernel.rho_total)
-        sigma = rounds.sigma_for(kernel.rho_left / len(choices), kernel.unit.marginal_l2)
+        choices = _tree(kernel, model, capacity, THIRD * kernel.rho_total if rounds.columns_of(domain) else kernel.rho_left / 2)
+        sigma = rounds.sigma_for(kernel.rho_left / max(1, len(choices)), kernel.unit.marginal_l2)
         tree = yield from rounds.measure(kernel, 1, [choice.clique for choice in choices], sigma)
         model = models.fit(kernel, [*measurements, *tree], model, self.fitting.final, folding=folding, columns=believed)
         yield rounds.fitted(kernel, 1, f"measured a tree of {len(tree)} pairs")
@@ -90,17 +88,21 @@ class Mst:
 
 
 def _pairs(domain: Domain, capacity: Capacity) -> list[Clique]:
-    return capacity.allowed((), combinations(domain.names, 2))
+    return capacity.allowed((), domain.unpublished(combinations(domain.names, 2)))
 
 
 def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float) -> list[models.Choice]:
     """Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1; a forest where the capacity is too small."""
-    pool, edges = capacity.pool(_pairs(kernel.domain, capacity)), len(kernel.domain) - 1
+    pool, component = capacity.pool(_pairs(kernel.domain, capacity)), np.arange(len(kernel.domain))
+    for table in kernel.domain.published:  # whose columns are joined already
+        joined = [pool.places[name] for name in table.columns]
+        component[np.isin(component, component[joined])] = component[joined[0]]
     if not pool.tables:
         return []
+    edges = len(np.unique(component)) - 1
     answers = model.marginals(pool.tables)
     ends = np.array([[pool.places[name] for name in pair] for pair in pool.tables]).T
-    component, among, choices = np.arange(len(kernel.domain)), np.ones(len(pool.tables), dtype=bool), list[models.Choice]()
+    among, choices = component[ends[0]] != component[ends[1]], list[models.Choice]()
     same, none = dict.fromkeys(answers, 1.0), dict.fromkeys(answers, 0.0)
     selecting = models.Selecting(kernel, answers, same, none, rounds.eps_for(rho / edges, kernel.selection_price))
     while among.any():

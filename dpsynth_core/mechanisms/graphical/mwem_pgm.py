@@ -29,9 +29,6 @@ _KEPT = (
     "As many rounds as columns unless set: T is an input of Algorithm 1.",
     "Tables that do not fit the model's capacity are not offered; Algorithm 1 would not end with them.",
 )
-TOTAL_SHARE = 0.01
-"""Share of rho for the number of rows, which the paper takes as known. At eps = 1, delta = 1e-9 its noise has sigma = 58."""
-
 
 def _with_the_rounds(progress: float) -> float:
     """The share of the capacity that is open when this share of the rounds is under way: so no early choice fills it."""
@@ -47,7 +44,7 @@ class MwemPgm:
     """cells: n_r in the scores. opening: of the capacity. fit: a model to what was measured."""
 
     card: Card = Card(
-        "mwem_pgm", "MWEM+PGM", ZCDP,
+        "mwem_pgm", "MWEM+PGM", ZCDP, keeps_published=True,
         summary="Measures tables of your workload that it still gets wrong, in a fixed number of equal rounds. AIM came after it.",
         paper="McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 1; MWEM: Hardt, Ligett, McSherry (NIPS 2012)",
         privacy=(
@@ -78,32 +75,34 @@ class MwemPgm:
         capacity = Capacity(domain, self.max_size_mb)
         reason = models.columns_too_large(domain, self.max_size_mb)
         reason = reason or rounds.too_many_cells(workload.cells)
-        if not reason and not capacity.allowed((), workload.cliques):
+        if not reason and not capacity.allowed((), domain.unpublished(workload.cliques)):
             reason = "every table of the workload is larger than the model's capacity; raise max_size_mb or use smaller tables"
         seconds = 2.0 + self._rounds(domain) * (0.2 + 4e-8 * workload.cells + self.max_size_mb / 80.0)
         return Forecast(not reason, seconds, 200.0 + 3e-5 * workload.cells + 2 * self.max_size_mb, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        share, rest = self.measure_share, 1.0 if total_is_public else 1 - TOTAL_SHARE
+        share, rest = self.measure_share, 1.0 if total_is_public else 1 - rounds.TOTAL_SHARE
         stages = ((CHOOSING, (1 - share) * rest), (CHOSEN, share * rest))
-        return stages if total_is_public else ((COUNTING, TOTAL_SHARE), *stages)
+        return stages if total_is_public else ((COUNTING, rounds.TOTAL_SHARE), *stages)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Algorithm 1. Yields a Fitted event (before it Measured, the number of rows), then both in each round, then Finished."""
         capacity = Capacity(kernel.domain, self.max_size_mb)
         count = self._rounds(kernel.domain)
-        counted = yield from rounds.count_people(kernel, TOTAL_SHARE)
+        counted = yield from rounds.count_people(kernel, rounds.TOTAL_SHARE)
         model = uniform(kernel.domain, rounds.people(counted))
+        if kernel.domain.published:
+            model = self.fit(kernel, [], None, self.fitting.between, [counted])
         yield rounds.fitted(kernel, 0, "every record equally likely")
 
-        measurements: list[Measurement] = []
+        measurements, asked = list[Measurement](), kernel.domain.unpublished(workload.cliques)
         record = models.Selections()
         for number in range(1, count + 1):
             share, rho = self.measure_share, kernel.rho_left / (count + 1 - number)
             budget = rounds.RoundBudget.spending(rho, share, kernel.unit.marginal_l2, kernel.selection_price)
             measured = [m.clique for m in measurements]
             room = self.opening(number / count)  # all of the capacity, if nothing fits the open part of it
-            offered = capacity.allowed(measured, workload.cliques, room) or capacity.allowed(measured, workload.cliques)
+            offered = capacity.allowed(measured, asked, room) or capacity.allowed(measured, asked)
             offsets = {clique: float(self.cells(kernel.domain, clique)) for clique in offered}
             choice = models.choose(kernel, model.marginals(offered), dict.fromkeys(offered, 1.0), offsets, budget.eps)
             measurements += yield from rounds.measure(kernel, number, [choice.clique], budget.sigma)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation import threads
 from dpsynth_core.inference import rows
-from dpsynth_core.inference.model import impossible_rows, refined, structure_of
+from dpsynth_core.inference.model import refined, structure_of
+from dpsynth_core.inference.publishing import impossible_rows
 from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot, marginal
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.domain import Domain

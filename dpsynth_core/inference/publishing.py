@@ -1,0 +1,79 @@
+"""Rows that keep to what the domain says: to published tables, for which values are changed, and to impossible combinations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.published import PublishedTable
+from dpsynth_core.vocabulary.released import of_codes
+
+Codes = NDArray[np.integer]
+
+TRIES = 20
+"""How often rows are drawn anew that must not have the value that is missing elsewhere."""
+
+
+def kept(domain: Domain, codes: Codes, rng: np.random.Generator) -> Codes:
+    """The rows, shape (n, attributes), with values of as few changed as it takes. The largest table comes first; of each further one only
+    columns are changed that none before it has, within the cells of those that they share."""
+    fixed = set[str]()
+    codes = codes.copy() if domain.published else codes
+    for table in sorted(domain.published, key=lambda table: -len(table.columns)):
+        if free := [name for name in table.columns if name not in fixed]:
+            _keep(domain, codes, table, free, rng)
+            fixed.update(free)
+    return codes
+
+
+def _keep(domain: Domain, codes: Codes, table: PublishedTable, free: list[str], rng: np.random.Generator) -> None:
+    """Change the `free` columns of rows, in place, until they have the table's shares within the cells of its other columns."""
+    held = [name for name in table.columns if name not in free]
+    order = [table.columns.index(name) for name in (*held, *free)]
+    sizes, places = domain.sizes((*held, *free)), [domain.position(name) for name in (*held, *free)]
+    many = math.prod(sizes[len(held) :])
+    shares = table.shares.transpose(order).reshape(-1, many)
+    cells = np.ravel_multi_index(tuple(codes[:, place].astype(np.intp) for place in places), sizes)
+    counts = np.bincount(cells, minlength=shares.size).reshape(shares.shape)
+    targets = _rounded(shares, counts)
+    for _ in range(TRIES):
+        surplus = (counts - targets).reshape(-1)
+        among = np.flatnonzero(surplus[cells] > 0)
+        if not len(among):
+            return
+        among = among[np.lexsort((rng.random(len(among)), cells[among]))]
+        first = np.searchsorted(cells[among], cells[among])
+        leaving = among[np.arange(len(among)) - first < surplus[cells[among]]]
+        leaving = leaving[np.lexsort((rng.random(len(leaving)), cells[leaving] // many))]
+        entered = np.repeat(np.arange(shares.size), np.maximum(-surplus, 0))  # as many within each cell of the columns that stay
+        changed = codes[leaving]
+        changed[:, places[len(held) :]] = np.stack(np.unravel_index(entered % many, sizes[len(held) :]), axis=1)
+        good = ~impossible_rows(domain, changed)
+        codes[leaving[good]], cells[leaving[good]] = changed[good], entered[good]
+        counts = np.bincount(cells, minlength=shares.size).reshape(shares.shape)
+
+
+def _rounded(shares: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Whole numbers, of each row as many as its counts are together, nearest to its shares (largest remainders); the counts where it has
+    no share."""
+    of_row, people = shares.sum(axis=1, keepdims=True), counts.sum(axis=1, keepdims=True)
+    wanted = np.divide(shares * people, of_row, where=of_row > 0, out=counts.astype(np.float64))
+    whole = np.floor(wanted)
+    rank = np.argsort(np.argsort(whole - wanted, axis=1, kind="stable"), axis=1, kind="stable")
+    return (whole + (rank < people - whole.sum(axis=1, keepdims=True))).astype(np.int64)
+
+
+def impossible_rows(domain: Domain, codes: Codes) -> NDArray[np.bool_]:
+    """Which rows lie in a structural zero. codes: shape (rows, attributes)."""
+    wrong = np.zeros(len(codes), dtype=bool)
+    for clique, zeros in domain.zeros.items():
+        wrong |= zeros[tuple(codes[:, a] for a in map(domain.position, clique))]
+    return wrong
+
+
+def rows_off(domain: Domain, codes: Codes) -> list[float]:
+    """Of each published table, by how many rows a cell is off at most; below 1 where it is rounding alone."""
+    return [float(np.abs(of_codes(domain, codes, one.columns) - len(codes) * one.shares).max()) for one in domain.published]

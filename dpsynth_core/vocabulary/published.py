@@ -1,0 +1,96 @@
+"""Tables that were published about the same people: how many of them have each value of a column, or each combination of several.
+
+They are public before anything is measured, so mechanisms take their shares as known, and the rows keep to them. Shares and not counts:
+such a table may be of another day, and of more or fewer people. That it was published is the curator's word.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError, first_repeated, shown
+from dpsynth_core.foundation.visible import listed
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.marginals import project, summed_axes
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.zeros import Cells
+
+FIELD = "published_tables"
+MAX_CELLS = 100_000
+AGREE = 1e-3
+"""The share of the people that two tables may have in different cells of the columns that both have: published numbers are rounded."""
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedTable:
+    """columns: in the domain's order. shares: of the people, adding up to 1, one axis for each column. source: where it was published."""
+
+    columns: Clique
+    shares: NDArray[np.float64]
+    source: str
+
+    @property
+    def sentence(self) -> str:
+        return f"How many people there are by {' × '.join(self.columns)} was taken as published (“{self.source}”)"
+
+
+def read(
+    columns: Sequence[str], cells: Sequence[Sequence[object]], source: str, attributes: Sequence[Attribute], field: str = FIELD
+) -> PublishedTable:
+    """cells: the label of a cell in each of `columns`, and a count; cells that are left out have nobody, but each value is in one. Raises
+    InputError."""
+    by_name = {attribute.name: attribute for attribute in attributes}
+    if not source.strip() or not source.isprintable():
+        raise InputError(f"{field}.source", "it does not say where the table was published", "name the publication in a line of text")
+    if not columns or first_repeated(columns) is not None or (unknown := [name for name in columns if name not in by_name]):
+        problem = f"{shown(unknown[0])} is not in the domain" if columns and unknown else "it names no column, or one twice"
+        raise InputError(f"{field}.columns", problem, "name columns of the domain, each once")
+    if learnt := [name for name in columns if by_name[name].most]:
+        raise InputError(f"{field}.columns", f"the values of {shown(learnt[0])} are to be learnt", "list its values in the domain")
+    places = [{label: code for code, label in enumerate(by_name[name].cell_labels())} for name in columns]
+    if (size := math.prod(map(len, places))) > MAX_CELLS:
+        raise InputError(f"{field}.cells", f"its columns have {size:,} cells together", f"use at most {MAX_CELLS:,}")
+    counts, seen = np.zeros([len(of) for of in places]), np.zeros([len(of) for of in places], dtype=bool)
+    for cell in cells:
+        if len(cell) != len(columns) + 1 or any(value not in of for value, of in zip(map(str, cell), places, strict=False)):
+            problem, remedy = f"{shown(list(cell))} is not one value of each of its columns and a count", "write values as the domain does"
+            raise InputError(f"{field}.cells", problem, remedy)
+        *values, count = cell
+        if isinstance(count, bool) or not isinstance(count, int | float) or not 0 <= count < math.inf:
+            raise InputError(f"{field}.cells", f"{shown(count)} is no number of people", "give a number from 0")
+        place = tuple(of[str(value)] for value, of in zip(values, places, strict=True))
+        if seen[place]:
+            raise InputError(f"{field}.cells", f"{shown(values)} is counted twice", "count it once")
+        counts[place], seen[place] = count, True
+    for axis, name in enumerate(columns):
+        named = np.asarray(seen.any(axis=tuple(other for other in range(seen.ndim) if other != axis)))[: by_name[name].values]
+        if not named.all():
+            label = by_name[name].cell_labels()[int(named.argmin())]
+            raise InputError(f"{field}.cells", f"{shown(label)} of {shown(name)} is in none of them", "count it, with 0 where nobody is")
+    if not counts.any():
+        raise InputError(f"{field}.cells", "nobody is in any of them", "give the numbers that were published")
+    order = sorted(range(len(columns)), key=lambda axis: list(by_name).index(columns[axis]))
+    return PublishedTable(tuple(columns[axis] for axis in order), counts.transpose(order) / counts.sum(), source.strip())
+
+
+def check(tables: Sequence[PublishedTable], zeros: Mapping[Clique, Cells]) -> None:
+    """That they can all hold. zeros: the domain's impossible cells. Raises InputError."""
+    for number, table in enumerate(tables):
+        for clique, impossible in zeros.items():
+            shared = tuple(name for name in clique if name in table.columns)
+            ever = (~impossible).any(axis=summed_axes(clique, shared))
+            if shared and (project(table.shares, table.columns, shared) * ~ever).any():
+                problem = f"it counts people in combinations of {listed(list(shared), 5)} that the domain calls impossible"
+                raise InputError(f"{FIELD}.{number}.cells", problem, "correct one of the two")
+    for (_, one), (number, other) in combinations(enumerate(tables), 2):
+        shared = tuple(name for name in one.columns if name in other.columns)
+        apart = np.abs(project(one.shares, one.columns, shared) - project(other.shares, other.columns, shared)).sum() / 2
+        if shared and apart > AGREE:
+            problem = f"of {listed(list(shared), 5)} it has {apart:.1%} of the people in other cells than another published table"
+            raise InputError(f"{FIELD}.{number}.cells", problem, "leave one of the two out")
