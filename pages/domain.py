@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpsynth_core.web.domain import column_view, domain_table, draft_rows, fit_view, list_view, sources_view, zeros_view
+from dpsynth_core.web.domain import column_view, domain_table, draft_rows, fit_view, list_view, published_view, sources_view, zeros_view
 from dpsynth_core.web.shell import document, frame
 from dpsynth_core.web.shell.text import names
 
@@ -31,6 +31,7 @@ def main() -> None:
             list_view.choices(project, rows, fit_view.remarks(comparison))
     unfit = fit_view.section(project, rows, comparison)
     zeros_view.section(project, rows)
+    published_view.section(project)
     still_open = list(domain_table.problems(rows))
     why = f"Still open: {names(still_open, 3)}" if still_open else "" if any(row.use for row in rows) else "Use at least one column."
     if unfit:

@@ -37,6 +37,10 @@ def add(commands: Commands) -> None:
     make.add_argument("--origin-reason", metavar="TEXT", default="", help=reason)
     public = "a public table of the same columns, for mechanisms that can use one"
     make.add_argument("--public", metavar="FILE", type=Path, help=public)
+    known = "a table that was published about the same people: columns of the domain, and their counts in the column count; may be repeated"
+    make.add_argument("--published", metavar="FILE", type=Path, action="append", default=[], help=known)
+    where = "where that was published, in a few words; once for each --published, in their order"
+    make.add_argument("--published-from", metavar="TEXT", action="append", default=[], help=where)
     drawn, ranges = "random:3:COUNT:SEED | skewed:3:SEED", "ranges:all | ranges:a,b"
     workload = f"all-3way | all-2way | target:COLUMN:3 | {drawn} | threshold:1-of-3:all | {ranges} | weights:a,b:2;c:1 | FILE"
     make.add_argument("--workload", default=ALL_TRIPLES, help=f"{workload} (default: %(default)s)")
@@ -153,6 +157,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         "data": section,
         "unit": {"relation": options.relation, "person_column": options.person_column, "max_rows_per_person": rows},
         **({} if options.public is None else {"public": _public_table(options.public)}),
+        **({"published_tables": _published(options, domain)} if options.published or options.published_from else {}),
         "other_copies": options.other_copies,
         "looks": stated(options.looked, "--looked"),
         "about": about_spec.read("\n".join(options.about), "--about"),
@@ -208,6 +213,7 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
             raise InputError("--rules", "it is of two linked tables", "state rules about one table in its domain")
         return {}
     one_table = {"--person-column": options.person_column, "--public": options.public, "--model": options.model}
+    one_table |= {"--published": options.published}
     one_table |= {"--max-rows-per-person": options.max_rows_per_person != "1"}
     one_table |= {f"--{name}": getattr(options, name) not in (usual, "0") for name, usual in _OF_NUMBERS.items()}
     one_table |= {"--workload": options.workload != ALL_TRIPLES, "--mechanism": options.mechanism != "aim", "--set": options.set}
@@ -311,6 +317,17 @@ def _public_table(path: Path) -> dict[str, Any]:
 
     form = detect_without_doubt(path, "public")
     return form.section(path) | {"sha256": digest(path)}
+
+
+def _published(options: argparse.Namespace, domain: Domain) -> list[dict[str, Any]]:
+    """The spec's sections about published tables. Raises InputError."""
+    from dpsynth_core.sources.published import section
+
+    if len(options.published) != len(options.published_from):
+        problem = "it does not say of each published table where it was published"
+        raise InputError("--published-from", problem, "state it once for each --published, in their order")
+    stated = zip(options.published, options.published_from, strict=True)
+    return [section(path, domain, where, f"--published {number}") for number, (path, where) in enumerate(stated, start=1)]
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -27,9 +27,14 @@ from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFA
 from dpsynth_core.planning.unit_spec import UNNAMED
 from dpsynth_core.planning.ways import Facts, expected
 from dpsynth_core.release import making, synthesis
+from dpsynth_core.sources.published import section
 from dpsynth_core.vocabulary.domain import Domain
 
 if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+
     from dpsynth_core.interface.release import Release
     from dpsynth_core.mechanisms.mechanism import Forecast
 
@@ -46,20 +51,23 @@ class Options(TypedDict, total=False):
     """What `plan` takes besides. Each is a field of a spec; the reference says more of them.
 
     delta: probability that the guarantee fails. mechanism, settings: its name and its parameters. person: the column that tells people
-    apart, and rows_per_person how many rows of each count. relation: "add-remove" or "replace". people: about how many there are, as far as
-    that is public; decides nothing but the forecast. rows: how many to write. certificate, discovery, inside, means, ranges, weighted:
-    shares. weight: the column of survey weights, whose upper bound is the largest that counts; take the design weight, which depends on no
-    other record. weight_totals: public totals that the rows' weights are calibrated to, by column and value. weight_tables: of several
-    columns, whose weighted errors are measured too. criteria: fixed beforehand. models: columns that models are to predict.
-    epsilon_reason, domain_origin, origin_reason, other_copies, looked (["nothing"] where there was no look): what the release says of how
-    it came about. about: ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``, and contact, citation, period and place likewise.
-    form: how a file is written, or the table or query of a database.
+    apart, and rows_per_person how many rows of each count. published: tables that were published about the same people, each a path or a
+    pandas frame with columns of the domain and `count`, and where it was published: ``[("ages.csv", "Census 2021")]``. relation:
+    "add-remove" or "replace". people: about how many there are, as far as that is public; decides nothing but the forecast. rows: how
+    many to write. certificate, discovery, inside, means, ranges, weighted: shares. weight: the column of survey weights, whose upper
+    bound is the largest that counts; take the design weight, which depends on no other record. weight_totals: public totals that the
+    rows' weights are calibrated to, by column and value. weight_tables: of several columns, whose weighted errors are measured too.
+    criteria: fixed beforehand. models: columns that models are to predict. epsilon_reason, domain_origin, origin_reason, other_copies,
+    looked (["nothing"] where there was no look): what the release says of how it came about. about: ``{"licence": "CC-BY-4.0",
+    "creators": ["Statistics Office"]}``, and contact, citation, period and place likewise. form: how a file is written, or the table or
+    query of a database.
     """
 
     delta: float
     mechanism: str
     settings: Mapping[str, float | int | bool | str]
     person: str | None
+    published: Sequence[tuple[str | os.PathLike[str] | pd.DataFrame, str]]
     rows_per_person: int
     relation: str
     people: int | None
@@ -135,6 +143,7 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
             "person_column": options.get("person"),
             "max_rows_per_person": options.get("rows_per_person", 1),
         },
+        **({"published_tables": _published(options["published"], domain)} if options.get("published") else {}),
         "other_copies": options.get("other_copies", ""),
         "about": options.get("about"),
         "looks": stated([looked] if isinstance(looked, str) else looked, "looked"),
@@ -159,6 +168,12 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
         "mechanism": {"name": options.get("mechanism", "aim"), "settings": options.get("settings", {})},
         "output": {"rows": options.get("rows")},
     }
+
+
+def _published(tables: Any, domain: Domain) -> list[dict[str, Any]]:
+    if not isinstance(tables, Sequence) or not all(isinstance(one, tuple | list) and len(one) == 2 for one in tables):
+        raise InputError("published", "it is no list of tables with where each was published", 'give [("ages.csv", "Census 2021")]')
+    return [section(table, domain, str(where), f"published {number}") for number, (table, where) in enumerate(tables, start=1)]
 
 
 def _weight(options: Options) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
 from dpsynth_core.planning import origins, weakness
-from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, MAX_ROWS, STANDIN, BudgetSpec, MembersSpec, Spec
+from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, MAX_ROWS, STANDIN, BudgetSpec, MembersSpec, PublishedSpec, Spec
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.privacy.unit import Unit
@@ -171,7 +171,7 @@ class Plan:
             mechanism = registry.configured(registry.get(spec.mechanism.name), spec.mechanism.settings)
         else:
             mechanism, domain = Households(link), link.domain
-        domain = _with_published(spec, domain)
+        domain = with_published(domain, spec.published_tables)
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
         into = looked_into(mechanism, domain, spec.data.kind)
@@ -335,9 +335,9 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     return ruled(households, members, spec.unit.max_rows_per_person, second.rules)
 
 
-def _with_published(spec: Spec, domain: Domain) -> Domain:
+def with_published(domain: Domain, sections: Sequence[PublishedSpec]) -> Domain:
     """The domain with the tables that were published of the people. Raises InputError where they do not fit it, or each other."""
-    stated = enumerate(spec.published_tables)
+    stated = enumerate(sections)
     tables = [published.read(one.columns, one.cells, one.source, domain.attributes, f"{published.FIELD}.{i}") for i, one in stated]
     published.check(tables, domain.zeros if tables else {})
     return replace(domain, published=tuple(tables))

@@ -66,7 +66,7 @@ def fit(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[C
         rows += batch.num_rows
         for attribute in domain:
             name, column = attribute.name, batch.column(batch.schema.get_field_index(attribute.name))
-            absent, strange = _apart(attribute, column, form.notation)
+            absent, strange = apart(attribute, column, form.notation)
             missing[name] += int(absent.sum())
             beyond[name] += int(strange.sum())
             if strange.any():
@@ -80,7 +80,7 @@ def fit(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[C
 
 def outside(attribute: Attribute, column: pa.Array, notation: Notation) -> int:
     """How many values are neither missing nor in the attribute's domain: unlisted, beyond the bounds, or no number at all."""
-    return int(_apart(attribute, column, notation)[1].sum())
+    return int(apart(attribute, column, notation)[1].sum())
 
 
 def missing_label(attribute: Attribute) -> str:
@@ -97,7 +97,8 @@ def outside_label(attribute: Attribute) -> str:
     return attribute.cell_labels()[attribute.code_for_unlisted]
 
 
-def _apart(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
+def apart(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
+    """Which values are missing, and which are outside."""
     if attribute.is_coded:
         plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         numbers, text = floats(plain, notation), texts(plain)

@@ -157,7 +157,8 @@ def shortlist(project: Current, forecasts: Forecasts) -> None:
 
 def forecasts(draft: document.Draft) -> Forecasts:
     """What each mechanism would need for this plan, the chosen one with its own settings; or why it cannot run."""
-    parts = {part: draft.get(part) for part in ("domain", "workload", "unit", "budget", "mechanism", "public", "criteria", "models")}
+    about = ("domain", "workload", "unit", "budget", "mechanism", "public", "published_tables", "criteria", "models")
+    parts = {part: draft.get(part) for part in about}
     parts["data"] = {part: (draft.get("data") or {}).get(part, default) for part, default in (("kind", "csv"), ("engine", None))}
     return _forecasts(json.dumps(parts, sort_keys=True), document.people(draft))
 

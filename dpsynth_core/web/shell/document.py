@@ -1,7 +1,7 @@
 """The draft of a release: a spec that may still be incomplete, plus the wizard's own notes under "wizard".
 
-Keys as in `spec.Spec` (population, data, members, unit, domain, domain_origin, domain_justification, other_copies, about, workload,
-criteria, budget, models, mechanism, output), each present once it is known. `wizard` holds what only the pages need:
+Keys as in `spec.Spec` (population, data, members, published_tables, unit, domain, domain_origin, domain_justification, other_copies,
+about, workload, criteria, budget, models, mechanism, output), each present once it is known. `wizard` holds what only the pages need:
 
     passed    names of the steps left through Continue
     source    "upload" | "path" | "database" | "demo" | "plan"; label: what to call the table on screen; columns: its column names
@@ -48,13 +48,14 @@ from dpsynth_core.planning import proposals as proposed
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.plan import Plan, Shares, budgeted, looked_into
 from dpsynth_core.planning.proposals import Cost, Proposal
-from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFAULT_MEANS, DEMO, BudgetSpec, Spec
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFAULT_MEANS, DEMO, BudgetSpec, PublishedSpec, Spec
 from dpsynth_core.privacy import budget as budgets
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.detect_notation import Doubt
 from dpsynth_core.sources.notation import DEFAULT_MISSING
 from dpsynth_core.sources.registry import KINDS, can_be_linked
 from dpsynth_core.store import accounts, ledger
+from dpsynth_core.vocabulary import published
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import DATA, Domain, column_field
@@ -184,7 +185,10 @@ def domains(draft: Mapping[str, Any]) -> tuple[Domain, ...]:
 
 def domain(draft: Mapping[str, Any]) -> Domain:
     """What the workload is over: of two linked tables, their pairs. Raises InputError while it is missing or wrong."""
-    return link(draft).domain if is_linked(draft) else domains(draft)[0]
+    if is_linked(draft):
+        return link(draft).domain
+    domains(draft)
+    return _with_published(_key(draft["domain"]), _key(draft.get(published.FIELD) or []))
 
 
 def link(draft: Mapping[str, Any], rules: Sequence[Any] | None = None) -> Link:
@@ -213,8 +217,7 @@ def workload(draft: Mapping[str, Any]) -> Workload:
         return _all_kinds(link(draft))
     if not draft.get("workload"):
         raise InputError("workload", "no marginals are chosen yet", "finish the Workload page")
-    domain(draft)
-    return _workload(_key(draft["domain"]), _key(draft["workload"]))
+    return replace(_workload(_key(draft["domain"]), _key(draft["workload"])), domain=domain(draft))
 
 
 def criteria(draft: Mapping[str, Any]) -> tuple[AnyCriterion, ...]:
@@ -404,6 +407,12 @@ def _plan(text: str) -> Plan:
 @lru_cache(maxsize=128)
 def _domain(text: str) -> Domain:
     return Domain.from_json(json.loads(text))
+
+
+@lru_cache(maxsize=16)
+def _with_published(text: str, tables_text: str) -> Domain:
+    sections = [PublishedSpec.model_validate_json(json.dumps(one)) for one in json.loads(tables_text)]
+    return plans.with_published(_domain(text), sections)
 
 
 @lru_cache(maxsize=16)

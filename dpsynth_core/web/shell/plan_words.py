@@ -53,6 +53,7 @@ _NAMES = {
     "output.tables": "tables of rows",
     "population": "population",
     "public": "public table",
+    "published_tables": "published tables",
     "unit.max_rows_per_person": "rows of one person, at most",
     "unit.person_column": "column that tells people apart",
     "unit.relation": "what an outsider must not be able to tell",

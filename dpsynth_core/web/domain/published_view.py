@@ -1,0 +1,77 @@
+"""Part of the Domain page: tables that were published about the same people. It is here because their values are those of the domain."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import published
+from dpsynth_core.vocabulary.published import FIELD
+from dpsynth_core.web.shell import document, fields, frame, session
+from dpsynth_core.web.shell.document import Draft
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal
+
+HELP = (
+    "A census or an annual report may have said how many people there are by age, by sex, by region, or by age and sex together. What "
+    "everybody can look up costs no budget: nothing is measured of it, and the synthetic rows have these counts, scaled to their number."
+)
+_WHERE = "Where was it published?"
+_FORM = "A line for each value, or each combination of values, with columns named as here and the number of people in a column `count`."
+_WARNING = (
+    "Only what was published already. Counts that were made from this very table and never published are private: here they would be given "
+    "away without noise, and nothing can find that out."
+)
+
+
+def section(project: Current) -> None:
+    """The tables so far, and a way to add one."""
+    tables = project.draft.get(FIELD, [])
+    if document.is_linked(project.draft) and not tables:
+        return
+    title = "Published tables of these people" + (f" ({len(tables)})" if tables else "")
+    with st.expander(title, expanded=bool(tables), icon=":material/newspaper:", key=f"{project.id}:published"):
+        st.caption("What anybody can look up about these people is not paid for, and the rows keep to it.", help=HELP)
+        for number, table in enumerate(tables):
+            _shown(number, table)
+        if document.problem(project.draft | {FIELD: []}, "domain") is not None:
+            st.caption(":material/edit: Possible once all columns are complete.")
+        else:
+            st.warning(_WARNING, icon=":material/lock:")
+            key = f"{project.id}:published:where:{len(tables)}"
+            where = st.text_input(_WHERE, key=key, max_chars=300, placeholder="Census 2021, table 4, or the address of a page")
+            st.caption(_FORM)
+            fields.table_file("published_upload", partial(_add, project.draft, where))
+        frame.refused_at(FIELD)
+        if tables and (wrong := document.problem(project.draft, "domain")) is not None:
+            fields.problem(wrong)
+
+
+def _shown(number: int, table: dict[str, Any]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"published_{number}"):
+        st.markdown(f"**{literal(' × '.join(table['columns']))}** ({literal(table['source'])})")
+        look = {"icon": ":material/delete:", "type": "tertiary", "help": f"Leave table {number + 1} out"}
+        gone = partial(session.edit, lambda draft: draft[FIELD].remove(table), FIELD)
+        st.button("Delete", key=f"published_delete_{number}", on_click=gone, **look)
+    lines = pd.DataFrame(table["cells"], columns=[*table["columns"], "people"])
+    st.dataframe(lines, hide_index=True, height=min(240, 40 + 35 * len(lines)), alt="A published table")
+
+
+def _add(draft: Draft, where: str, file: Any) -> None:
+
+    def change(stored: Draft) -> None:
+        if not where.strip():
+            raise InputError(FIELD, "it does not say where it was published", "say it above, and choose the file again")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, f"table{Path(file.name).suffix}")
+            path.write_bytes(file.getbuffer())
+            made = published.section(path, document.domain(draft | {FIELD: []}), where, FIELD)
+        stored[FIELD] = [*stored.get(FIELD, []), made]
+
+    session.edit(change, FIELD)
