@@ -48,8 +48,9 @@ def read(
     by_name = {attribute.name: attribute for attribute in attributes}
     if not source.strip() or not source.isprintable():
         raise InputError(f"{field}.source", "it does not say where the table was published", "name the publication in a line of text")
-    if not columns or first_repeated(columns) is not None or (unknown := [name for name in columns if name not in by_name]):
-        problem = f"{shown(unknown[0])} is not in the domain" if columns and unknown else "it names no column, or one twice"
+    unknown = [name for name in columns if name not in by_name]
+    if unknown or not columns or first_repeated(columns) is not None:
+        problem = f"{shown(unknown[0])} is not in the domain" if unknown else "it names no column, or one twice"
         raise InputError(f"{field}.columns", problem, "name columns of the domain, each once")
     if learnt := [name for name in columns if by_name[name].most]:
         raise InputError(f"{field}.columns", f"the values of {shown(learnt[0])} are to be learnt", "list its values in the domain")

@@ -308,6 +308,7 @@ def test_a_charge_for_other_people_is_seen(twin: Path) -> None:
 # Brands
 
 
+SEXES = {"columns": ["sex"], "cells": [["female", 51], ["male", 49]], "source": "a census"}
 ALONE: dict[str, Any] = {"domain": THREE, "mechanism": {"name": "independent"}, "output": {"rows": 60}}
 
 
@@ -321,6 +322,7 @@ BRANDED: Mapping[str, Callable[[Path, Path], Release]] = {
     "simulated": lambda public, _: release_of("independent", public),
     "answers-only": lambda public, _: release_of("gaussian", public),
     "assumed-public": lambda public, _: release_of("aim_public", public),
+    "assumed-published": lambda *_: run(spec(**ALONE, published_tables=[SEXES])),
     "conditional": lambda public, _: release_of("mixture", public),
     "public-table": lambda public, _: release_of("mixture", public),
     "budget": lambda *_: run(spec(**ALONE, budget={"epsilon": 20.0, "delta": 1e-9})),

@@ -43,6 +43,7 @@ def test_a_clean_plan_has_none() -> None:
         ("other-copies", {"data": {"path": "people.csv"}}),
         ("same-file", {"elsewhere": ("others",)}),
         ("assumed-public", {"public": {"path": "census.csv"}}),
+        ("assumed-published", {"published_tables": [{"columns": ["a"], "cells": [["0", 1], ["1", 2]], "source": "a census"}]}),
         ("conditional", {"domain": {"a": 2, "b": 2}, "mechanism": {"name": "learn", "settings": SEARCHED}}),
     ],
 )

@@ -1,0 +1,229 @@
+"""A release that keeps to published tables, from files and options to the bundle: what it measures, what it says, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpsynth_core as dps
+from dpsynth_core import cli
+from dpsynth_core.bundle.unpack import Bundle, read
+from dpsynth_core.foundation.errors import CapacityError
+from dpsynth_core.inference.publishing import rows_off
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning import leaks
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.seeded_noise import SeededNoise
+from dpsynth_core.release import recovery, synthesis
+from dpsynth_core.vocabulary.domain import Domain
+from tests.bundle.pack import pack
+from tests.refusals import refused
+from tests.releases import check_sound, ended, found, packed, run
+from tests.specs import usual
+
+QUESTION = "Do the rows keep to published tables?"
+KEEPING = [name for name, one in registry.MECHANISMS.items() if one.card.keeps_published]
+NO_SPARE = {"other": False, "missing": False}
+COLUMNS = [
+    {"name": "sex", "kind": "categorical", "categories": ["f", "m"], **NO_SPARE},
+    {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 20, "other": "nearest", "missing": False},
+    {"name": "zone", "kind": "categorical", "categories": ["n", "s", "w"], **NO_SPARE},
+    {"name": "work", "kind": "categorical", "categories": ["no", "part", "full"], **NO_SPARE},
+]
+DOMAIN = {"version": 1, "attributes": COLUMNS}
+ZONES = {"columns": ["zone"], "cells": [["n", 500], ["s", 300], ["w", 200]], "source": "Yearbook"}
+SEXES = {"columns": ["sex"], "cells": [["f", 11], ["m", 9]], "source": "Yearbook"}
+WORK_BY_SEX = {
+    "columns": ["work", "sex"],
+    "cells": [["no", "f", 4], ["no", "m", 2], ["part", "f", 3], ["part", "m", 1], ["full", "f", 4], ["full", "m", 6]],
+    "source": "Census 2021, table 4",
+}
+_LABELS = Domain.from_json(DOMAIN)["age"].cell_labels()
+AGES = {
+    "columns": ["age"],
+    "cells": [[label, 5 + place] for place, label in enumerate(_LABELS)],
+    "source": "Yearbook",
+}
+
+
+def stated(*tables: Mapping[str, Any], **more: Any) -> Spec:
+    people = {"kind": "standin", "standin": {"rows": 900}}
+    return Spec.from_json(usual(people, DOMAIN, published_tables=list(tables), **more))
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("mechanism", KEEPING)
+@pytest.mark.parametrize("tables", [[ZONES], [WORK_BY_SEX, ZONES], [SEXES, ZONES, AGES]], ids=["one", "crossed", "most"])
+def test_nothing_is_measured_of_them_and_rows_keep_to_them(mechanism: str, relation: str, tables: list[dict[str, Any]]) -> None:
+    release = run(stated(*tables, mechanism=mechanism, unit={"relation": relation}), SeededNoise(5))
+    known = [set(one["columns"]) for one in tables]
+    assert not [m.clique for m in release.measurements if m.clique and any(set(m.clique) <= columns for columns in known)]
+    assert release.rho_spent == pytest.approx(release.rho)  # all of the budget is for the rest
+    assert max(rows_off(release.domain, np.asarray(release.codes))) < 1
+
+
+@pytest.mark.parametrize("mechanism", ["aim", "mst", "mwem_pgm"])
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_where_all_columns_are_published_pairs_get_everything(mechanism: str, relation: str) -> None:
+    release = run(stated(WORK_BY_SEX, ZONES, AGES, mechanism=mechanism, unit={"relation": relation}), SeededNoise(6))
+    assert {len(m.clique) for m in release.measurements} == {2} | ({0} if relation == "add-remove" else set())
+    assert release.rho_spent == pytest.approx(release.rho)
+    assert max(rows_off(release.domain, np.asarray(release.codes))) < 1
+    assert release.total == pytest.approx(900, abs=0 if relation == "replace" else 400)  # six deviations of the noise of a count or more
+
+
+def test_what_cannot_keep_to_them_says_so_and_so_does_what_has_nothing_to_measure() -> None:
+    for name in registry.MECHANISMS.keys() - set(KEEPING):
+        plan = Plan.of(stated(ZONES, mechanism=name))
+        assert "does not keep to published tables; use AIM" in plan.forecast.reason
+    saying = "published tables have all that is asked for"
+    refused(synthesis.plan, stated(ZONES, WORK_BY_SEX, SEXES, AGES, workload={"kind": "all", "k": 1}), kind=CapacityError, saying=saying)
+    saying = "every column is published"
+    refused(synthesis.plan, stated(ZONES, WORK_BY_SEX, AGES, mechanism="independent"), kind=CapacityError, saying=saying)
+
+
+def test_a_model_that_they_make_too_large_is_refused_before_anything_is_spent() -> None:
+    crossed = {"columns": ["a", "b"], "cells": [[str(code), str(code), 1] for code in range(120)], "source": "x"}
+    small = {"name": "aim", "settings": {"max_size_mb": 0.1}}
+    spec = usual({"kind": "standin", "standin": {}}, {"a": 120, "b": 120, "c": 2}, mechanism=small, published_tables=[crossed])
+    saying = "and the published tables alone are larger"  # 14,400 cells of eight bytes
+    refused(synthesis.plan, Spec.from_json(spec), kind=CapacityError, saying=saying)
+
+
+def test_their_fields_are_named_where_something_is_wrong() -> None:
+    assert refused(stated, ZONES | {"cells": "many"}).field == "published_tables.0.cells"
+    assert refused(Plan.of, stated(SEXES, ZONES | {"columns": ["nowhere"]})).field == "published_tables.1.columns"
+    assert refused(Plan.of, stated(SEXES, ZONES | {"source": ""})).field == "published_tables.1.source"
+    other = SEXES | {"cells": [["f", 1], ["m", 3]]}
+    assert refused(Plan.of, stated(SEXES, other), saying="other cells than another").field == "published_tables.1.cells"
+    never = {**DOMAIN, "impossible": [{"never": {"sex": ["f"], "work": ["full"]}}]}
+    impossible = Spec.from_json(stated(WORK_BY_SEX).model_dump(mode="json") | {"domain": never})
+    assert refused(Plan.of, impossible, saying="calls impossible").field == "published_tables.0.cells"
+    learnt = [{"name": "zone", "kind": "categorical", "discover": True}, *COLUMNS[:2]]
+    asked = Spec.from_json(usual({"kind": "csv", "path": "people.csv"}, DOMAIN | {"attributes": learnt}, published_tables=[ZONES]))
+    assert refused(Plan.of, asked, saying="to be learnt").field == "published_tables.0.columns"
+
+
+def test_two_linked_tables_refuse_them() -> None:
+    people = {"kind": "csv", "path": "homes.csv"}
+    unit = {"person_column": "id", "max_rows_per_person": 2}
+    members = {"path": "members.csv", "domain": {"version": 1, "attributes": [COLUMNS[1]]}}
+    homes = DOMAIN | {"attributes": COLUMNS[2:3]}
+    spec = Spec.from_json(usual(people, homes, unit=unit, members=members, mechanism="households", published_tables=[ZONES]))
+    assert refused(Plan.of, spec, saying="two linked tables do not go with it yet").field == "published_tables"
+
+
+def test_a_plan_without_them_has_the_digest_that_it_had() -> None:
+    assert "published_tables" not in stated().published()
+    assert stated(ZONES).published()["published_tables"][0]["source"] == "Yearbook"
+    assert stated(ZONES).digest() != stated(ZONES | {"source": "Another one"}).digest()
+    assert [leak.code for leak in leaks.find(stated(ZONES), 0) if "published" in leak.code] == ["assumed-published"]
+
+
+def test_a_bundle_is_sound_says_where_they_are_from_and_shows_what_is_tampered_with() -> None:
+    release = run(stated(WORK_BY_SEX, ZONES, output={"tables": 2}, budget={"epsilon": 1.0, "delta": 1e-9, "certificate": 0.1}))
+    bundle = packed(release)
+    check_sound(bundle, QUESTION)
+    for place in ("report.html", "DATA_CARD.md"):
+        text = _text(bundle, place)
+        assert "Census 2021, table 4" in text
+        assert "taken as published" in text
+    assert re.search(r"as many as its share of them, to 0\.\d+ rows", _text(bundle, "report.html"))
+    forged = release.spec.model_dump(mode="json")
+    forged["published_tables"][1]["cells"][0][1] = 700  # in place of 500
+    other = replace(release, plan=Plan.of(Spec.from_json(forged)))  # with a digest that fits
+    assert found(other)[QUESTION] == "failed"
+    assert found(replace(release, details=release.details | {"published_rows_off": 0.25}))[QUESTION] == "failed"
+
+
+def test_an_interrupted_run_is_finished_with_them() -> None:
+    release = run(stated(WORK_BY_SEX, ZONES))
+    again = recovery.recover(ended(release, release.transcript), lambda _: None)
+    assert np.array_equal(np.asarray(again.codes), np.asarray(release.codes))
+    short = recovery.recover(ended(release, release.transcript[:2]), lambda _: None)
+    assert short.codes is None
+    assert "assumed-published" in [brand.code for brand in short.brands]
+    assert pack(short)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    people = {"sex": rng.choice(["f", "m"], 800), "age": rng.integers(0, 100, 800), "zone": rng.choice(list("nsw"), 800)}
+    pd.DataFrame(people).to_csv("people.csv", index=False)
+    Path("domain.json").write_text(json.dumps(DOMAIN | {"attributes": COLUMNS[:3]}))
+    years = pd.DataFrame({"count": 100 + np.arange(200), "age": np.repeat(np.arange(100), 2), "sex": ["m", "f"] * 100})
+    years.to_csv("ages.csv", index=False)
+    return tmp_path
+
+
+def released(*more: str) -> int:
+    options = ["synthesize", "people.csv", "--domain", "domain.json", "--out", "out", "--epsilon", "1", "--workload", "all-2way"]
+    return cli.main([*options, *more])
+
+
+def test_the_command_line_reads_them_adds_up_years_and_can_be_checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert released("--published", "ages.csv", "--published-from", "Census 2021, table 4") == 0
+    rows = pd.read_csv(folder / "out" / "synthetic.csv")
+    wanted = pd.read_csv(folder / "ages.csv").groupby(["sex", "age"])["count"].sum()
+    wanted.index = pd.MultiIndex.from_arrays([wanted.index.get_level_values(0), wanted.index.get_level_values(1) // 5])
+    shares = wanted.groupby(level=[0, 1]).sum() / wanted.sum()
+    counts = rows.groupby(["sex", rows["age"] // 5]).size().reindex(shares.index, fill_value=0)
+    assert np.abs(counts - shares * len(rows)).max() < 1
+    check_sound(read(folder / "out" / "release.zip"), QUESTION)
+    assert cli.main(["verify", "out/release.zip"]) == 0
+    assert cli.main(["reproduce", "out/release.zip", "--out", "again"]) == 0
+    assert "each cell of 1 published tables has its share of the rows" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "saying"),
+    [
+        ("age,sex\n1,f\n", "it has no column 'count'"),
+        ("age,colour,count\n1,red,2\n", "'colour' has no values in the domain"),
+        ("sex,count\nf,2\nm,3\nx,4\n", "a value of its column 'sex' is not in the domain"),
+        ("sex,count\nf,2\nm,3\n,4\n", "a value of its column 'sex' is not in the domain"),
+        ("sex,count\nf,2\nm,many\n", "something else than a number"),
+        ("sex,count\nf,2\nm,-3\n", "-3.0 is no number of people"),
+        ("sex,count\nf,2\n", "'m' of 'sex' is in none of them"),
+        ("count\n2\n", "names no column"),
+    ],
+)
+def test_a_file_that_is_no_such_table_is_refused(folder: Path, capsys: pytest.CaptureFixture[str], text: str, saying: str) -> None:
+    Path("wrong.csv").write_text(text)
+    assert released("--published", "wrong.csv", "--published-from", "x") == 2
+    assert saying in capsys.readouterr().err
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_each_needs_a_word_on_where_it_was_published(capsys: pytest.CaptureFixture[str]) -> None:
+    assert released("--published", "ages.csv") == 2
+    assert "--published-from" in capsys.readouterr().err
+    assert released("--published", "ages.csv", "--published-from", "  ") == 2
+    assert "where the table was published" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_program_gives_a_path_or_a_frame() -> None:
+    zones = pd.DataFrame({"zone": list("nsw"), "count": [5, 3, 2]})
+    given = dps.plan("people.csv", "domain.json", epsilon=1, tables=2, published=[("ages.csv", "Census 2021"), (zones, "Yearbook")])
+    assert [table.columns for table in given.sealed.domain.published] == [("sex", "age"), ("zone",)]
+    assert given.sealed.domain.published[1].shares.tolist() == [0.5, 0.3, 0.2]
+    refused(dps.plan, "people.csv", "domain.json", epsilon=1, published=["ages.csv"], saying="no list of tables with where")
+
+
+def _text(bundle: Bundle, name: str) -> str:
+    with bundle.files[name].open() as stream:
+        return stream.read().decode()
