@@ -76,6 +76,7 @@ def given_reasons(spec: Spec) -> list[str]:
     reasons = {
         "domain_justification": spec.domain_justification,
         "other_copies": spec.other_copies,
+        "published_tables": spec.published_tables,
         "budget.reason": spec.budget.reason,
         "about": spec.about,
     }

@@ -54,7 +54,7 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
         " the budget implies"
         f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {conversion})."
         f"{_own_delta(plan)}{f' {plan.condition}' if plan.condition else ''}{_looks(spec)}"
-        f" {origins.sentence(spec)}"
+        f" {origins.sentence(spec)}{_published(plan)}"
     )
     return promise if private else f"{NOT_PRIVATE} Made with real noise, this would hold: {promise}"
 
@@ -62,6 +62,11 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
 def _looks(spec: Spec) -> str:
     """What was seen before the plan was sealed, as a sentence with a space before it; "" where no look is known."""
     return f" {looks.sentence(spec.looks)}" if spec.looks and not spec.data.simulated else ""
+
+
+def _published(plan: Plan) -> str:
+    tables = ", ".join(map(str, plan.domain.published))
+    return f" Not protected is what was taken as published before: {tables}." if tables else ""
 
 
 def _own_delta(plan: Plan) -> str:
@@ -101,8 +106,8 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
         nobody = "nothing here protects the people in it. That it may be used so is the curator's word."
         yield Brand("assumed-public", f"The table {table} was used as public: {nobody}")
     for known in plan.domain.published:
-        unprotected = "nothing here protects what that says, and the guarantee is for what it leaves open"
-        yield Brand("assumed-published", f"{known.sentence}: {unprotected}. That it was published is the curator's word.")
+        unprotected = "Nothing here protects what that table says, and the guarantee is for what it leaves open"
+        yield Brand("assumed-published", f"Taken as published: {known}. {unprotected}. That it was published is the curator's word.")
     yield from _hangs_on(plan)
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):
         yield Brand("budget", warning)

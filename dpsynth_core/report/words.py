@@ -163,7 +163,7 @@ def _assumptions(release: Release) -> Iterator[str]:
 
 
 def _published(release: Release) -> Iterator[str]:
-    yield from (f"{table.sentence}; none of the budget measured it." for table in release.domain.published)
+    yield from (f"Taken as published, so that none of the budget measured it: {table}." for table in release.domain.published)
     if (off := release.details.get(OFF)) is not None:
         yield f"In each cell of these published tables the rows are as many as its share of them, to {off:,.3g} rows."
 

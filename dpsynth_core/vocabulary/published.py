@@ -35,9 +35,8 @@ class PublishedTable:
     shares: NDArray[np.float64]
     source: str
 
-    @property
-    def sentence(self) -> str:
-        return f"How many people there are by {' × '.join(self.columns)} was taken as published (“{self.source}”)"
+    def __str__(self) -> str:
+        return f"{' × '.join(self.columns)} (“{self.source}”)"
 
 
 def read(

@@ -43,6 +43,7 @@ CHANGES: list[tuple[str, Any]] = [
     ("members", {"path": "children.csv", "domain": {"b": 2}}),
     ("weight", {"column": "a"}),
     ("public", {"path": "census.csv"}),
+    ("published_tables", [{"columns": ["a"], "cells": [["0", 1], ["1", 2], ["2", 3]], "source": "a census"}]),
     ("unit.relation", "replace"),
     ("unit.person_column", "a"),
     ("unit.max_rows_per_person", 2),
@@ -240,14 +241,17 @@ def test_the_yardstick_of_a_plan_whose_mechanism_keeps_a_tenth_is_a_number() -> 
 
 def test_the_whole_document_is_published_and_can_be_read_again() -> None:
     """A second table is a part where there is one, so that the digests of plans of one table are what they were; so is what is said of
-    licence and creators, and a weight."""
+    licence and creators, and a weight, and published tables."""
     members = {"members": {"path": "/somewhere/children.csv", "domain": {"b": 2}}}
     assert Spec.from_json(GOOD).digest() == "90520580be9304ce61d0c22441309bc365b962b3ca15a2279c3899fd831dbe51"  # before there was either
-    for document in (GOOD, GOOD | ALL_FOUR, GOOD | members, GOOD | {"about": {"place": "Norway"}}, GOOD | {"weight": {"column": "a"}}):
+    table = {"published_tables": [{"columns": ["a"], "cells": [["0", 1], ["1", 2.5], ["2", 3]], "source": "a census"}]}
+    others = (members, {"about": {"place": "Norway"}}, {"weight": {"column": "a"}}, table)
+    optional = {"about", "members", "weight", "published_tables"}
+    for document in (GOOD, GOOD | ALL_FOUR, *(GOOD | other for other in others)):
         spec = Spec.from_json(document)
         published = spec.published()
-        assert published.keys() | {"about", "members", "weight"} == json.loads(spec.model_dump_json()).keys()
-        assert all((part in published) == (part in document) for part in ("about", "members", "weight"))
+        assert published.keys() | optional == json.loads(spec.model_dump_json()).keys()
+        assert all((part in published) == (part in document) for part in optional)
         assert published["budget"] | {"weighted": 0.0} == json.loads(spec.budget.model_dump_json())
         assert Spec.from_json(published).published() == published
 

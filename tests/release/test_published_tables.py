@@ -133,10 +133,10 @@ def test_a_bundle_is_sound_says_where_they_are_from_and_shows_what_is_tampered_w
     release = run(stated(WORK_BY_SEX, ZONES, output={"tables": 2}, budget={"epsilon": 1.0, "delta": 1e-9, "certificate": 0.1}))
     bundle = packed(release)
     check_sound(bundle, QUESTION)
-    for place in ("report.html", "DATA_CARD.md"):
+    for place in ("report.html", "DATA_CARD.md", "codebook.xml"):
         text = _text(bundle, place)
         assert "Census 2021, table 4" in text
-        assert "taken as published" in text
+        assert "aken as published" in text
     assert re.search(r"as many as its share of them, to 0\.\d+ rows", _text(bundle, "report.html"))
     forged = release.spec.model_dump(mode="json")
     forged["published_tables"][1]["cells"][0][1] = 700  # in place of 500

@@ -168,7 +168,10 @@ def test_what_was_read_from_the_records_has_to_be_justified_anew() -> None:
     assert document.problem(copied(answered(), Whose.OTHERS), "domain") is not None
 
 
-def test_only_the_same_people_keep_their_account() -> None:
+def test_only_the_same_people_keep_their_account_and_what_was_published_of_them() -> None:
+    census = {"published_tables": [{"columns": ["eye"], "cells": [], "source": "a census"}]}
+    assert copied(answered() | census, Whose.SAME)["published_tables"] == census["published_tables"]
+    assert "published_tables" not in copied(answered() | census, Whose.OTHERS)
     assert copied(answered(), Whose.SAME)["population"] == "People"
     others = copied(answered(), Whose.OTHERS)
     assert "population" not in others

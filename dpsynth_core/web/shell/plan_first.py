@@ -103,7 +103,7 @@ def copied(draft: Mapping[str, Any], whose: Whose) -> Draft:
     notes, wizard = before.get("wizard", {}), new["wizard"]
     wizard |= {name: notes[name] for name in _NOTES if name in notes}
     if whose is Whose.SAME:
-        new |= {name: before[name] for name in ("population",) if name in before}
+        new |= {name: before[name] for name in ("population", "published_tables") if name in before}
         wizard |= {name: notes[name] for name in _ABOUT_THE_PEOPLE if name in notes}
     if named := document.columns(before):
         begin(new, named)
