@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from dpsynth_core.mechanisms.graphical.mwem_pgm import TOTAL_SHARE
 from dpsynth_core.mechanisms.registry import configured, get
+from dpsynth_core.mechanisms.rounds import TOTAL_SHARE
 from dpsynth_core.mechanisms.steps import Fitted, Measured
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.vocabulary.domain import Domain
