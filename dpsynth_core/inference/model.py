@@ -39,8 +39,6 @@ FAR, MUCH_WORK = 1e8, 1e9
 """Multiplications from which on a marginal is far to get, and from which on together those far are counted in rows drawn for that."""
 DRAWN_CELLS, DRAWN_TIMES, LEAST_TIMES = 40_000_000, 8, 4
 """Values of the rows drawn for that at most (160 MB); how many times the rows asked for they are, and must be to be a target."""
-HEAVY = 10.0
-"""How many times as much as the heaviest marginal published tables weigh where rows are moved towards marginals."""
 UNLIKELY = 1e-6
 """Rows of a cell that none of those has."""
 
@@ -118,9 +116,8 @@ class GraphicalModel:
         """The same of these columns alone, which are the first of the model's: the others are drawn with them, and left out before values
         are changed, so that they tie none. The rows keep to the domain's published tables."""
         generated = rows.generate(self.structure, self.calibration.potentials, n, rng)[:, : len(columns)]
-        domain, published = self.folding.model.keep(columns.names), [table.columns for table in columns.published]
-        heavy = HEAVY * max(marginals.values(), default=0.0)
-        marginals = _smallest(domain, {**marginals, **dict.fromkeys(published if marginals else (), heavy)})
+        domain = self.folding.model.keep(columns.names)
+        marginals = _smallest(domain, marginals)
         swept = self._swept(marginals)
         together = {} if swept is None else _blocks(domain, swept.together, swept.known, marginals)
         far = self._far([clique for clique in marginals if clique not in together])
