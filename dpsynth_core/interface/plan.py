@@ -31,10 +31,6 @@ from dpsynth_core.sources.published import section
 from dpsynth_core.vocabulary.domain import Domain
 
 if TYPE_CHECKING:
-    import os
-
-    import pandas as pd
-
     from dpsynth_core.interface.release import Release
     from dpsynth_core.mechanisms.mechanism import Forecast
 
@@ -67,7 +63,7 @@ class Options(TypedDict, total=False):
     mechanism: str
     settings: Mapping[str, float | int | bool | str]
     person: str | None
-    published: Sequence[tuple[str | os.PathLike[str] | pd.DataFrame, str]]
+    published: Sequence[tuple[Any, str]]
     rows_per_person: int
     relation: str
     people: int | None

@@ -23,7 +23,8 @@ MAX_CELLS = 100_000_000
 TOGETHER = 250_000
 """Cells that take noise at once: for seconds, in which nothing is shown and nobody can stop a run."""
 TOTAL_SHARE = 0.01
-"""Share of rho for the number of rows where no table tells it. At eps = 1, delta = 1e-9 its noise has sigma = 58."""
+"""Share of rho for the number of people where it is secret and no table tells it; the papers take it as known. At eps = 1, delta = 1e-9:
+sigma = 58."""
 LEAST_ROWS, MOST_ROWS = 1_000, 100_000
 """That are moved towards tables."""
 

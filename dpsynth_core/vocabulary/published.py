@@ -54,9 +54,10 @@ def read(
     if learnt := [name for name in columns if by_name[name].most]:
         raise InputError(f"{field}.columns", f"the values of {shown(learnt[0])} are to be learnt", "list its values in the domain")
     places = [{label: code for code, label in enumerate(by_name[name].cell_labels())} for name in columns]
-    if (size := math.prod(map(len, places))) > MAX_CELLS:
-        raise InputError(f"{field}.cells", f"its columns have {size:,} cells together", f"use at most {MAX_CELLS:,}")
-    counts, seen = np.zeros([len(of) for of in places]), np.zeros([len(of) for of in places], dtype=bool)
+    sizes = [*map(len, places)]
+    if math.prod(sizes) > MAX_CELLS:
+        raise InputError(f"{field}.cells", f"its columns have {math.prod(sizes):,} cells together", f"use at most {MAX_CELLS:,}")
+    counts, seen = np.zeros(sizes), np.zeros(sizes, dtype=bool)
     for cell in cells:
         if len(cell) != len(columns) + 1 or any(value not in of for value, of in zip(map(str, cell), places, strict=False)):
             problem, remedy = f"{shown(list(cell))} is not one value of each of its columns and a count", "write values as the domain does"

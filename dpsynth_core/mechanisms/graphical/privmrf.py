@@ -113,8 +113,7 @@ class PrivMrf:
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """A Measured per column and marginal, a Fitted for the graph and after the initial marginals and each round, then Finished."""
         kernel.prepare(list(combinations(kernel.domain.names, 2)))
-        sigma = rounds.sigma_for(COLUMNS * kernel.rho_total / len(kernel.domain), kernel.unit.marginal_l2)
-        run = _Run(self, kernel, (yield from rounds.measure(kernel, 0, rounds.columns_of(kernel.domain), sigma)))
+        run = _Run(self, kernel, (yield from rounds.measure_columns(kernel, COLUMNS * kernel.rho_total)))
         scores = run.scores()
         cliques = attribute_graph.cliques_of(run.folding.model, scores, run.capacity.cells)
         yield rounds.fitted(kernel, 0, f"joined columns in {len(cliques)} groups, of at most {max(map(len, cliques))} columns")

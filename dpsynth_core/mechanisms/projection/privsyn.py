@@ -83,9 +83,7 @@ class PrivSyn:
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """One Measured event per column, a Fitted for the choice, one Measured per chosen table, a Fitted, then Finished."""
         domain = kernel.domain
-        columns = rounds.columns_of(domain)
-        sigma = rounds.sigma_for(COLUMNS * kernel.rho_total / len(columns), kernel.unit.marginal_l2)
-        measurements = yield from rounds.measure(kernel, 0, columns, sigma)
+        measurements = yield from rounds.measure_columns(kernel, COLUMNS * kernel.rho_total)
         product = models.fit(kernel, measurements)
         measurements = smooth_columns(domain, measurements).instead(measurements)
 
@@ -99,7 +97,7 @@ class PrivSyn:
         chosen = merged(domain, dense, dependence, self.merged_cells)
         yield rounds.fitted(kernel, 0, f"chose {len(dense)} of {len(pairs)} pairs, in {len(chosen)} tables")
 
-        tables = chosen or columns  # nothing stands out of the noise: the columns get what is left
+        tables = chosen or rounds.columns_of(domain)  # nothing stands out of the noise: the columns get what is left
         kernel.prepare(tables)
         for table, share in rounds.least_error_shares(domain, dict.fromkeys(tables, 1.0)).items():
             measurements += yield from rounds.measure(kernel, 1, [table], rounds.sigma_for(share * rho, kernel.unit.marginal_l2))

@@ -19,10 +19,10 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 
 HELP = (
-    "A census or an annual report may have said how many people there are by age, by sex, by region, or by age and sex together. What "
-    "everybody can look up costs no budget: nothing is measured of it, and the synthetic rows have these counts, scaled to their number."
+    "How many people there are by age, by sex, by region, or by age and sex together, as a census or an annual report said. Nothing is "
+    "measured of it, and the synthetic rows have these counts, scaled to their number."
 )
-_WHERE = "Where was it published?"
+_TABLE = "published table"
 _FORM = "A line for each value, or each combination of values, with columns named as here and the number of people in a column `count`."
 _WARNING = (
     "Only what was published already. Counts that were made from this very table and never published are private: here they would be given "
@@ -39,39 +39,37 @@ def section(project: Current) -> None:
     with st.expander(title, expanded=bool(tables), icon=":material/newspaper:", key=f"{project.id}:published"):
         st.caption("What anybody can look up about these people is not paid for, and the rows keep to it.", help=HELP)
         for number, table in enumerate(tables):
-            _shown(number, table)
+            with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+                st.markdown(f"**{literal(' × '.join(table['columns']))}** ({literal(table['source'])})")
+                gone = partial(session.edit, partial(_remove, table=table), FIELD)
+                st.button("Delete", icon=":material/delete:", type="tertiary", key=f"published_delete_{number}", on_click=gone)
+            lines = pd.DataFrame(table["cells"], columns=[*table["columns"], "people"])
+            st.dataframe(lines, hide_index=True, height=min(240, 40 + 35 * len(lines)), alt="A published table")
         if document.problem(project.draft | {FIELD: []}, "domain") is not None:
             st.caption(":material/edit: Possible once all columns are complete.")
         else:
             st.warning(_WARNING, icon=":material/lock:")
-            key = f"{project.id}:published:where:{len(tables)}"
-            where = st.text_input(_WHERE, key=key, max_chars=300, placeholder="Census 2021, table 4, or the address of a page")
+            look = {"key": f"{project.id}:published:where:{len(tables)}", "max_chars": 300, "placeholder": "Census 2021, table 4"}
+            where = st.text_input("Where was it published?", **look)
             st.caption(_FORM)
-            fields.table_file("published_upload", partial(_add, project.draft, where))
+            fields.table_file("published_upload", partial(_add, project.draft | {FIELD: []}, where))
         frame.refused_at(FIELD)
         if tables and (wrong := document.problem(project.draft, "domain")) is not None:
             fields.problem(wrong)
 
 
-def _shown(number: int, table: dict[str, Any]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"published_{number}"):
-        st.markdown(f"**{literal(' × '.join(table['columns']))}** ({literal(table['source'])})")
-        look = {"icon": ":material/delete:", "type": "tertiary", "help": f"Leave table {number + 1} out"}
-        gone = partial(session.edit, lambda draft: draft[FIELD].remove(table), FIELD)
-        st.button("Delete", key=f"published_delete_{number}", on_click=gone, **look)
-    lines = pd.DataFrame(table["cells"], columns=[*table["columns"], "people"])
-    st.dataframe(lines, hide_index=True, height=min(240, 40 + 35 * len(lines)), alt="A published table")
+def _remove(draft: Draft, table: dict[str, Any]) -> None:
+    draft[FIELD].remove(table)
 
 
 def _add(draft: Draft, where: str, file: Any) -> None:
 
     def change(stored: Draft) -> None:
         if not where.strip():
-            raise InputError(FIELD, "it does not say where it was published", "say it above, and choose the file again")
+            raise InputError(_TABLE, "it does not say where it was published", "say it above, and choose the file again")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, f"table{Path(file.name).suffix}")
             path.write_bytes(file.getbuffer())
-            made = published.section(path, document.domain(draft | {FIELD: []}), where, FIELD)
-        stored[FIELD] = [*stored.get(FIELD, []), made]
+            stored[FIELD] = [*stored.get(FIELD, []), published.section(path, document.domain(draft), where, _TABLE)]
 
     session.edit(change, FIELD)

@@ -30,8 +30,6 @@ from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
-TOTAL_SHARE = 0.01
-"""Share of rho for the number of people, where no columns say it."""
 FIRST_STEPS, LAST_STEPS = 200, 100
 """Of the training to the columns, and of the last one, in which the network is fitted to all rounds."""
 ROUNDS_PER_COLUMN = 4
@@ -134,7 +132,7 @@ class Gem:
         """The columns, or without them the number of people where it is secret; then the rounds, all alike."""
         first: Split = ((SINGLE, self.start_share),)
         if not self.start_share:
-            first = () if total_is_public else ((COUNTING, TOTAL_SHARE),)
+            first = () if total_is_public else ((COUNTING, rounds.TOTAL_SHARE),)
         rest = 1 - sum(share for _, share in first)
         return *first, (CHOOSING, (1 - self.measure_share) * rest), (CHOSEN, self.measure_share * rest)
 
@@ -180,7 +178,7 @@ class _Run:
             self.total = max(1.0, rounds.total_from(kernel, self.measurements))
             self.measurements = smooth_columns(kernel.domain, self.measurements).instead(self.measurements)
         else:
-            self.total = rounds.people((yield from rounds.count_people(kernel, TOTAL_SHARE)))
+            self.total = rounds.people((yield from rounds.count_people(kernel, rounds.TOTAL_SHARE)))
         rng = np.random.default_rng(kernel.seed())
         space, hidden = OneHot(kernel.domain), [mechanism.hidden] * _HIDDEN_LAYERS
         self.generator = network.Generator.drawn(space, mechanism.latent, mechanism.batch, hidden, rng)

@@ -41,8 +41,6 @@ SMALL = 0.5
 """All is measured at once where noise, of one standard deviation in every cell of a table of mean size, adds up to this share of the people
 at most. RP had the smaller error in each of 13 settings there (one or two seeds each), two to five times as small on columns of two
 values. At 1.6 it may err more: the largest error of pairs with a column of 500 values doubles."""
-TOTAL_SHARE = 0.01
-"""Share of rho for the number of people, where no columns say it."""
 DESCENT = Descent()
 PRINTED_DESCENT = Descent(rate=1e-3, reach=0.0, steps=5000, window=1, improvement=1e-7)
 """Section 5.1; with `reach` 0, sparsemax is applied after each step (section 4)."""
@@ -132,7 +130,7 @@ class Rap:
         start, measuring = self.start_share, self.measure_share
         first: Split = ((SINGLE, start),)
         if not start:
-            start = 0.0 if total_is_public else TOTAL_SHARE
+            start = 0.0 if total_is_public else rounds.TOTAL_SHARE
             first = ((COUNTING, start),) if start else ()
         if self.rounds == 1:
             return *first, (ASKED, 1 - start)
@@ -212,7 +210,7 @@ class _Run:
         """Measure every column, learn from them how many people there are, and project random parameters to them; or count people alone."""
         kernel = self.kernel
         if not self.mechanism.start_share:
-            self.total = rounds.people((yield from rounds.count_people(kernel, TOTAL_SHARE)))
+            self.total = rounds.people((yield from rounds.count_people(kernel, rounds.TOTAL_SHARE)))
             self._initialise()
             self.losses += impossible(self.space, 1.0)
             return

@@ -28,8 +28,6 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
-TOTAL_SHARE = 0.01
-"""Share of rho for the number of people where it is secret; the papers take it as known. At eps = 1, delta = 1e-9: sigma = 58."""
 REPLAYED = 0.5
 """An earlier answer is applied again if it is at least this share of the newest one's error away."""
 
@@ -101,7 +99,7 @@ class Reweighing:
 
     def split_after(self, first: Split, total_is_public: bool) -> Split:
         """`first`, then the number of people where it is secret, then the rounds."""
-        counting: Split = () if total_is_public else ((COUNTING, TOTAL_SHARE),)
+        counting: Split = () if total_is_public else ((COUNTING, rounds.TOTAL_SHARE),)
         rest = 1.0 - math.fsum(share for _, share in (*first, *counting))
         return (*first, *counting, (CHOOSING, (1 - self.measure_share) * rest), (CHOSEN, self.measure_share * rest))
 
@@ -192,7 +190,7 @@ class Mwem(Reweighing):
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Yields the number of people as Measured, where it is secret; then a Fitted event each round, then Finished."""
         queries = QueryClass.of(workload)
-        total = rounds.people((yield from rounds.count_people(kernel, TOTAL_SHARE)))
+        total = rounds.people((yield from rounds.count_people(kernel, rounds.TOTAL_SHARE)))
         weights, count = CellWeights(queries), self.round_count(kernel.rho_total, total)
         measured = yield from self.reweigh(kernel, queries, weights, total, count, self.select)
         details = {"rounds": count, "queries": described(kernel.domain, measured)}
@@ -253,7 +251,7 @@ class PmwPub(Reweighing):
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()
         queries, details = QueryClass.of(workload), dict[str, Any]()
-        total, start = rounds.people((yield from rounds.count_people(kernel, TOTAL_SHARE))), counts / counts.sum()
+        total, start = rounds.people((yield from rounds.count_people(kernel, rounds.TOTAL_SHARE))), counts / counts.sum()
         if self.check_share:
             result = mixture.check(kernel, queries, support, start, total, self.check_share * kernel.rho_total)
             details["best_mixture"] = result.to_json()
