@@ -28,7 +28,7 @@ GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 """How the pace of the descent grows until it first overshoots, from which ratio a loss has risen much, and the pace at which to stop."""
 LEAST_TO_START = 1e-3
 """A pace that fell below this had met potentials that vanish, which says nothing of the next fit: that would end where it starts."""
-SWEEPS, EXACT, LEAST_SHARE = 50, 1e-7, 1e-12
+SWEEPS, EXACT, LEAST_SHARE = 200, 1e-7, 1e-12
 """How often a model is raked to published tables at most, up to which share of the people they hold, and what stands for none of them."""
 ROUNDING_ERROR = 1e-9
 """A loss that rises by so small a part of itself has risen by rounding alone: there is nothing below to descend to."""
@@ -125,6 +125,13 @@ def _with_published(domain: Domain, counts: Mapping[Clique, MarginalCounts], tot
     least = min((float(one.variances.min()) for one in others.values()), default=1.0)
     tables = ((table.columns, table.shares * total) for table in domain.published)
     return others | {columns: MarginalCounts(columns, people, np.full(people.shape, least)) for columns, people in tables}
+
+
+def unreachable(domain: Domain) -> float:
+    """Which share of the people is in a wrong cell of a published table, at most, in a model that was raked to all of them; more than
+    nothing where they, or they and what is impossible, cannot hold together."""
+    model = estimate(domain, [], 1.0)
+    return max((float(np.abs(model.marginal(one.columns) - one.shares).sum()) / 2 for one in domain.published), default=0.0)
 
 
 def _raked(structure: Structure, potentials: Sequence[Table], shares: Mapping[Labels, Table]) -> tuple[Table, ...]:

@@ -76,4 +76,5 @@ def impossible_rows(domain: Domain, codes: Codes) -> NDArray[np.bool_]:
 
 def rows_off(domain: Domain, codes: Codes) -> list[float]:
     """Of each published table, by how many rows a cell is off at most; below 1 where it is rounding alone."""
-    return [float(np.abs(of_codes(domain, codes, one.columns) - len(codes) * one.shares).max()) for one in domain.published]
+    tables = ((of_codes(domain, codes, one.columns), len(codes) * one.shares) for one in domain.published)
+    return [round(float(np.abs(counts - wanted).max()), 6) for counts, wanted in tables]

@@ -25,6 +25,7 @@ from dpsynth_core.evaluation.bounds import Bound, bounds
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zoned, combine, curator_only
+from dpsynth_core.inference.estimation import unreachable
 from dpsynth_core.inference.publishing import rows_off
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.mechanisms.discovery import inside
@@ -63,9 +64,12 @@ from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.public_table import PublicTable
+from dpsynth_core.vocabulary.published import FIELD as PUBLISHED
 from dpsynth_core.vocabulary.released import of_columns
 from dpsynth_core.vocabulary.rows import Repeated
 
+MOST_UNREACHABLE = 0.01
+"""The share of the people that published tables may leave in a wrong cell: what is reached slowly is not told from what never is."""
 _version = cache(version)  # it is read from a file each time
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
 _WIDTHS = ("X86_V2", "X86_V3", "X86_V4", "SVE")
@@ -102,11 +106,15 @@ def _check_columns(table: TableSpec, domain: Domain, person: str | None, have: s
 
 
 def feasible(draft: Plan) -> Plan:
-    """The plan with its public table, if it fits. Raises CapacityError where it does not, InputError as `informed`."""
+    """The plan with its public table, if it fits. Raises CapacityError where it does not, InputError as `informed`, and for published
+    tables that cannot all hold."""
     ready = informed(draft)
     if not ready.forecast.fits:
         raise CapacityError("mechanism", f"{ready.mechanism.card.title} cannot run this plan", ready.forecast.reason)
     machine.check(ready)
+    if ready.domain.published and (off := unreachable(ready.domain)) > MOST_UNREACHABLE:
+        problem = f"together, and with what is impossible, they leave {off:.1%} of the people or more in a wrong cell of one of them"
+        raise InputError(PUBLISHED, problem, "correct one of them or a rule, or leave it out")
     return ready
 
 
