@@ -128,7 +128,7 @@ def by_hand(name: str) -> dict[str, Any]:
 
 
 def test_the_recommended_mechanism_is_the_chosen_one_until_somebody_chooses_another() -> None:
-    place = project(mechanism=document.new()["mechanism"], workload={"kind": "all", "k": 1}, budget={"epsilon": 0.1, "delta": 1e-9})
+    place = project(mechanism=document.new()["mechanism"], workload={"kind": "all", "k": 2}, budget={"epsilon": 10.0, "delta": 1e-9})
     app = open_page("mechanism", place)
     taken = sealed(place).mechanism.name
     assert taken != document.new()["mechanism"]["name"]  # else this plan shows nothing

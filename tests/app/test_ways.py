@@ -71,7 +71,7 @@ def test_a_plan_that_should_come_out_well_has_no_such_card_and_its_button_says_n
 
 
 def test_before_spending_the_button_says_what_is_to_be_expected() -> None:
-    place = project(**plan(2, 1.0, 300))
+    place = project(**plan(2, 1.0, 150))
     app = open_page("mechanism", place)
     assert "even if the rows had no error at all" in app.error[0].value
     lock = button(app, "Lock the plan")
