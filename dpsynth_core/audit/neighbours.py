@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.measurement import ROOT_STEPS, Clique
 from dpsynth_core.vocabulary.occupied import Occupied, row_cells
 from dpsynth_core.vocabulary.predictors import Predictor
 from dpsynth_core.vocabulary.rows import right_counts, row_marginals
@@ -23,10 +23,11 @@ Row = tuple[int, ...]
 
 class InventedTable:
     """A `ValueSource` over codes, shape (rows, columns of the domain), that counts each marginal once, and takes on each domain once,
-    however many kernels read it. Where values are asked for, the codes are the values."""
+    however many kernels read it. Where values are asked for, the codes are the values. owned: how many rows, the last ones, one
+    person has, who may have `most`; everybody else has one."""
 
-    def __init__(self, domain: Domain, rows: Sequence[Row]) -> None:
-        self.domain = domain
+    def __init__(self, domain: Domain, rows: Sequence[Row], owned: int = 0, most: int = 1) -> None:
+        self.domain, self._owned, self._most = domain, owned, most
         self.codes: NDArray[np.int32] = np.array(rows, dtype=np.int32).reshape(len(rows), len(domain))
         self._counts: dict[Clique, NDArray[np.int64]] = {}
         self._over: dict[Domain, InventedTable] = {}
@@ -43,12 +44,18 @@ class InventedTable:
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
         return right_counts(self.domain, self.codes, predictors)
 
+    def roots(self, clique: Clique) -> NDArray[np.int64]:
+        """See `RootSource.roots`."""
+        mine = row_marginals(self.domain, self.codes[len(self.codes) - self._owned :], [clique])[clique]
+        others, scale = self.count(clique) - mine, ROOT_STEPS * self._most
+        return scale * others + np.floor(scale * np.sqrt(mine / max(1, self._owned))).astype(np.int64)
+
     def over(self, domain: Domain) -> InventedTable:
         """See `ValueSource.over`; for columns of whole numbers."""
         if domain not in self._over:
             columns = [(a, self.codes[:, self.domain.position(a.name)]) for a in domain]
             cells = [np.clip(np.searchsorted(a.edges, column, side="right") - 1, 0, a.values - 1) for a, column in columns]
-            self._over[domain] = InventedTable(domain, list(zip(*cells, strict=True)))
+            self._over[domain] = InventedTable(domain, list(zip(*cells, strict=True)), self._owned, self._most)
         return self._over[domain]
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
@@ -77,7 +84,9 @@ class Neighbours:
         fewest, most = sorted((len(before), len(after)))
         if most > unit.max_rows_per_person or (fewest > 0) != (unit.relation == REPLACE):
             raise ValueError("these tables are not neighbours under this unit")
-        return cls(title, unit, (InventedTable(domain, [*others, *before]), InventedTable(domain, [*others, *after])))
+        most = unit.max_rows_per_person
+        one, another = (InventedTable(domain, [*others, *owned], len(owned), most) for owned in (before, after))
+        return cls(title, unit, (one, another))
 
 
 def worst_cases(domain: Domain, unit: Unit) -> tuple[Neighbours, ...]:

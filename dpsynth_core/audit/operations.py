@@ -67,6 +67,7 @@ _GUESS = Predictor("b", Additive(np.array([0, 1], dtype=np.int64), {}), Largest(
 CASES = (
     Case("measure_marginals", _marginals),
     Case("measure_residual", lambda kernel, _: {"clique": _PAIR, "sigma": kernel.residual_l2(_PAIR, 1.0) / MU}, share=0.75),
+    Case("measure_roots", lambda kernel, _: {"clique": _PAIR, "sigma": kernel.unit.marginal_l2 / MU}),
     Case("measure_cells", lambda kernel, _: {"clique": ("b",), "cells": _LARGEST, "sigma": kernel.unit.marginal_l2 / MU}),
     Case(
         "discover_values",

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from dpsynth_core.privacy.view import Integers, Noise
-from dpsynth_core.sources.source import CellSource, MarginalSource, RecordSource, ValueSource, counted
+from dpsynth_core.sources.source import CellSource, MarginalSource, RecordSource, RootSource, ValueSource, counted
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import project
@@ -24,7 +24,7 @@ class Counts:
 
     def __init__(self, source: MarginalSource, noise: Noise) -> None:
         self.source, self.domain, self.noise = source, source.domain, noise
-        self.offers = frozenset(ability for ability in ("over", "values", "right", "occupied") if hasattr(source, ability))
+        self.offers = frozenset(ability for ability in ("over", "values", "right", "roots", "occupied") if hasattr(source, ability))
         self._tables: dict[Clique, Integers] = {}
         self._cells: dict[Attribute, Integers] = {}
         self._remembered: dict[str, tuple[Hashable, Any]] = {}
@@ -66,6 +66,9 @@ class Counts:
 
     def right(self, predictors: Sequence[Predictor]) -> Integers:
         return cast(RecordSource, self.source).right(predictors)
+
+    def roots(self, clique: Clique) -> Integers:
+        return cast(RootSource, self.source).roots(clique)
 
     def occupied(self, clique: Clique) -> Occupied:
         return self.remembered("occupied", clique, lambda: cast(CellSource, self.source).occupied(clique))

@@ -119,6 +119,7 @@ class Kernel(ABC):
     residual_l2 = operations.residual_l2
     measure_marginals = operations.measure_marginals
     measure_residual = operations.measure_residual
+    measure_roots = operations.measure_roots
     measure_total = operations.measure_total
     measure_errors = operations.measure_errors
     measure_ranked_error = operations.measure_ranked_error

@@ -85,9 +85,7 @@ class PrivacyKernel(SealedKernel):
         source = Grouped(with_groups(self.domain, groups), self.domain, self.__view.tables, by_name(groups))
         return self.__counting(source, self.unit, {**self._public.groups, **by_name(groups)}, self.known)
 
-    def __counting(
-        self, source: MarginalSource, unit: Unit, groups: Mapping[str, Groups], known: Sequence[MarginalCounts]
-    ) -> Self:
+    def __counting(self, source: MarginalSource, unit: Unit, groups: Mapping[str, Groups], known: Sequence[MarginalCounts]) -> Self:
         """A kernel of the same budget over another source, with nothing kept of this one."""
         view = Counts(source, self.__view.noise)
         other = self._turned(_public(view, unit, groups), known)

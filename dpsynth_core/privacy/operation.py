@@ -33,6 +33,7 @@ Price = Callable[..., Event | None]
 _REFUSALS = {
     **dict.fromkeys(("over", "values"), "this source holds cells, not values"),
     "right": "this source counts cells, and cannot be asked about records",
+    "roots": "this source does not know whose a record is",
     "occupied": "rules are not learnt from groups of values or of records",
 }
 

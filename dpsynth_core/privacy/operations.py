@@ -24,7 +24,7 @@ from dpsynth_core.privacy.view import Integers, View
 from dpsynth_core.vocabulary import keys
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.marginals import at_least, largest_run
-from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement, Residual
+from dpsynth_core.vocabulary.measurement import ROOT_STEPS, ROUNDING, Clique, Measurement, Residual
 from dpsynth_core.vocabulary.predictors import Predictor
 
 R = TypeVar("R")
@@ -87,6 +87,16 @@ def measure_residual(asked: Asked, clique: Clique, sigma: float) -> Answer[Resid
         return Residual(clique, residuals.centred(released / 2**bits), float(sigma))
 
     return answer
+
+
+@operation(Gaussian, lambda asked, _clique, sigma: Gaussian(sigma, asked.unit.marginal_l2))
+def measure_roots(asked: Asked, clique: Clique, sigma: float) -> Answer[Float]:
+    """The sum over persons of the root of the share of their records that is in each cell of a marginal, times `max_rows_per_person`, +
+    noise, shaped like the marginal. The squares of one person's roots add up to 1: l2 = marginal_l2 (Proposition 27), exactly, in whole
+    steps of 1/ROOT_STEPS that are rounded down."""
+    asked.shape(clique)
+    asked.require("roots")
+    return measure(lambda view: view.roots(clique), sigma, ROOT_STEPS)
 
 
 @operation(Gaussian, lambda asked, _clique, sigma: Gaussian(sigma, asked.unit.marginal_l2))
@@ -160,9 +170,7 @@ def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: in
 
 
 @operation(Gaussian, lambda asked, sigma, *_threshold: Gaussian(sigma, float(asked.unit.query_l1)))
-def measure_largest_error(
-    asked: Asked, answers: Mapping[Clique, Float], sigma: float, threshold: int | None = None
-) -> Answer[float]:
+def measure_largest_error(asked: Asked, answers: Mapping[Clique, Float], sigma: float, threshold: int | None = None) -> Answer[float]:
     """The largest |q(D) - answer_q| over all cells of all marginals, + noise, in counts.
 
     threshold: answers are to "at least so many of the columns agree" instead of to cells, in tables of the same shape. Each difference
@@ -226,11 +234,7 @@ def _weights_hash(_clique: Clique, weights: Float, _low: float, _high: float, _s
     return (sha256(np.rint(weights * SUM_STEPS).astype("<i8").tobytes()).hexdigest(),)
 
 
-@operation(
-    Gaussian,
-    lambda asked, _clique, low, high, sigma, *_hash: Gaussian(sigma, asked.unit.sum_l2(low, high)),
-    digests=_weights_hash,
-)
+@operation(Gaussian, lambda asked, _clique, low, high, sigma, *_hash: Gaussian(sigma, asked.unit.sum_l2(low, high)), digests=_weights_hash)
 def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: float, sigma: float) -> Answer[float]:
     """The sum over records of the weight of each one's cell of a marginal, + noise.
 

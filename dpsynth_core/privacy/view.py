@@ -63,6 +63,9 @@ class View(Protocol):
     def right(self, predictors: Sequence[Predictor]) -> Integers:
         """How many records each predictor is right about."""
 
+    def roots(self, clique: Clique) -> Integers:
+        """See `RootSource.roots`."""
+
     def occupied(self, clique: Clique) -> Occupied:
         """The distinct records over these columns."""
 

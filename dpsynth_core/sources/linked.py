@@ -10,8 +10,9 @@ Both tables are read once, and held as codes in memory.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from copy import copy
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from dpsynth_core.sources.files import Table
 from dpsynth_core.sources.records import Records
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Codes, Link
-from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.measurement import ROOT_STEPS, Clique
 from dpsynth_core.vocabulary.tally import Tally
 
 
@@ -47,15 +48,33 @@ class LinkedSource:
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """See `MarginalSource.counts`: of records, of which a household is `Link.whole`."""
-        if self._pairs is None:
-            self._pairs = list(self._link.records(*self._read()))
         total = {clique: np.zeros(self.domain.sizes(clique), dtype=np.int64) for clique in cliques}
-        for records, codes in self._pairs:
+        for records, codes in self._records():
             tally = Tally(self.domain, cliques)
             tally.add({name: codes[:, self.domain.position(name)] for name in tally.columns}, len(codes))
             for clique, counts in tally.counts().items():
                 total[clique] += records * counts
         return total
+
+    def roots(self, clique: Clique) -> NDArray[np.int64]:
+        """See `RootSource.roots`: of a household's records in which somebody is in the place of each member who is asked about."""
+        sizes, places = self.domain.sizes(clique), [self.domain.position(name) for name in clique]
+        nobody = [size - 1 if name in self._link.swapped else size for name, size in zip(clique, sizes, strict=True)]
+        total = np.zeros(int(np.prod(sizes)), dtype=np.int64)
+        for records, codes in self._records():
+            asked = codes.reshape(self._link.whole // records, -1, codes.shape[1])[:, :, places]  # by pair, then by household
+            asked = asked[(asked[:, 0] < nobody).all(axis=1)]
+            cells = np.ravel_multi_index(tuple(asked.transpose(2, 0, 1)), sizes)
+            roots = np.array([isqrt((ROOT_STEPS * self._link.whole) ** 2 * held // max(1, len(cells))) for held in range(len(cells) + 1)])
+            for place, here in enumerate(cells):
+                first = ~(cells[:place] == here).any(axis=0)
+                np.add.at(total, here[first], roots[(cells == here).sum(axis=0)[first]])
+        return total.reshape(sizes)
+
+    def _records(self) -> Sequence[tuple[int, NDArray[np.integer]]]:
+        if self._pairs is None:
+            self._pairs = list(self._link.records(*self._read()))
+        return self._pairs
 
     def _read(self) -> tuple[Codes, NDArray[np.int64], Codes]:
         number: dict[str, int] = {}

@@ -127,7 +127,7 @@ def turnout(batches: Iterable[pa.DictionaryArray], keys: Keys, limit: int) -> Tu
     turned_out = together([], limit)
     for persons in batches:
         present = np.bincount(persons.indices.drop_null().to_numpy(), minlength=len(persons.dictionary))
-        turned_out = together([turned_out, _sorted(hashes(persons.dictionary, keys), present)], limit)
+        turned_out = together([turned_out, Turnout(hashes(persons.dictionary, keys), present)], limit)
     return turned_out
 
 
@@ -152,7 +152,3 @@ def earlier(turnouts: Sequence[Turnout], limit: int) -> list[Turnout]:
     split = np.split(before, np.cumsum([len(one.rows) for one in turnouts])[:-1])
     return [Turnout(one.hashes[some > 0], some[some > 0]) for one, some in zip(turnouts, split, strict=True)]
 
-
-def _sorted(people: NDArray[np.bytes_], rows: NDArray[np.int64]) -> Turnout:
-    order = np.argsort(people)
-    return Turnout(people[order], rows[order])

@@ -43,6 +43,14 @@ class RecordSource(MarginalSource, Protocol):
         """Exact numbers of records that each predictor is right about; a record and the public predictor alone decide it."""
 
 
+class RootSource(MarginalSource, Protocol):
+    """A source that knows which records are one person's."""
+
+    def roots(self, clique: Clique) -> NDArray[np.int64]:
+        """The sum over persons of sqrt(share of a person's records in each cell) times the records that one may have, in whole steps of
+        1/ROOT_STEPS, each root rounded down. Records in the cell of nobody may be left out, whose share is then of the others."""
+
+
 class ValueSource(MarginalSource, Protocol):
     """A source that holds values as they were written, of which any domain can be a coding."""
 

@@ -28,6 +28,10 @@ ROUNDING = 1 / 12
 """What rounding noise to whole numbers adds to its variance, nearly: the variance of a number drawn evenly from an interval of length 1."""
 
 
+ROOT_STEPS = 2**10
+"""Sums of roots of shares are whole multiples of 1/ROOT_STEPS of a record."""
+
+
 @dataclass(frozen=True, eq=False)
 class Measurement:
     """`values` = M_clique(D) + noise of parameter `sigma` per cell. The empty clique is the number of rows.

@@ -39,9 +39,13 @@ class Once:
 
     def __init__(self, source: LinkedSource) -> None:
         self.domain, self._known = source.domain, source.counts(TABLES)
+        self._roots = {clique: source.roots(clique) for clique in TABLES}
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         return {clique: self._known[clique] for clique in cliques}
+
+    def roots(self, clique: Clique) -> NDArray[np.int64]:
+        return self._roots[clique]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,32 +67,39 @@ def source(folder: Path, homes: Sequence[Home]) -> Once:
     return Once(LinkedSource(LINK, first, second, "id"))
 
 
-def audited(folder: Path, unit: Unit, pair: tuple[Sequence[Home], Sequence[Home]], clique: Clique, priced: Unit | None = None) -> bool:
+OPERATIONS = ("measure_marginals", "measure_roots")
+Homes = tuple[Sequence[Home], Sequence[Home]]
+
+
+def audited(folder: Path, unit: Unit, pair: Homes, clique: Clique, operation: str, priced: Unit | None = None) -> bool:
     """Whether a measured table of the pairs tells more than it is charged for, on tables that differ by a household. priced: the unit that
     the kernel is built with."""
     neighbours = Pair((source(folder / "one", [*OTHERS, *pair[0]]), source(folder / "two", [*OTHERS, *pair[1]])), unit)
     priced, noise = priced or unit, SeededNoise(1)
-    question = {"cliques": [clique], "sigma": priced.marginal_l2 / MU}
-    guess = Losses(neighbours).of("measure_marginals", question)  # type: ignore[arg-type]  # its tables can be counted
+    asked = {"cliques": [clique]} if operation == "measure_marginals" else {"clique": clique}
+    question = {**asked, "sigma": priced.marginal_l2 / MU}
+    guess = Losses(neighbours).of(operation, question)  # type: ignore[arg-type]  # its tables can be counted
     kernels = [[PrivacyKernel(table, priced, 1e6, noise, 0.99, ZCDP) for _ in range(DRAWS)] for table in neighbours.tables]
-    one, two = ([guess(kernel.measure_marginals(**question)) for kernel in side] for side in kernels)
+    one, two = ([guess(getattr(kernel, operation)(**question)) for kernel in side] for side in kernels)
     return any(from_draws(claim, (one, two), LEVEL).broken for claim in of_charges(kernels[0][0].events))
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize("clique", TABLES, ids=" x ".join)
-@pytest.mark.parametrize("members", [(), (1,), (1, 1, 1)], ids=len)
+@pytest.mark.parametrize("members", [(), (1,), (1, 1, 1), (0, 1, 1)], ids=str)
+@pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_household_of_any_size_tells_no_more_than_it_is_charged_for(
-    tmp_path: Path, relation: str, clique: Clique, members: tuple[int, ...]
+    tmp_path: Path, relation: str, clique: Clique, members: tuple[int, ...], operation: str
 ) -> None:
     before: list[Home] = [(0, (0, 0))] if relation == "replace" else []
     unit = Unit(relation, LINK.whole, rows_may_not_count=True)
-    assert not audited(tmp_path, unit, (before, [(1, members)]), clique)
+    assert not audited(tmp_path, unit, (before, [(1, members)]), clique, operation)
 
 
 @pytest.mark.parametrize("members", [(1,), (1, 1, 1)], ids=len)
-def test_a_household_at_half_its_price_is_found(tmp_path: Path, members: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_household_at_half_its_price_is_found(tmp_path: Path, members: tuple[int, ...], operation: str) -> None:
     """Power: mu is twice what is claimed (`test_operations.test_how_much_a_build_sees` says from where on that is seen)."""
     unit = Unit("add-remove", LINK.whole, rows_may_not_count=True)
     half = Unit("add-remove", LINK.whole // 2, rows_may_not_count=True)
-    assert audited(tmp_path, unit, ([], [(1, members)]), ("region", "members"), half)
+    assert audited(tmp_path, unit, ([], [(1, members)]), ("region", "members"), operation, half)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +13,18 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.estimation import one_each
+from dpsynth_core.inference.roots import Roots, of_members
 from dpsynth_core.mechanisms.graphical import households
-from dpsynth_core.mechanisms.steps import Measured
+from dpsynth_core.mechanisms.steps import Finished, Measured
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
-from tests.claims.test_weighted_linked import MOST, source, spec, survey
+from dpsynth_core.release.transcript import RecordedAnswer, check_paid, recording, replaying
+from dpsynth_core.sources.linked import LinkedSource
+from dpsynth_core.vocabulary.link import Link
+from dpsynth_core.vocabulary.measurement import ROOT_STEPS, Clique
+from tests.claims.test_weighted_linked import HOUSEHOLDS, MEMBERS, MOST, source, spec, survey
+from tests.refusals import refused
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +39,7 @@ def test_a_table_that_is_measured_again_is_seen_from_before_it_was_measured(monk
         return shrunk(values, expected, sigma)
 
     monkeypatch.setattr(households, "shrunk", watched)
+    monkeypatch.setattr(households, "WIDE", math.inf)  # of all tables counts are measured
     plan = Plan.of(spec(Path(), weight=None, budget={"epsilon": 2.0, "delta": 1e-9}))
     kernel = PrivacyKernel(source(survey(2000), MOST), plan.unit, plan.shares.rho, SeededNoise(3), 0.0, plan.shares.accountant)
     measured = [step.measurement for step in plan.mechanism.steps(kernel, plan.workload) if isinstance(step, Measured)]
@@ -46,3 +56,50 @@ def test_a_table_that_is_measured_again_is_seen_from_before_it_was_measured(monk
             (together,) = one_each(tables[i] for i in earlier[one.clique])
             assert values == pytest.approx(together.values)
     assert again > 5
+
+
+@pytest.mark.parametrize(("most", "off"), [(2, 1e-3), (3, 0.02)])
+@pytest.mark.parametrize("clique", [("sex", "age"), ("members", "sex")], ids=" x ".join)
+def test_counts_that_follow_from_sums_of_roots_are_those_of_the_table(clique: Clique, most: int, off: float) -> None:
+    """Of a model that knows the table, without noise: with two members at most exactly, up to rounding by a step of each root, for pairs say
+    how many are alike. Of more, up to chance: the members of these households are alike independently of each other."""
+    link, table = Link(HOUSEHOLDS, MEMBERS, most), source(survey(2000), most)
+    inside, known = of_members(link, clique), Known(table)
+    sums = Roots(link, clique, table.roots(clique)[inside] / ROOT_STEPS, 1.0)
+    counts, other = sums.counts(known, known).values, sums.mirrored()
+    true = table.counts([clique])[clique][inside]
+    assert np.abs(counts[inside] - true).sum() <= off * true.sum()
+    assert other.counts(known, known).values.sum() == pytest.approx(counts.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A model that is the table itself."""
+
+    table: LinkedSource
+
+    def marginal(self, clique: Clique) -> Floats:
+        return self.table.counts([clique])[clique].astype(np.float64)
+
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
+        raise NotImplementedError
+
+
+def test_wide_tables_of_a_member_are_measured_as_sums_of_roots() -> None:
+    """As often as a table is chosen again; in a transcript they are arrays, which are charged as a table is."""
+    plan = Plan.of(spec(Path(), weight=None, budget={"epsilon": 1.0, "delta": 1e-9}))
+    kept = list[RecordedAnswer]()
+    kernel = PrivacyKernel(source(survey(2000), MOST), plan.unit, plan.shares.rho, SeededNoise(3), 0.0, plan.shares.accountant)
+    recorder = recording(kernel, lambda answer, _: kept.append(answer))
+    last = [*plan.mechanism.steps(recorder, plan.workload)][-1]
+    sums = [answer for answer in kept if answer.operation == "measure_roots"]
+    assert sums
+    assert all(isinstance(answer.value, np.ndarray) and answer.charges == 1 for answer in sums)
+    again = replaying(kernel.domain, plan.unit, plan.shares, kept, kernel.events)
+    repeated = [*plan.mechanism.steps(again, plan.workload)][-1]
+    assert isinstance(last, Finished)
+    assert isinstance(repeated, Finished)
+    clique = sums[0].arguments[0]
+    assert (last.model.marginal(clique) == repeated.model.marginal(clique)).all()
+    cheaper = [replace(a, arguments=(*a.arguments[:-1], 2 * a.arguments[-1])) if a is sums[0] else a for a in kept]
+    refused(check_paid, kernel.domain, plan.unit, cheaper, kernel.events, saying="charged")

@@ -11,14 +11,17 @@ import pandas as pd
 import pytest
 
 from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.check_records import LinkCheck, check_link
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.linked import LinkedSource
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.link import NUMBER, Link
-from dpsynth_core.vocabulary.measurement import subsets
+from dpsynth_core.vocabulary.measurement import ROOT_STEPS, subsets
 from tests.refusals import refused
 
 HOUSEHOLDS, MEMBERS = Domain.from_json({"region": 2}), Domain.from_json({"sex": 2})
@@ -61,6 +64,45 @@ def test_no_neighbour_is_further_than_a_person_with_as_many_rows(relation: str, 
             change = (one[clique] - another[clique]).ravel()
             assert np.sqrt(float((change**2).sum())) <= (unit.marginal_l2 if clique else unit.total_l2) * (1 + 1e-15)
             assert int(np.abs(change).sum()) <= unit.marginal_l1
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_no_neighbour_is_further_in_sums_of_roots_than_is_charged_for(relation: str, most: int) -> None:
+    """As above, in whole steps; and some are nearly as far."""
+    link = Link(HOUSEHOLDS, MEMBERS, most)
+    charged = ROOT_STEPS * Unit(relation, link.whole, rows_may_not_count=True).marginal_l2
+    others: tuple[Household, ...] = ((0, (1, 0)), (1, ()))
+    for clique in subsets(link.domain.names, 1):
+        alone = [made((*others, one), most).roots(clique).ravel() for one in possible(most)]
+        without = made(others, most).roots(clique).ravel()
+        pairs = combinations_with_replacement(alone, 2) if relation == "replace" else ((roots, without) for roots in alone)
+        furthest = max(float(np.linalg.norm(one - another)) for one, another in pairs)
+        assert furthest <= charged * (1 + 1e-15)
+        if set(clique) <= {"region", NUMBER, "sex"}:
+            assert furthest >= charged - 2 * 2
+
+
+def test_groups_of_values_have_no_roots() -> None:
+    """A household may have several in one group."""
+    kernel = PrivacyKernel(made(((0, (0, 1)),), 2), Unit("add-remove", 2, rows_may_not_count=True), 1.0, SeededNoise(1))
+    assert kernel.measure_roots(("sex",), 10.0).shape == (3,)
+    with pytest.raises(ValueError, match="whose a record is"):
+        kernel.grouped([Groups("both", "sex", (0, 0, 1))]).measure_roots(("both",), 10.0)
+    with pytest.raises(ValueError, match="whose a record is"):
+        kernel.among({"region": (0,)}).measure_roots(("sex",), 10.0)
+    assert len(kernel.events) == 1
+
+
+def test_a_root_is_of_the_share_of_those_alike() -> None:
+    """Of three members one is the only one of its sex; a single member counts whole, of two sexes of two; of nobody nothing is said."""
+    whole, (clique, pair) = ROOT_STEPS * 6, (("sex",), ("sex", "sex of another"))
+    homes = ((0, (0, 1, 1)), (0, (0,)), (0, ()))
+    apart = [made((home,), 3).roots(clique) / whole for home in homes]
+    assert apart == [pytest.approx(np.array(roots), abs=1 / whole) for roots in ([(1 / 3) ** 0.5, (2 / 3) ** 0.5, 0], [1, 0, 0], [0, 0, 0])]
+    assert made(homes, 3).roots(clique).tolist() == sum(made((home,), 3).roots(clique) for home in homes).tolist()
+    third = (1 / 3) ** 0.5
+    assert made(homes, 3).roots(pair) / whole == pytest.approx(np.array([[0, third, 0], [third, third, 0], [0, 0, 0]]), abs=1 / whole)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 6])

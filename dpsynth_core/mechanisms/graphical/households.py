@@ -3,8 +3,8 @@
 As AIM it measures single columns, then round by round the tables that the models answer worst. What it adds: members are exchangeable, so
 that what is measured of a member holds for the other one too, and a column of members is measured once; tables of two members of one
 household are measured by class of its size, because couples are not like families; how many members are alike in a column is measured,
-which pairs do not say; and of tables what stands out of noise is believed (`shrinkage`). Reads the private tables only through the
-kernel."""
+which pairs do not say; of wide tables of a member sums of roots are measured (`roots`), where members who are not alike count more; and of
+tables what stands out of noise is believed (`shrinkage`). Reads the private tables only through the kernel."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.households import LinkedCodes, classes, draw, kinds
 from dpsynth_core.inference.households import Model as RowModel
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.roots import Roots, of_members, rooted
 from dpsynth_core.inference.shrinkage import shrunk
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms.graphical.grouping import OfColumns
@@ -56,6 +57,10 @@ OFFSET = 0.5
 OF_THREE, MOST_TABLES, MOST_CELLS = 0.6, 100, 10_000
 """What all tables of three columns weigh beside those that are asked for, from which they do not follow; how many of them there may be, the
 smallest first, and of how many cells each."""
+WIDE, OF_ROOTS, MOST_PAIRS = 0.06, 0.65, 4_000_000
+"""Sums of roots are measured of a table where the deviations of its cells' noise add up to this share of all records, or more: how many
+members are alike is known well enough for 1 to 3 % of a cell, and a third of the noise is gone. What is left of the noise. How many cells
+the table may have that says who are alike: of the number of members and two of them."""
 WEIGHTS = {"households": 0.5, "members": 1.0, "across": 2.5, "within": 1.2}
 """Of a kind of table, all its tables together."""
 
@@ -161,7 +166,7 @@ class Households:
             sigma = sigma_for(share * COLUMNS * MEASURING * kernel.rho_total, kernel.unit.marginal_l2)
             measured += yield from measure(kernel, 0, [clique], sigma)
         sizes = Groups(f"{NUMBER} (classes)", NUMBER, classes(link))
-        kernel = kernel.grouped([sizes]) if sizes.size > 1 else kernel
+        sums, kernel = _Sums(kernel, link), kernel.grouped([sizes]) if sizes.size > 1 else kernel
         both = _Both(link, kernel.domain)
         parts = [_Part(kernel, names, both.of(measured)) for names in _parts(link, sizes.name)]
         candidates = {_by_class(kernel.domain, link, clique, sizes.name): weight for clique, weight in workload.weights.items()}
@@ -176,17 +181,17 @@ class Households:
             measured += yield from measure(kernel, 0, [clique], sigma)
             first[clique] = parts[0].model.marginal(clique)
             parts[0].take(both.of(measured[-1:], first[clique]), 1.0)
-        parts[0].fit(kernel, FINAL)
+        parts[0].fit(kernel, FINAL, parts[1].model)
         yield fitted(kernel, 0, "first models from single columns and numbers of members")
         candidates |= (three := self._of_three(kernel.domain, candidates))
         home |= dict.fromkeys(three, parts[0])
         costs = _costs(kernel.domain, candidates, len(three))
         budget = RoundBudget.spending(kernel.rho_left / ROUNDS, MEASURING, kernel.unit.marginal_l2, kernel.selection_price)
-        number, last, record = 0, not candidates, Selections()
+        number, last, record, tables = 0, not candidates, Selections(), len(measured)
         while not last:
             number += 1
             pool, choices = list(candidates), list[Choice]()
-            for _ in range(max(1, len(measured) // TOGETHER)):
+            for _ in range(max(1, tables // TOGETHER)):
                 budget, last = budget.affordable(kernel, MEASURING)
                 spent = (kernel.rho_spent + budget.rho) / kernel.rho_total
                 pool = [clique for part in parts for clique in part.allowed((r for r in pool if home[r] is part), spent)]
@@ -198,17 +203,22 @@ class Households:
                 rho = MEASURING * budget.rho * costs[chosen]
                 last = last or rho >= kernel.rho_left
                 sigma = sigma_for(kernel.rho_left if last else rho, kernel.unit.marginal_l2)
-                measured += yield from measure(kernel, number, [chosen], sigma)
-                record.add(choices[-1], measured[-1])
-                every = one_each(one for one in measured if one.clique == chosen)
-                told = both.of(every, first.setdefault(chosen, answers[chosen]))
+                if chosen not in first and sums.of(chosen, sigma / parts[0].model.total):
+                    told: Sequence[Measurement | Roots] = sums.measured(chosen, sigma, parts[0].model, parts[1].model)
+                    seen = choices[-1].chosen
+                    choices[-1] = replace(choices[-1], chosen=replace(seen, offset=seen.offset * OF_ROOTS))
+                else:
+                    measured += yield from measure(kernel, number, [chosen], sigma)
+                    record.add(choices[-1], measured[-1])
+                    every = one_each(one for one in measured if one.clique == chosen)
+                    told = both.of(every, first.setdefault(chosen, answers[chosen]))
                 for part in parts:
                     part.take(told, spent)
-                pool = apart(chosen, pool)
+                pool, tables = apart(chosen, pool), tables + 1
                 if last:
                     break
             for part in parts:
-                part.fit(kernel, FINAL if last or not choices else BETWEEN)
+                part.fit(kernel, FINAL if last or not choices else BETWEEN, parts[1].model)
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
             last = last or not choices
             if 2 * sum(choice.taught_little(home[choice.clique].model) for choice in choices) >= len(choices):
@@ -231,10 +241,11 @@ class _Part:
 
     def __init__(self, kernel: Kernel, names: Collection[str], told: Sequence[Measurement]) -> None:
         self.domain = kernel.domain.keep(set(names).intersection(kernel.domain.names))
-        self._told = [one for one in told if self.holds(one.clique)]
-        self._folding, self._columns = Folding.of(self.domain, self._told, MERGE_BELOW), smooth_columns(self.domain, self._told)
+        columns = [one for one in told if self.holds(one.clique)]
+        self._told: list[Measurement | Roots] = [*columns]
+        self._folding, self._columns = Folding.of(self.domain, columns, MERGE_BELOW), smooth_columns(self.domain, columns)
         self._capacity = Capacity(self._folding.model, CAPACITY_MB)
-        self.model = self._fitted(kernel, None, FINAL)
+        self.model = self._fitted(kernel, None, FINAL, ())
 
     def holds(self, clique: Clique) -> bool:
         return set(clique) <= set(self.domain.names)
@@ -245,18 +256,23 @@ class _Part:
     def answers(self, cliques: Iterable[Clique]) -> Iterable[tuple[Clique, NDArray[np.float64]]]:
         return self.model.marginals(list(cliques)).items()
 
-    def take(self, told: Sequence[Measurement], fraction: float) -> None:
+    def take(self, told: Sequence[Measurement | Roots], fraction: float) -> None:
         """What is of its columns, as long as the model does not become too large, in place of what was told of the same tables before."""
         new = {one.clique: one for one in told if self.holds(one.clique) and self.allowed([one.clique], fraction)}
         self._told = [*(one for one in self._told if one.clique not in new), *new.values()]
 
-    def fit(self, kernel: Kernel, stopping: Stopping) -> None:
-        self.model = self._fitted(kernel, self.model, stopping)
+    def fit(self, kernel: Kernel, stopping: Stopping, two: RowModel) -> None:
+        """two: of two members of one household."""
+        roots = [one.counts(self.model, two) for one in self._told if isinstance(one, Roots)]
+        self.model = self._fitted(kernel, self.model, stopping, roots)
 
-    def _fitted(self, kernel: Kernel, earlier: GraphicalModel | None, stopping: Stopping) -> GraphicalModel:
-        measured = [one for one in self._told if one not in self._columns.measured]
-        total = total_from(kernel, self._told)
-        return estimate(self.domain, measured, total, earlier, stopping, self._folding, self._columns.believed)
+    def _fitted(
+        self, kernel: Kernel, earlier: GraphicalModel | None, stopping: Stopping, roots: Sequence[MarginalCounts]
+    ) -> GraphicalModel:
+        told = [one for one in self._told if isinstance(one, Measurement)]
+        measured = [one for one in told if one not in self._columns.measured]
+        believed = [*self._columns.believed, *roots]
+        return estimate(self.domain, measured, total_from(kernel, told), earlier, stopping, self._folding, believed)
 
     @property
     def used_mb(self) -> float:
@@ -273,6 +289,34 @@ def _number_model(kernel: Kernel, told: Sequence[Measurement], known: Clique, fi
     values = first.marginal(known)
     precise = MarginalCounts(known, values, np.full(values.shape, (told[0].sigma / PRECISE) ** 2))
     return estimate(domain, told, float(values.sum()), None, FINAL, None, [precise])
+
+
+class _Sums:
+    """Sums of roots of tables. kernel: without groups of values, which hold more than one root of a household."""
+
+    def __init__(self, kernel: Kernel, link: Link) -> None:
+        self._kernel, self._link = kernel, link
+        self._noisy, self._before = dict[Clique, list[Measurement]](), dict[Clique, NDArray[np.float64]]()
+
+    def of(self, clique: Clique, noise: float) -> bool:
+        """Whether they are measured of a table. noise: of a cell, as a share of all records."""
+        link, mine = self._link, [name for name in clique if name in self._link.members]
+        if not mine or any(name not in (*link.households.names, NUMBER, *mine) for name in clique):
+            return False
+        cells = math.prod(link.members[name].size for name in mine)
+        others = math.prod(link.domain[name].size for name in clique if name not in mine)
+        wide = noise * cells * others > WIDE and cells**2 * (link.most + 1) <= MOST_PAIRS
+        return clique in self._noisy or wide
+
+    def measured(self, clique: Clique, sigma: float, one: GraphicalModel, two: GraphicalModel) -> list[Roots]:
+        """What is believed of both members, by all measurements of the table. one, two: models as they are."""
+        roots = self._kernel.measure_roots(clique, sigma)[of_members(self._link, clique)]
+        every = self._noisy.setdefault(clique, [])
+        every.append(Measurement(clique, roots, sigma))
+        (all_of,) = one_each(every)
+        before = self._before.setdefault(clique, rooted(self._link, one, two, clique)[0])
+        believed = Roots(self._link, clique, shrunk(all_of.values, before, all_of.sigma), all_of.sigma)
+        return [believed, believed.mirrored()]
 
 
 def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
