@@ -61,8 +61,8 @@ def test_a_table_that_is_measured_again_is_seen_from_before_it_was_measured(monk
 @pytest.mark.parametrize(("most", "off"), [(2, 1e-3), (3, 0.02)])
 @pytest.mark.parametrize("clique", [("sex", "age"), ("members", "sex")], ids=" x ".join)
 def test_counts_that_follow_from_sums_of_roots_are_those_of_the_table(clique: Clique, most: int, off: float) -> None:
-    """Of a model that knows the table, without noise: with two members at most exactly, up to rounding by a step of each root, for pairs say
-    how many are alike. Of more, up to chance: the members of these households are alike independently of each other."""
+    """Of a model that knows the table, without noise: with two members at most exactly, up to rounding of each root, for pairs say how
+    many are alike. Of more, up to chance: the members of these households are alike independently of each other."""
     link, table = Link(HOUSEHOLDS, MEMBERS, most), source(survey(2000), most)
     inside, known = of_members(link, clique), Known(table)
     sums = Roots(link, clique, table.roots(clique)[inside] / ROOT_STEPS, 1.0)

@@ -120,7 +120,10 @@ class Households:
             "As AIM's: rounds of selections (exponential mechanism) and measurements (rounded Gaussian noise) compose adaptively under "
             "Gaussian differential privacy. A household with all its members is one person, who owns a fixed number of records of pairs."
         ),
-        differences=("Measures pairs of members; what holds for one member holds for the other.",),
+        differences=(
+            "Measures pairs of members; what holds for one member holds for the other.",
+            "Of wide tables of a member it measures sums of roots, where members who are not alike count more for the same noise.",
+        ),
     )  # fmt: skip
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
