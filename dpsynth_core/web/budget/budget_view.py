@@ -242,14 +242,15 @@ def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares
         return
     tables, people, rho = len(workload.cliques), document.people(project.draft), shares.of("certificate")
     each = precision.certificate_margin(rho, unit, tables)
+    who = "households" if document.is_linked(project.draft) else "people"
     mean, largest = each / math.sqrt(tables), precision.largest_margin(rho, unit)
     if people:
-        margins, average, worst = f"± {each / people:.1%} of people", f"± {mean / people:.2%}", f"± {largest / people:.2%} of people"
+        margins, average, worst = f"± {each / people:.1%} of {who}", f"± {mean / people:.2%}", f"± {largest / people:.2%} of {who}"
     else:
-        margins, average, worst = f"± {numbers.count(each)} people", f"± {numbers.count(mean)}", f"± {numbers.count(largest)} people"
+        margins, average, worst = f"± {numbers.count(each)} {who}", f"± {numbers.count(mean)}", f"± {numbers.count(largest)} {who}"
     if tables > 1:
         margins += f" in each of the {tables:,} tables, {average} on average over all"
-    st.caption(f"It will tell how many people are counted in the wrong group: {margins}; and how far off the worst count is: {worst}.")
+    st.caption(f"It will tell how many {who} are counted in the wrong group: {margins}; and how far off the worst count is: {worst}.")
 
 
 def learning(project: Current) -> None:
