@@ -8,10 +8,10 @@ of roots that were measured. Knows released values only."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from dpsynth_core.inference.households import Model
 from dpsynth_core.vocabulary.link import NUMBER, Link
@@ -55,9 +55,9 @@ def _each(link: Link, two: Model, mine: Clique) -> Floats:
     alike = np.diagonal(pairs, axis1=1, axis2=2) / np.maximum(pairs.sum(axis=2), 1e-9)
     each = np.zeros(alike.shape)
     for size in range(1, link.most + 1):
-        others = np.arange(size)
-        likely = binom.pmf(others[:, None], size - 1, np.clip(alike[size], 0.0, 1.0))
-        each[size] = link.times[size] / np.sqrt(size) * (likely / np.sqrt(1 + others)[:, None]).sum(axis=0)
+        one, others = np.clip(alike[size], 0.0, 1.0), size - 1
+        likely = sum(comb(others, c) * one**c * (1 - one) ** (others - c) / np.sqrt(1 + c) for c in range(size))
+        each[size] = link.times[size] / np.sqrt(size) * likely
     return each
 
 
@@ -81,7 +81,7 @@ class Roots:
         """What follows for the table of records; all of them together are those of members, for how many are alike is known less well than
         how many there are."""
         roots, records = rooted(self.link, model, two, self.clique)
-        least = 1e-6 * records.mean()
+        least = max(1e-6 * float(records.mean()), 1e-9)
         ratio = np.where(roots > least, records / np.maximum(roots, least), records.sum() / max(float(roots.sum()), least))
         sizes = np.maximum(model.marginal((NUMBER,)), 0.0)
         found, inside = ratio * self.values, of_members(self.link, self.clique)
