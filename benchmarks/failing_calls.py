@@ -47,6 +47,7 @@ from dpsynth_core.bundle import pack, unpack, verdicts, verify
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
+from dpsynth_core.release.spool import parsed
 from dpsynth_core.store import auditing, balance, chain, folders, jobs, processes, projects, roles, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 
@@ -285,7 +286,7 @@ def kept(place: Path) -> int:
 
 def _whole(line: bytes) -> bool:
     try:
-        return bool(json.loads(line))
+        return bool(parsed(line))
     except ValueError:
         return False
 

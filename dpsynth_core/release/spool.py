@@ -177,7 +177,7 @@ def _content(stream: BinaryIO, field: str) -> tuple[Kept, bytes]:
     whole = content.rfind(b"\n") + 1
     for end in (whole, content.rfind(b"\n", 0, max(0, whole - 1)) + 1):
         with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
-            first, *others = map(_parsed, content[:end].split(b"\n")[:-1])
+            first, *others = map(parsed, content[:end].split(b"\n")[:-1])
             kept = Kept(
                 run=first["run"],
                 spec=Spec.from_json(first["spec"]),
@@ -190,7 +190,7 @@ def _content(stream: BinaryIO, field: str) -> tuple[Kept, bytes]:
     raise InputError(field, "its spool is damaged", "nothing of it can be recovered")
 
 
-def _parsed(line: bytes) -> Any:
+def parsed(line: bytes) -> Any:
     """A line. Raises ValueError where it has been damaged. One without a checksum is an earlier state's."""
     text, _, checksum = line.partition(b"\t")
     if checksum and int(checksum, 16) != crc32(text):

@@ -11,6 +11,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.transcript import RecordedAnswer
@@ -308,7 +309,8 @@ def test_what_a_lost_run_measured_is_kept_from_its_page_and_shown_as_results() -
     plan = Plan.of(sealed(place))
     spool = Spool(spools.spool_file(run), run, plan, private=True)
     counts = np.full(plan.domain.sizes(("age",)), 40.0)
-    spool.keep(RecordedAnswer("measure_marginals", (("age",), 9.0), 0, [Measurement(("age",), counts, 9.0)]), ())
+    answer = RecordedAnswer("measure_marginals", (("age",), 9.0), 1, [Measurement(("age",), counts, 9.0)])
+    spool.keep(answer, [Gaussian(9.0, plan.unit.marginal_l2)])
     spool.close()
     ended(run, "lost", "Its worker died.")
     charged = balance.spent("Invented people")

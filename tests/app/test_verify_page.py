@@ -192,7 +192,7 @@ def test_a_decision_is_signed_saved_and_checked_again() -> None:
 def test_signing_comes_after_what_the_release_is_and_warns_of_and_before_the_checks_that_are_right() -> None:
     app = shown(packed())
     assert [element.value for element in app.subheader] == ["What it is", "Decide and sign"]
-    folded = ["18 checks, all right; 9 had nothing to check", "All that the release says of itself"]
+    folded = ["18 checks, all right; 10 had nothing to check", "All that the release says of itself"]
     assert [one.label for one in app.expander][-3:-1] == folded
     assert not any(one.proto.expanded for one in app.expander)
     report = verified(packed())

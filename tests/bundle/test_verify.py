@@ -37,6 +37,7 @@ def test_a_bundle_as_it_was_made_is_consistent_and_nothing_is_left_unchecked() -
         ("Is it signed?", "it is unsigned: nothing ties its maker's statements to anybody"),
         ("Do learnt values follow?", "all values were declared"),
         ("Does it follow how numbers lie in their cells?", "rows are spread evenly in their cells, or there are none"),
+        ("Do the rows keep to published tables?", "no table was published of the same people"),
         ("Does it follow how often models are right?", "no models were asked for"),
         ("Are the criteria decided rightly?", "no criteria were fixed"),
         ("Does the largest error of a range follow?", "no largest error of a range was measured"),

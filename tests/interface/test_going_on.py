@@ -17,7 +17,7 @@ from dpsynth_core.bundle.verdicts import INCONSISTENT
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.release import document, synthesis
-from dpsynth_core.release.spool import Spool
+from dpsynth_core.release.spool import Spool, parsed
 from dpsynth_core.store import auditing, balance, chain, jobs, ledger, rules, spools
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.refusals import refused
@@ -121,7 +121,7 @@ def test_what_goes_on_spends_what_is_left_and_no_more() -> None:
     """With the noise of real runs. The charges of the whole run are within its budget, and each is the price of its answer."""
     plan = planned()
     run = stopped(plan, 5)
-    kept = [json.loads(line.partition(b"\t")[0]) for line in spools.spool_file(run).read_bytes().splitlines()[1:]]
+    kept = [parsed(line) for line in spools.spool_file(run).read_bytes().splitlines()[1:]]
     release = plan.run(progress=False)
     assert sum(len(line["paid"]) for line in kept) < len(release.made.charges)
     assert release.made.rho_spent <= release.made.rho

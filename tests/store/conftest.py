@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import pytest
 
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import transcript
+from dpsynth_core.release.spool import parsed
 from dpsynth_core.store import jobs, projects, roles, runs, spools
 from dpsynth_core.vocabulary.measurement import Measurement
 from tests import postgres
@@ -105,7 +105,7 @@ def measured(run: str) -> tuple[Measurement, ...]:
     """The noisy tables in the spool of a run, or in its release."""
     if spools.spool_file(run).exists():
         lines = spools.spool_file(run).read_bytes().split(b"\n")[1:-1]
-        answers = transcript.from_json([json.loads(line)["answer"] for line in lines], ())
+        answers = transcript.from_json([parsed(line)["answer"] for line in lines], ())
         return tuple(table for answer in answers for table in answer.tables if isinstance(table, Measurement))
     job = runs.get("ann", run)
     return runs.release("ann", run).measurements if job.state == "done" else ()

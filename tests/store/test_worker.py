@@ -274,7 +274,8 @@ def test_what_is_kept_of_a_run_is_of_the_plan_that_was_charged(started: str, mon
         patch.setattr(worker, "_keep", fail)
         worker.work(jobs.claim(started))
     spool = spools.spool_file(started)
-    spool.write_text(spool.read_text(encoding="utf-8").replace('"name": "test"', '"name": "fake"'), encoding="utf-8")
+    by_hand = [line.partition("\t")[0] for line in spool.read_text(encoding="utf-8").splitlines()]
+    spool.write_text("\n".join([*by_hand, ""]).replace('"name": "test"', '"name": "fake"'), encoding="utf-8")
     assert '"fake"' in spool.read_text(encoding="utf-8")
     runs.keep("ann", started)
     worker.work(jobs.claim(started))
