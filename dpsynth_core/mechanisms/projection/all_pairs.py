@@ -30,6 +30,8 @@ from dpsynth_core.vocabulary.workload import Workload
 
 MOST_CELLS = 10_000_000
 """Of all pairs; each takes noise of its own."""
+MOST_BYTES, _PAIR_BYTES, _CELL_BYTES = 100_000_000, 850, 5
+"""Of release.json, or `bundle.unpack` does not read it and nobody can check the bundle; of a pair and a cell of it there."""
 _USUAL_TOTAL = 50_000
 _PAIR, _CELL, _MOVE = 1.15e-3, 1.3e-5, 9e-11
 """Seconds of a pair, of a cell of it, and of one row for each square of a value: as a run each of 100 and 300 columns took
@@ -60,7 +62,9 @@ class AllPairs:
         sizes = domain.sizes(domain.names)
         pairs, cells = math.comb(len(sizes), 2), rounds.cells_of_pairs(domain)
         impossible = "it does not keep to impossible combinations; use AIM" if domain.zeros else ""
-        reason = rounds.without_pairs(domain) or impossible or rounds.too_many_in_pairs(cells, MOST_CELLS)
+        large = _PAIR_BYTES * pairs + _CELL_BYTES * cells > MOST_BYTES
+        many = f"what it says of {pairs:,} pairs would be too long to be checked; use fewer columns" if large else ""
+        reason = rounds.without_pairs(domain) or impossible or rounds.too_many_in_pairs(cells, MOST_CELLS) or many
         moves = min(all_pairs.MOST_WORK, all_pairs.PASSES * _USUAL_TOTAL * sum(sizes) ** 2)
         seconds = 2.0 + _PAIR * pairs + _CELL * cells + _MOVE * moves
         return Forecast(not reason, seconds, 300.0 + 0.011 * pairs + 1.5e-4 * cells, reason)
