@@ -135,19 +135,24 @@ def unreachable(domain: Domain) -> float:
 
 
 def _raked(structure: Structure, potentials: Sequence[Table], shares: Mapping[Labels, Table]) -> tuple[Table, ...]:
-    """The potentials, changed until the model has these shares of the people in some marginals (iterative proportional fitting)."""
-    tables = [table.copy() for table in potentials] if shares else list(potentials)
-    for _ in range(SWEEPS):
-        off = 0.0
-        for labels, wanted in shares.items():
-            home = _containing(structure, labels)
-            clique = structure.cliques[home]
-            now = project(structure.calibrate(tables).marginals[home], clique, labels)
-            off = max(off, float(np.abs(now - wanted).sum()))
-            tables[home] += expand(np.log(np.maximum(wanted, LEAST_SHARE) / np.maximum(now, LEAST_SHARE)), labels, clique)
-        if off <= EXACT:
-            break
-    return tuple(tables)
+    """The potentials, changed until the model has these shares of the people in some marginals (iterative proportional fitting), or until
+    the next change would make it vanish."""
+    good = tables = tuple(potentials)
+    with suppress(FloatingPointError):
+        for _ in range(SWEEPS if shares else 0):
+            off = 0.0
+            for labels, wanted in shares.items():
+                home = _containing(structure, labels)
+                clique = structure.cliques[home]
+                now = project(structure.calibrate(tables).marginals[home], clique, labels)
+                good, off = tables, max(off, float(np.abs(now - wanted).sum()))
+                factor = expand(np.log(np.maximum(wanted, LEAST_SHARE) / np.maximum(now, LEAST_SHARE)), labels, clique)
+                tables = (*tables[:home], tables[home] + factor, *tables[home + 1 :])
+            if off <= EXACT:
+                break
+        structure.calibrate(tables)
+        good = tables
+    return good
 
 
 def _containing(structure: Structure, labels: Labels) -> int:

@@ -99,6 +99,66 @@ def test_a_model_that_they_make_too_large_is_refused_before_anything_is_spent() 
     refused(synthesis.plan, Spec.from_json(spec), kind=CapacityError, saying=saying)
 
 
+def crossed(one: str, other: str, values: str, diagonal: int) -> dict[str, Any]:
+    cells = [[i, j, diagonal if i == j else 1] for i in values for j in values]
+    return {"columns": [one, other], "cells": cells, "source": "x"}
+
+
+def test_where_published_pairs_join_all_columns_the_others_get_everything() -> None:
+    people, three = {"kind": "standin", "standin": {"rows": 900}}, {"a": 3, "b": 3, "c": 3}
+    joined = [crossed("a", "b", "012", 3), crossed("b", "c", "012", 3)]
+    release = run(Spec.from_json(usual(people, three, mechanism="mst", published_tables=joined)), SeededNoise(2))
+    assert {m.clique for m in release.measurements} == {("a", "c"), ()}
+    assert release.rho_spent == pytest.approx(release.rho)
+    pairs = usual(people, three, mechanism="mst", workload={"kind": "all", "k": 3}, published_tables=[*joined, crossed("a", "c", "012", 3)])
+    refused(synthesis.plan, Spec.from_json(pairs), kind=CapacityError, saying="published tables have every pair")
+
+
+def test_where_no_other_table_fits_or_groups_leave_no_room_nothing_is_left_unspent() -> None:
+    values = [str(code) for code in range(120)]
+    wide = {"columns": ["a", "b"], "cells": [[code, code, 1] for code in values], "source": "x"}
+    rest = {"columns": ["c"], "cells": [["0", 1], ["1", 2]], "source": "x"}
+    people = {"kind": "standin", "standin": {"rows": 900}}
+
+    def asked(name: str, mb: float | None, *tables: dict[str, Any]) -> Spec:
+        mechanism = {"name": name, "settings": {} if mb is None else {"max_size_mb": mb}}
+        return Spec.from_json(usual(people, {"a": 120, "b": 120, "c": 2}, mechanism=mechanism, published_tables=tables))
+
+    refused(synthesis.plan, asked("aim", 0.11, wide, rest), kind=CapacityError, saying="larger than the model's capacity")
+    release = run(asked("aim", 0.12, wide, rest), SeededNoise(2))
+    assert release.rho_spent == pytest.approx(release.rho)
+    assert not release.branded("interrupted")
+
+
+def test_a_joint_model_that_is_too_large_is_refused_by_independent_too() -> None:
+    cells, pairs = [[str(v), str(v), 1] for v in range(30)], [(i, j) for i in range(6) for j in range(i)]
+    chain = [{"columns": [f"c{i}", f"c{j}"], "cells": cells, "source": "x"} for i, j in pairs]
+    spec = usual({"kind": "standin", "standin": {}}, {f"c{i}": 30 for i in range(7)}, mechanism="independent", published_tables=chain)
+    refused(synthesis.plan, Spec.from_json(spec), kind=CapacityError, saying="is too large; give fewer or smaller ones")
+
+
+@pytest.mark.parametrize("mechanism", KEEPING)
+def test_tables_that_contradict_the_people_make_no_model_vanish(mechanism: str, tmp_path: Path) -> None:
+    """After the charge nothing may fail. Of the pairs that they have most are in cells where the table has nobody."""
+    rng = np.random.default_rng(7)
+    sizes, b = dict(zip("abcdef", (2, 8, 5, 6, 3, 4), strict=True)), rng.integers(0, 8, 2000)
+    c, d = (b + rng.integers(0, 2, 2000)) % 5, (b // 2 + rng.integers(0, 3, 2000)) % 6
+    people = {"a": b % 2, "b": b, "c": c, "d": d, "e": b % 3, "f": b // 2}
+    pd.DataFrame(people).to_csv(tmp_path / "people.csv", index=False)
+    of = {("a", "b"): lambda i, j: max(0, i + j - 2), ("c", "d"): lambda i, j: max(0, 3 - abs(i - j))}
+    tables = [
+        {"columns": [p, q], "cells": [[str(i), str(j), of[p, q](i, j)] for i in range(sizes[p]) for j in range(sizes[q])], "source": "x"}
+        for p, q in of
+    ]
+    domain = {name: [str(value) for value in range(size)] for name, size in sizes.items()}
+    columns = [{"name": name, "kind": "categorical", "categories": values, **NO_SPARE} for name, values in domain.items()]
+    data = {"kind": "csv", "path": str(tmp_path / "people.csv")}
+    for epsilon in (0.1, 1.0, 3.0):
+        more = {"mechanism": mechanism, "published_tables": tables, "budget": {"epsilon": epsilon, "delta": 1e-9}}
+        release = run(Spec.from_json(usual(data, {"version": 1, "attributes": columns}, **more)), SeededNoise(1))
+        assert max(rows_off(release.domain, np.asarray(release.codes))) < 1
+
+
 def test_their_fields_are_named_where_something_is_wrong() -> None:
     assert refused(stated, ZONES | {"cells": "many"}).field == "published_tables.0.cells"
     assert refused(Plan.of, stated(SEXES, ZONES | {"columns": ["nowhere"]})).field == "published_tables.1.columns"

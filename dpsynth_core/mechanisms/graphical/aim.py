@@ -39,6 +39,7 @@ from dpsynth_core.mechanisms.graphical.models import (
     Selecting,
     Selections,
     fit,
+    none_fits,
 )
 from dpsynth_core.mechanisms.graphical.public_prior import NoPrior, Prior
 from dpsynth_core.mechanisms.mechanism import Card, Forecast
@@ -208,6 +209,9 @@ class Aim(AimParameters):
         noise = budget.sigma / max(1.0, people)
         seen = [*measured, *(Measurement(r, shares * people, 1.0) for r, shares in published.items())]
         groups = groups_of(kernel.domain, seen, self.most_groups(kernel.domain, len(columns), noise))
+        if groups and published:  # which may leave room for tables, and none for groups
+            tables = [r for r in weights if len(r) > 1]
+            groups = () if none_fits(kernel.grouped(groups).domain, tables, self.capacity_mb(len(columns))) else groups
         kernel = kernel.grouped(groups) if groups else kernel
         folding = Folding.of(kernel.domain, measured, self.merge_below, kernel.known)
         estimate = partial(fit, kernel, folding=folding, columns=believe(kernel.domain, measured, kernel.known))

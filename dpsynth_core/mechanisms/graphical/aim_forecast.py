@@ -16,7 +16,7 @@ from dpsynth_core.inference.model import labels_of
 from dpsynth_core.inference.refinement import MOST_LINES, MOST_ROWS
 from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, MEASURED_FOR_ONE_MORE, AimParameters
 from dpsynth_core.mechanisms.graphical.grouping import tables_with_groups
-from dpsynth_core.mechanisms.graphical.models import BYTES_PER_CELL, MEGABYTE, columns_too_large
+from dpsynth_core.mechanisms.graphical.models import BYTES_PER_CELL, MEGABYTE, columns_too_large, none_fits
 from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.vocabulary.blocks import TABLE_BYTES
@@ -85,7 +85,8 @@ class Round:
 
 def forecast(aim: AimParameters, workload: Workload, rho: float, people: float) -> Forecast:
     domain = workload.domain
-    if reason := columns_too_large(domain, aim.max_size_mb):
+    reason = columns_too_large(domain, aim.max_size_mb)
+    if reason := reason or (none_fits(domain, workload.aim_weights(), aim.max_size_mb) if domain.published else ""):
         return Forecast(False, 0.0, 0.0, reason)
     columns: dict[Clique, float] = {r: weight for r, weight in workload.aim_weights().items() if len(r) == 1}
     if len(columns) >= aim.strategies.wide:

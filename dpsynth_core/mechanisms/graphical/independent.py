@@ -16,6 +16,9 @@ from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.workload import Workload
 
+MOST_MB = 80.0
+"""Of the model, which published tables make larger than its columns."""
+
 
 @dataclass(frozen=True)
 class Independent:
@@ -38,6 +41,8 @@ class Independent:
         """Work grows with the number of cells of the one-way marginals only."""
         cells = sum(workload.domain.sizes(workload.domain.names))
         reason = "" if rounds.columns_of(workload.domain) else "every column is published, and it measures nothing else; use AIM"
+        if workload.domain.published and models.columns_too_large(workload.domain, MOST_MB):
+            reason = "a model of the published tables and impossible combinations is too large; give fewer or smaller ones"
         return Forecast(not reason, seconds=1.0 + 3e-5 * cells, memory_mb=150.0 + 1e-4 * cells, reason=reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:

@@ -201,6 +201,13 @@ def columns_too_large(domain: Domain, max_size_mb: float) -> str:
     return f"the {least} alone are larger than the model's capacity; raise max_size_mb or merge values"
 
 
+def none_fits(domain: Domain, tables: Iterable[Clique], max_size_mb: float) -> str:
+    """Why there is nothing to measure of the tables that nobody published, or ""."""
+    if Capacity(domain, max_size_mb).allowed((), domain.unpublished(tables)):
+        return ""
+    return "every table of the workload is larger than the model's capacity; raise max_size_mb or use smaller tables"
+
+
 Answers = Mapping[Clique, NDArray[np.float64]]
 ByTable = Mapping[Clique, float]
 

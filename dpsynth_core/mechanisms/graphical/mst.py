@@ -56,8 +56,10 @@ class Mst:
         """Each selection compares the model with every pair that fits its capacity."""
         domain = workload.domain
         pairs = [domain.cells(pair) for pair in _pairs(domain, Capacity(domain, self.max_size_mb))]
+        every = "published tables have every pair of columns; use AIM, and ask for larger tables"
         cells, edges = sum(pairs), len(domain) - 1
         none = "" if pairs else "no pair of columns fits the model's capacity; raise max_size_mb, merge values, or use Independent"
+        none = none and (none if domain.unpublished(combinations(domain.names, 2)) else every)
         reason = models.columns_too_large(domain, self.max_size_mb) or none or rounds.too_many_in_pairs(cells)
         seconds = 2.0 + edges * (0.1 + 1e-8 * cells + 4e-4 * len(pairs))
         return Forecast(not reason, seconds, 200.0 + 3e-5 * cells + 2 * self.max_size_mb, reason)
@@ -99,9 +101,11 @@ def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float)
         component[np.isin(component, component[joined])] = component[joined[0]]
     if not pool.tables:
         return []
-    edges = len(np.unique(component)) - 1
     answers = model.marginals(pool.tables)
     ends = np.array([[pool.places[name] for name in pair] for pair in pool.tables]).T
+    if (component[ends[0]] == component[ends[1]]).all():
+        component = np.arange(len(component))  # they leave no pair that joins: a tree of those beside them
+    edges = len(np.unique(component)) - 1
     among, choices = component[ends[0]] != component[ends[1]], list[models.Choice]()
     same, none = dict.fromkeys(answers, 1.0), dict.fromkeys(answers, 0.0)
     selecting = models.Selecting(kernel, answers, same, none, rounds.eps_for(rho / edges, kernel.selection_price))

@@ -72,11 +72,8 @@ class MwemPgm:
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Every round compares the model with the whole workload; at least one marginal of it has to fit the model's capacity."""
         domain = workload.domain
-        capacity = Capacity(domain, self.max_size_mb)
         reason = models.columns_too_large(domain, self.max_size_mb)
-        reason = reason or rounds.too_many_cells(workload.cells)
-        if not reason and not capacity.allowed((), domain.unpublished(workload.cliques)):
-            reason = "every table of the workload is larger than the model's capacity; raise max_size_mb or use smaller tables"
+        reason = reason or rounds.too_many_cells(workload.cells) or models.none_fits(domain, workload.cliques, self.max_size_mb)
         seconds = 2.0 + self._rounds(domain) * (0.2 + 4e-8 * workload.cells + self.max_size_mb / 80.0)
         return Forecast(not reason, seconds, 200.0 + 3e-5 * workload.cells + 2 * self.max_size_mb, reason)
 
