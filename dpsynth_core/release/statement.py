@@ -105,9 +105,7 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
         table = f"{public['name']!r} ({public['rows']:,} rows, SHA-256 {public['sha256'][:16]})"
         nobody = "nothing here protects the people in it. That it may be used so is the curator's word."
         yield Brand("assumed-public", f"The table {table} was used as public: {nobody}")
-    for known in plan.domain.published:
-        unprotected = "Nothing here protects what that table says, and the guarantee is for what it leaves open"
-        yield Brand("assumed-published", f"Taken as published: {known}. {unprotected}. That it was published is the curator's word.")
+    yield from _of_published(plan, details.get(OFF, 0.0))
     yield from _hangs_on(plan)
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):
         yield Brand("budget", warning)
@@ -119,6 +117,16 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
     if (reading := details.get("best_mixture")) is not None:  # how well the public table resembles the private one
         verdict = "unchecked" if reading["error"] is None else "poor" if reading["poor"] else "checked"
         yield Brand(f"public-table-{verdict}", reading["sentence"])
+
+
+def _of_published(plan: Plan, off: float) -> Iterator[Brand]:
+    """off: by how many rows a cell of a published table is off at most."""
+    for known in plan.domain.published:
+        unprotected = "Nothing here protects what that table says, and the guarantee is for what it leaves open"
+        yield Brand("assumed-published", f"Taken as published: {known}. {unprotected}. That it was published is the curator's word.")
+    if off > len(plan.domain.published):
+        why = "which is more than rounding: they do not quite hold together, or not with what is impossible"
+        yield Brand("published-off", f"Cells of published tables are off by up to {off:,.3g} rows, {why}.")
 
 
 def _hangs_on(plan: Plan) -> Iterator[Brand]:

@@ -309,6 +309,7 @@ def test_a_charge_for_other_people_is_seen(twin: Path) -> None:
 
 
 SEXES = {"columns": ["sex"], "cells": [["female", 51], ["male", 49]], "source": "a census"}
+SEXES_ROUNDED = SEXES | {"cells": [["female", 5105], ["male", 4895]]}
 ALONE: dict[str, Any] = {"domain": THREE, "mechanism": {"name": "independent"}, "output": {"rows": 60}}
 
 
@@ -323,6 +324,7 @@ BRANDED: Mapping[str, Callable[[Path, Path], Release]] = {
     "answers-only": lambda public, _: release_of("gaussian", public),
     "assumed-public": lambda public, _: release_of("aim_public", public),
     "assumed-published": lambda *_: run(spec(**ALONE, published_tables=[SEXES])),
+    "published-off": lambda *_: run(spec(**ALONE | {"output": {"rows": 10_000}}, published_tables=[SEXES, SEXES_ROUNDED])),
     "conditional": lambda public, _: release_of("mixture", public),
     "public-table": lambda public, _: release_of("mixture", public),
     "budget": lambda *_: run(spec(**ALONE, budget={"epsilon": 20.0, "delta": 1e-9})),

@@ -219,6 +219,23 @@ def test_a_bundle_is_sound_says_where_they_are_from_and_shows_what_is_tampered_w
     assert found(replace(release, details=release.details | {"published_rows_off": 0.25}))[QUESTION] == "failed"
 
 
+def test_rows_that_do_not_keep_to_them_are_seen_whatever_is_said_of_them() -> None:
+    """Who writes all of a release anew can state any distance. With a rule rows may be off: then nobody can say by how much."""
+
+    def forged(spec: Spec) -> str:
+        release = run(spec)
+        codes = np.array(release.codes)
+        codes[:, release.domain.position("zone")] = 0
+        said = release.details | {"published_rows_off": max(rows_off(release.domain, codes))}
+        values = replace(release.values, codes=codes)  # type: ignore[type-var,arg-type]
+        return found(replace(release, codes=codes, values=values, details=said))[QUESTION]
+
+    assert forged(stated(ZONES, mechanism="independent")) == "failed"
+    never = DOMAIN | {"impossible": [{"never": {"sex": ["f"], "work": ["full"]}}]}
+    people = {"kind": "standin", "standin": {"rows": 900}}
+    assert forged(Spec.from_json(usual(people, never, mechanism="independent", published_tables=[ZONES]))) == "not checked"
+
+
 def test_an_interrupted_run_is_finished_with_them() -> None:
     release = run(stated(WORK_BY_SEX, ZONES))
     again = recovery.recover(ended(release, release.transcript), lambda _: None)
