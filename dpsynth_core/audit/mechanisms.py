@@ -46,8 +46,10 @@ class Configuration:
     def of(cls, spec: Spec) -> Configuration:
         """What a spec describes, over a small part of its domain. No file is opened: a mechanism that would use a public table gets an
         invented one. Raises InputError as a plan does, CapacityError where the mechanism cannot run."""
-        domain, workload, left_out = _small(Plan.of(spec))
+        asked = Plan.of(spec)
+        domain, workload, left_out = _small(asked)
         less = {"domain": domain.to_json(), "workload": workload.to_json(), "criteria": (), "models": ()}
+        less |= {} if domain is asked.domain else {"published_tables": ()}
         plan = Plan.of(spec.model_copy(update=less))
         if isinstance(plan.mechanism, UsesPublic) and spec.public is not None:
             records = np.argwhere(np.ones(domain.sizes(domain.names))).astype(np.int32)  # every possible one, once
@@ -151,4 +153,6 @@ def _small(plan: Plan) -> tuple[Domain, Workload, tuple[str, ...]]:
         f"Of the spec's {len(domain)} columns, {', '.join(kept)} were kept, with at most {MOST_VALUES} values each: mechanism, settings, "
         "unit and budget are the spec's, the domain is not. What only shows with more columns was not looked at."
     )
-    return small, chosen_workload.asking(workload.threshold), (sentence,) + ("Impossible combinations were left out.",) * bool(domain.zeros)
+    without = {"Impossible combinations": domain.zeros, "Published tables": domain.published}
+    left_out = (sentence, *(f"{what} were left out." for what, some in without.items() if some))
+    return small, chosen_workload.asking(workload.threshold), left_out

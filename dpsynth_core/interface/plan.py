@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -139,7 +140,7 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
             "person_column": options.get("person"),
             "max_rows_per_person": options.get("rows_per_person", 1),
         },
-        **({"published_tables": _published(options["published"], domain)} if options.get("published") else {}),
+        **({"published_tables": _published(options["published"], domain)} if options.get("published") is not None else {}),
         "other_copies": options.get("other_copies", ""),
         "about": options.get("about"),
         "looks": stated([looked] if isinstance(looked, str) else looked, "looked"),
@@ -169,7 +170,12 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
 def _published(tables: Any, domain: Domain) -> list[dict[str, Any]]:
     if not isinstance(tables, Sequence) or not all(isinstance(one, tuple | list) and len(one) == 2 for one in tables):
         raise InputError("published", "it is no list of tables with where each was published", 'give [("ages.csv", "Census 2021")]')
-    return [section(table, domain, str(where), f"published {number}") for number, (table, where) in enumerate(tables, start=1)]
+    for number, (table, where) in enumerate(tables, start=1):
+        is_table = isinstance(table, str | os.PathLike) or type(table).__name__ == "DataFrame"  # of pandas, which may not be there
+        if not is_table or not isinstance(where, str):
+            problem = f"{shown(where)} is no text" if is_table else f"{shown(table)} is no path or pandas frame"
+            raise InputError(f"published {number}", problem, 'give a table and where it was published: ("ages.csv", "Census 2021")')
+    return [section(table, domain, where, f"published {number}") for number, (table, where) in enumerate(tables, start=1)]
 
 
 def _weight(options: Options) -> dict[str, Any]:

@@ -337,6 +337,8 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
 
 def with_published(domain: Domain, sections: Sequence[PublishedSpec]) -> Domain:
     """The domain with the tables that were published of the people. Raises InputError where they do not fit it, or each other."""
+    if len(sections) > published.MAX_TABLES:
+        raise InputError(published.FIELD, f"{len(sections):,} are too many", f"give at most {published.MAX_TABLES:,}")
     stated = enumerate(sections)
     tables = [published.read(one.columns, one.cells, one.source, domain.attributes, f"{published.FIELD}.{i}") for i, one in stated]
     published.check(tables, domain.zeros if tables else {})
@@ -412,6 +414,9 @@ def _check_output(spec: Spec, mechanism: Mechanism) -> None:
     if spec.weight is not None and (tables > 1 or spec.data.kind == STANDIN or spec.data.engine is not None):
         problem = "weights go with one table of rows, whose values this machine counts"
         raise InputError("weight", problem, "leave it out, or name a table and neither a stand-in, an engine nor several tables of rows")
+    if spec.published_tables and (spec.weight is not None or spec.unit.max_rows_per_person > 1):
+        field = "unit.max_rows_per_person" if spec.weight is None else "weight"
+        raise InputError(field, "published tables count people, and rows are not one each", "use one row for each, or no published tables")
     if tables * rows > MAX_ROWS:
         problem = f"{tables:,} tables of {rows:,} rows are more than {MAX_ROWS:,} rows together"
         raise InputError("output.tables", problem, "ask for fewer tables, or for fewer rows")

@@ -153,7 +153,7 @@ class PublishedSpec(Part):
 
     columns: tuple[str, ...]
     cells: tuple[tuple[str | int | float, ...], ...]
-    source: str
+    source: str = Field(max_length=300)
 
 
 def _known_share(name: str) -> str:
@@ -226,7 +226,7 @@ class Spec(Part):
     data: DataSpec
     members: MembersSpec | None = None
     public: PublicSpec | None = None
-    published_tables: tuple[PublishedSpec, ...] = Field(default=(), max_length=100)
+    published_tables: tuple[PublishedSpec, ...] = ()
     unit: UnitSpec = UnitSpec()
     domain: dict[str, Any]
     domain_origin: Literal["unstated", "typed", "usual", "learnt", "codebook", "public", "labels", "data"] = "unstated"

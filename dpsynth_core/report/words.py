@@ -163,7 +163,9 @@ def _assumptions(release: Release) -> Iterator[str]:
 
 
 def _published(release: Release) -> Iterator[str]:
-    yield from (f"Taken as published, so that none of the budget measured it: {table}." for table in release.domain.published)
+    for table in release.domain.published:
+        but = " but how numbers lie within its cells" if not release.inside.keys().isdisjoint(table.columns) else ""
+        yield f"Taken as published, so that none of the budget measured it{but}: {table}."
     if (off := release.details.get(OFF)) is not None:
         yield f"In each cell of these published tables the rows are as many as its share of them, to {off:,.3g} rows."
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.sources.codec import encode_column, floats
@@ -21,6 +22,18 @@ COUNT = "count"
 
 
 def section(source: TableSource, domain: Domain, where: str, field: str) -> dict[str, Any]:
+    """As `_section`, whose errors name `field`, and not the private table."""
+    try:
+        return _section(source, domain, where, field)
+    except InputError as error:
+        if error.field.startswith(field):
+            raise
+        raise InputError(field if error.field == "data" else f"{field}, {error.field}", error.problem, error.remedy) from None
+    except (pa.ArrowException, TypeError, ValueError):
+        raise InputError(field, "it holds something else than values and numbers", "write texts and numbers of people") from None
+
+
+def _section(source: TableSource, domain: Domain, where: str, field: str) -> dict[str, Any]:
     """The spec's section about it. source: columns of the domain, and `count`; lines whose values are in one cell are added up. where: it
     was published. field: what errors are about. Raises InputError, also for what `vocabulary.published.read` refuses."""
     table = opened(source, detect_without_doubt(source, field) if isinstance(source, str | os.PathLike) else TableFormat())

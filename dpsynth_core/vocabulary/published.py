@@ -22,7 +22,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.zeros import Cells
 
 FIELD = "published_tables"
-MAX_CELLS = 100_000
+MAX_TABLES, MAX_CELLS, MAX_COUNT = 100, 100_000, 10**15
 AGREE = 1e-3
 """The share of the people that two tables may have in different cells of the columns that both have: published numbers are rounded."""
 
@@ -60,14 +60,14 @@ def read(
     counts, seen = np.zeros(sizes), np.zeros(sizes, dtype=bool)
     for cell in cells:
         if len(cell) != len(columns) + 1 or any(value not in of for value, of in zip(map(str, cell), places, strict=False)):
-            problem, remedy = f"{shown(list(cell))} is not one value of each of its columns and a count", "write values as the domain does"
-            raise InputError(f"{field}.cells", problem, remedy)
+            problem = f"{', '.join(map(shown, cell))} is not one value of each of its columns and a count"
+            raise InputError(f"{field}.cells", problem, "write values as the domain does")
         *values, count = cell
-        if isinstance(count, bool) or not isinstance(count, int | float) or not 0 <= count < math.inf:
-            raise InputError(f"{field}.cells", f"{shown(count)} is no number of people", "give a number from 0")
+        if isinstance(count, bool) or not isinstance(count, int | float) or not 0 <= count <= MAX_COUNT:
+            raise InputError(f"{field}.cells", f"{shown(count)} is no number of people", f"give a number from 0 to {MAX_COUNT:,}")
         place = tuple(of[str(value)] for value, of in zip(values, places, strict=True))
         if seen[place]:
-            raise InputError(f"{field}.cells", f"{shown(values)} is counted twice", "count it once")
+            raise InputError(f"{field}.cells", f"{', '.join(map(shown, values))} is counted twice", "count it once")
         counts[place], seen[place] = count, True
     for axis, name in enumerate(columns):
         named = np.asarray(seen.any(axis=tuple(other for other in range(seen.ndim) if other != axis)))[: by_name[name].values]
@@ -93,5 +93,5 @@ def check(tables: Sequence[PublishedTable], zeros: Mapping[Clique, Cells]) -> No
         shared = tuple(name for name in one.columns if name in other.columns)
         apart = np.abs(project(one.shares, one.columns, shared) - project(other.shares, other.columns, shared)).sum() / 2
         if shared and apart > AGREE:
-            problem = f"of {listed(list(shared), 5)} it has {apart:.1%} of the people in other cells than another published table"
+            problem = f"of {listed(list(shared), 5)} it has {apart:.1%} of the people in other cells than {one}"
             raise InputError(f"{FIELD}.{number}.cells", problem, "leave one of the two out")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -69,3 +71,26 @@ def test_a_domain_that_changed_since_stops_the_plan_and_says_why() -> None:
     problem = document.problem(stored(), "domain")
     assert problem is not None
     assert problem.field == "published_tables.0.cells"
+
+
+@pytest.mark.parametrize("cell", [["female", 510, 3], ["female"]])
+def test_a_draft_with_broken_cells_shows_its_page_and_can_be_mended(cell: list[object]) -> None:
+    given(opened(), SEXES)
+    (project,) = projects.list(LOCAL_OWNER)
+    broken = stored()
+    broken["published_tables"][0]["cells"].append(cell)
+    projects.save(LOCAL_OWNER, project.id, broken)
+    app = open_page("domain", project.id)
+    assert not app.exception
+    app.button(key="published_delete_0").click().run()
+    assert stored()["published_tables"] == []
+
+
+def test_a_column_may_be_named_as_the_heading_of_the_counts() -> None:
+    given(opened(), SEXES)
+    (project,) = projects.list(LOCAL_OWNER)
+    named = json.loads(json.dumps(stored()).replace('"sex"', '"people"'))
+    projects.save(LOCAL_OWNER, project.id, named)
+    app = open_page("domain", project.id)
+    assert not app.exception
+    assert "people " in next(frame.value for frame in app.dataframe if "people" in frame.value.columns).columns

@@ -15,6 +15,7 @@ import pytest
 
 import dpsynth_core as dps
 from dpsynth_core import cli
+from dpsynth_core.audit.mechanisms import Configuration
 from dpsynth_core.bundle.unpack import Bundle, read
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.inference.publishing import rows_off
@@ -164,7 +165,7 @@ def test_their_fields_are_named_where_something_is_wrong() -> None:
     assert refused(Plan.of, stated(SEXES, ZONES | {"columns": ["nowhere"]})).field == "published_tables.1.columns"
     assert refused(Plan.of, stated(SEXES, ZONES | {"source": ""})).field == "published_tables.1.source"
     other = SEXES | {"cells": [["f", 1], ["m", 3]]}
-    assert refused(Plan.of, stated(SEXES, other), saying="other cells than another").field == "published_tables.1.cells"
+    assert refused(Plan.of, stated(SEXES, other), saying="other cells than sex .“Yearbook”").field == "published_tables.1.cells"
     never = {**DOMAIN, "impossible": [{"never": {"sex": ["f"], "work": ["full"]}}]}
     impossible = Spec.from_json(stated(WORK_BY_SEX).model_dump(mode="json") | {"domain": never})
     assert refused(Plan.of, impossible, saying="calls impossible").field == "published_tables.0.cells"
@@ -185,6 +186,22 @@ def test_tables_that_only_together_cannot_hold_are_refused_before_anything_is_sp
     tight = Spec.from_json(usual(people, never, published_tables=[SEXES | {"cells": [["f", 50], ["m", 50]]}, work]))
     release = run(tight, SeededNoise(3))
     assert max(rows_off(release.domain, np.asarray(release.codes))) < 10  # raking gets there slowly
+
+
+def test_where_rows_are_not_people_they_are_refused() -> None:
+    people = {"kind": "csv", "path": "people.csv"}
+    several = usual(people, DOMAIN, unit={"person_column": "id", "max_rows_per_person": 2}, published_tables=[ZONES])
+    assert refused(Plan.of, Spec.from_json(several), saying="one row for each").field == "unit.max_rows_per_person"
+    weighed = usual(people, DOMAIN, weight={"column": "age"}, published_tables=[ZONES])
+    assert refused(Plan.of, Spec.from_json(weighed), saying="count people").field == "weight"
+    assert refused(Plan.of, stated(*[ZONES] * 101), saying="101 are too many").field == "published_tables"
+    assert refused(stated, ZONES | {"source": "x" * 301}).field == "published_tables.0.source"
+
+
+def test_an_audit_of_a_smaller_domain_leaves_them_out_and_says_so() -> None:
+    assert "Published tables were left out." in Configuration.of(stated(ZONES)).left_out
+    small = Spec.from_json(usual({"kind": "demo"}, {"a": 2, "b": 2}, published_tables=[crossed("a", "b", "01", 3)]))
+    refused(Configuration.of, small, kind=CapacityError)  # kept, with all that is asked for
 
 
 def test_two_linked_tables_refuse_them() -> None:
@@ -217,6 +234,13 @@ def test_a_bundle_is_sound_says_where_they_are_from_and_shows_what_is_tampered_w
     other = replace(release, plan=Plan.of(Spec.from_json(forged)))  # with a digest that fits
     assert found(other)[QUESTION] == "failed"
     assert found(replace(release, details=release.details | {"published_rows_off": 0.25}))[QUESTION] == "failed"
+
+
+def test_it_says_that_numbers_within_published_cells_are_measured() -> None:
+    budget = {"epsilon": 1.0, "delta": 1e-9, "inside": 0.2}
+    text = _text(packed(run(stated(AGES, ZONES, mechanism="independent", budget=budget))), "report.html")
+    assert "none of the budget measured it but how numbers lie within its cells: age" in text
+    assert "none of the budget measured it: zone" in text
 
 
 def test_rows_that_do_not_keep_to_them_are_seen_whatever_is_said_of_them() -> None:
@@ -289,6 +313,7 @@ def test_the_command_line_reads_them_adds_up_years_and_can_be_checked(folder: Pa
         ("sex,count\nf,2\nm,-3\n", "-3.0 is no number of people"),
         ("sex,count\nf,2\n", "'m' of 'sex' is in none of them"),
         ("count\n2\n", "names no column"),
+        ("", "--published 1: the file is empty"),
     ],
 )
 def test_a_file_that_is_no_such_table_is_refused(folder: Path, capsys: pytest.CaptureFixture[str], text: str, saying: str) -> None:
@@ -312,7 +337,11 @@ def test_a_program_gives_a_path_or_a_frame() -> None:
     given = dps.plan("people.csv", "domain.json", epsilon=1, tables=2, published=[("ages.csv", "Census 2021"), (zones, "Yearbook")])
     assert [table.columns for table in given.sealed.domain.published] == [("sex", "age"), ("zone",)]
     assert given.sealed.domain.published[1].shares.tolist() == [0.5, 0.3, 0.2]
-    refused(dps.plan, "people.csv", "domain.json", epsilon=1, published=["ages.csv"], saying="no list of tables with where")
+    for wrong in (["ages.csv"], zones, np.array([1]), {"a": 1}, (zones, "Yearbook")):
+        refused(dps.plan, "people.csv", "domain.json", epsilon=1, published=wrong, saying="no list of tables with where")
+    counts, complexes = zones.set_index("zone")["count"], zones.assign(count=[1j, 2, 3])
+    for table, where in ((zones, None), (None, "x"), (counts, "x"), ({}, "x"), (complexes, "x"), ("nowhere.csv", "x")):
+        assert refused(dps.plan, "people.csv", "domain.json", epsilon=1, published=[(table, where)]).field == "published 1"
 
 
 def _text(bundle: Bundle, name: str) -> str:

@@ -50,6 +50,8 @@ GOOD = [["0", 1], ["1", 2]]
         ("columns", "or one twice", ["a", "a"], GOOD, "x"),
         ("cells", "not one value of each", ["a"], [["0", 1], ["7", 1]], "x"),
         ("cells", "not one value of each", ["a"], [["0", 1], ["1"]], "x"),
+        ("cells", "no number of people", ["a"], [["0", 1e308], ["1", 1e308]], "x"),
+        ("cells", "'7', 1 is not one value", ["a"], [["0", 1], ["7", 1]], "x"),
         ("cells", "no number of people", ["a"], [["0", 1], ["1", -1]], "x"),
         ("cells", "no number of people", ["a"], [["0", 1], ["1", float("nan")]], "x"),
         ("cells", "no number of people", ["a"], [["0", 1], ["1", float("inf")]], "x"),

@@ -43,7 +43,9 @@ def section(project: Current) -> None:
                 st.markdown(f"**{literal(' × '.join(table['columns']))}** ({literal(table['source'])})")
                 gone = partial(session.edit, partial(_remove, table=table), FIELD)
                 st.button("Delete", icon=":material/delete:", type="tertiary", key=f"published_delete_{number}", on_click=gone)
-            lines = pd.DataFrame(table["cells"], columns=[*table["columns"], "people"])
+            heading = "people" + " " * ("people" in table["columns"])  # no two columns have one name
+            whole = [cell for cell in table["cells"] if len(cell) == len(table["columns"]) + 1]  # a problem is shown below
+            lines = pd.DataFrame(whole, columns=[*table["columns"], heading])
             st.dataframe(lines, hide_index=True, height=min(240, 40 + 35 * len(lines)), alt="A published table")
         if document.problem(project.draft | {FIELD: []}, "domain") is not None:
             st.caption(":material/edit: Possible once all columns are complete.")

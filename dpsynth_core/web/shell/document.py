@@ -411,7 +411,10 @@ def _domain(text: str) -> Domain:
 
 @lru_cache(maxsize=16)
 def _with_published(text: str, tables_text: str) -> Domain:
-    sections = [PublishedSpec.model_validate_json(json.dumps(one)) for one in json.loads(tables_text)]
+    try:
+        sections = [PublishedSpec.model_validate_json(json.dumps(one)) for one in json.loads(tables_text)]
+    except ValueError:  # pydantic, of a draft that was kept
+        raise InputError(published.FIELD, "one of them is none", "delete it, and give it again") from None
     return plans.with_published(_domain(text), sections)
 
 
