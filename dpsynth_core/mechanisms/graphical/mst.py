@@ -56,10 +56,10 @@ class Mst:
         """Each selection compares the model with every pair that fits its capacity."""
         domain = workload.domain
         pairs = [domain.cells(pair) for pair in _pairs(domain, Capacity(domain, self.max_size_mb))]
-        every = "published tables have every pair of columns; use AIM, and ask for larger tables"
         cells, edges = sum(pairs), len(domain) - 1
         none = "" if pairs else "no pair of columns fits the model's capacity; raise max_size_mb, merge values, or use Independent"
-        none = none and (none if domain.unpublished(combinations(domain.names, 2)) else every)
+        if domain.published and not domain.unpublished(combinations(domain.names, 2)):
+            none = "published tables have every pair of columns; use AIM, and ask for larger tables"
         reason = models.columns_too_large(domain, self.max_size_mb) or none or rounds.too_many_in_pairs(cells)
         seconds = 2.0 + edges * (0.1 + 1e-8 * cells + 4e-4 * len(pairs))
         return Forecast(not reason, seconds, 200.0 + 3e-5 * cells + 2 * self.max_size_mb, reason)
