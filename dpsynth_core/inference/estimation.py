@@ -33,8 +33,6 @@ SWEEPS, EXACT, LEAST_SHARE = 200, 1e-7, 1e-12
 ROUNDING_ERROR = 1e-9
 """A loss that rises by so small a part of itself has risen by rounding alone: there is nothing below to descend to."""
 
-DEEPEST = 50.0
-"""How far below its largest a log-potential of a model that is raked is at most, so that none of its tables vanishes either."""
 DEPTHS = (300.0, 100.0, 30.0, 10.0, 0.0)
 """How far below its largest a log-potential may start where it has to. At 30 a cell has 1e-13 of the likeliest one's probability."""
 
@@ -138,8 +136,8 @@ def unreachable(domain: Domain) -> float:
 
 def _raked(structure: Structure, potentials: Sequence[Table], shares: Mapping[Labels, Table]) -> tuple[Table, ...]:
     """The potentials, changed until the model has these shares of the people in some marginals (iterative proportional fitting), or until
-    the next change would make it vanish."""
-    good = tables = tuple(np.maximum(table, table.max() - DEEPEST) for table in potentials) if shares else tuple(potentials)
+    the next change would make it vanish. Where nothing starts further below than the first of `DEPTHS`, its other tables do not either."""
+    good = tables = tuple(np.maximum(table, table.max() - DEPTHS[0]) for table in potentials) if shares else tuple(potentials)
     with suppress(FloatingPointError):
         for _ in range(SWEEPS if shares else 0):
             off = 0.0
