@@ -40,7 +40,7 @@ def test_the_core_loads_without_the_wing_and_keeps_its_own_mechanisms_and_operat
     assert set(mechanisms.split()) < set(registry.MECHANISMS)
     assert not {"rap", "learn", "mixture", "fem", "mwem"} & set(mechanisms.split())
     assert [name for name in operations.split() if everything()[name].event is None] == ["seed", "residual_l2"]
-    assert len(operations.split()) == 14, "twelve operations that are charged, and two that are free"
+    assert len(operations.split()) == 15, "thirteen operations that are charged, and two that are free"
 
 
 def test_every_wing_has_its_three_modules() -> None:
