@@ -19,8 +19,8 @@ from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts
 
 Floats = NDArray[np.float64]
 
-UNKNOWN = 1e8
-"""The variance of a cell that nothing was measured of, as a multiple of the others': fits cannot weigh cells that differ without end."""
+UNSURE = 0.02
+"""Of a cell, how far the number who are alike is known: deviation, which the cells of a table share."""
 
 
 def of_members(link: Link, clique: Clique) -> tuple[slice, ...]:
@@ -78,15 +78,19 @@ class Roots:
         return Roots(self.link, clique, self.values.transpose([names.index(name) for name in clique]), self.sigma)
 
     def counts(self, model: Model, two: Model) -> MarginalCounts:
-        """What follows for the table of records; all of them together are those of members, for how many are alike is known less well than
-        how many there are."""
-        roots, records = rooted(self.link, model, two, self.clique)
-        least = max(1e-6 * float(records.mean()), 1e-9)
-        ratio = np.where(roots > least, records / np.maximum(roots, least), records.sum() / max(float(roots.sum()), least))
-        sizes = np.maximum(model.marginal((NUMBER,)), 0.0)
-        found, inside = ratio * self.values, of_members(self.link, self.clique)
-        values = np.zeros(self.link.domain.sizes(self.clique))
-        values[inside] = found * (sizes[1] / 2 + sizes[2:].sum()) / max(float(found.sum()), 1.0)
-        variances = np.full(values.shape, UNKNOWN * self.sigma**2)
+        """What follows for the table of records. All of them together are those of members, for how many are alike is known less well than
+        how many there are: what is missing is spread as noise and `UNSURE` cells err. Who is nobody in one column is in all."""
+        link, columns = self.link, sum(name in self.link.swapped for name in self.clique)
+        missing = np.array([1.0, 0.5, *[0.0] * (link.most - 1)])  # the share of records without this member, by how many there are
+        homes = np.maximum(model.marginal((*self.clique[:-columns], *([] if NUMBER in self.clique else [NUMBER]))), 0.0)
+        there = (missing < 1).reshape(-1, *[1] * columns) if NUMBER in self.clique else np.ones(1)
+        roots, records = rooted(link, model, two, self.clique)
+        ratio = np.minimum((records + 1e-6 * records.mean() + 1e-9) / (roots + 1e-6 * roots.mean() + 1e-9), 1.0)  # sqrt(c/s) is no more
+        found, inside = ratio * self.values * there, of_members(link, self.clique)
+        spread = ((ratio * self.sigma) ** 2 + UNSURE**2 * records.sum() * records) * there
+        values, variances = np.zeros((2, *link.domain.sizes(self.clique)))
+        values[inside] = found + (float((homes @ (1 - missing)).sum()) - found.sum()) * spread / spread.sum()
+        values[(..., *[-1] * columns)] = homes * missing if NUMBER in self.clique else homes @ missing
+        variances[:] = (ratio**2).mean() * self.sigma**2
         variances[inside] = (ratio * self.sigma) ** 2
         return MarginalCounts(self.clique, values, variances)

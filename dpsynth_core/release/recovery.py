@@ -76,7 +76,7 @@ def answers_only(plan: Plan, kept: Kept) -> Release:
         rho_spent=spent,
         private=kept.private,
         statement=statement(plan, spent, kept.private),
-        brands=(*brands(plan, records, kept.private, details), interrupted_brand(len(measurements))),
+        brands=(*brands(plan, records, kept.private, details), interrupted_brand(len(measurements), answers)),
         row_policy="no rows: noisy tables alone",
         details=details,
         versions=synthesis.versions(),

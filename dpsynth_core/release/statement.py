@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dpsynth_core.claims.registry import CLAIMS
@@ -15,6 +15,7 @@ from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.privacy.unit import REPLACE
 from dpsynth_core.release.release import INTERRUPTED, Brand
+from dpsynth_core.release.transcript import RecordedAnswer
 from dpsynth_core.vocabulary.public_table import PublicTable
 
 _ASSUMED_WELL_FORMED = (
@@ -44,8 +45,10 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     else:
         rows = "one row" if m == 1 else f"{m} rows"
         who = f"a person is a value of the column {spec.unit.person_column!r} and owns at most {rows}, further ones are not used"
-    change = "replacing what one person owns, so that the number of rows is public" if unit.total_is_public else (
-        "replacing what one person owns" if unit.relation == REPLACE else "adding or removing one person"
+    change = (
+        "replacing what one person owns, so that the number of rows is public"
+        if unit.total_is_public
+        else ("replacing what one person owns" if unit.relation == REPLACE else "adding or removing one person")
     )
     title, conversion = meaning.title(accountant), meaning.conversion(accountant)
     promise = (
@@ -139,9 +142,11 @@ def _hangs_on(plan: Plan) -> Iterator[Brand]:
         yield Brand("conditional", f"The guarantee has a condition. {condition}")
 
 
-def interrupted_brand(tables: int) -> Brand:
-    """That the run ended early. tables: how many noisy ones the release holds."""
+def interrupted_brand(tables: int, answers: Sequence[RecordedAnswer]) -> Brand:
+    """That the run ended early. tables: how many noisy ones the release holds. answers: its transcript, in which sums of roots are."""
+    roots = sum(answer.operation == "measure_roots" for answer in answers)
     held = "one noisy table" if tables == 1 else f"{tables:,} noisy tables"
+    held += f" and, in its transcript, {roots:,} sums of roots" if roots else ""
     return Brand(INTERRUPTED, f"The run was interrupted, or its rows are left out: this release holds {held} that it had measured.")
 
 

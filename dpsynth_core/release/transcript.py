@@ -34,13 +34,14 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import with_groups
 from dpsynth_core.vocabulary.groups import Groups
-from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement, Residual
+from dpsynth_core.vocabulary.measurement import ROOT_STEPS, Clique, MarginalCounts, Measurement, Residual
 from dpsynth_core.vocabulary.regrouping import by_name
 
 _TOLERANCE = 1e-9
 """Relative difference of two numbers that count as the same question: another machine may round a sum differently."""
 _NEAR_ZERO = 1e-14
 """Difference of two numbers that count as the same beside 0: what rounding leaves of a bound of weights, which are at most 1."""
+_ANOTHER_VERSION = "use the version that made it, or `recover` the tables of an interrupted run with --answers, or begin a new run"
 _NOT_ANSWERS = frozenset({"part", "over", "among", "weighted", "grouped", "prepare", "prepare_cells"})
 
 
@@ -145,7 +146,7 @@ class _Given:
         if answer.operation == "measure_marginal":  # of an earlier version, which measured one at a time
             answer = replace(answer, operation="measure_marginals", value=[answer.value])
         if answer.operation != operation or not _same_question(answer.arguments, question):
-            raise InputError("transcript", "the mechanism asked for something else than it did then", "use the versions that it names")
+            raise InputError("transcript", "the mechanism asked for something else than it did then", _ANOTHER_VERSION)
         if isinstance(answer.value, Unrecorded):
             raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")
         asked, told = questions.parted(question)
@@ -239,7 +240,7 @@ def due(call: Call) -> Event | None:
     try:
         while told and (times := questions.most_times(told[-1])):
             unit, told = unit.counted(times), told[:-1]
-        as_asked = _as_asked(call.operation, asked, call.answer)
+        as_asked = _as_asked(call, asked)
         numbers = [*asked, *(one for one in told if not questions.is_about(one))]
         event = operation.due(Asked(unit, call.domain), numbers, call.answer)
     except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
@@ -259,13 +260,18 @@ _OF_TABLES: Mapping[str, type[Measurement | Residual]] = {
 """Operations that answer with noisy tables."""
 
 
-def _as_asked(operation: str, asked: Sequence[Any], answer: Any) -> bool:
-    """Whether an answer has the noisy tables that were asked for, with that noise and nothing besides; of other operations none."""
-    kind = _OF_TABLES.get(operation)
+def _as_asked(call: Call, asked: Sequence[Any]) -> bool:
+    """Whether an answer has the noisy tables that were asked for, with that noise and nothing besides; of other operations none. Sums of
+    roots are whole steps in each cell of a table."""
+    answer, kind = call.answer, _OF_TABLES.get(call.operation)
+    if call.operation == "measure_roots":
+        shape = Asked(call.unit, call.domain).shape(asked[0])
+        table = isinstance(answer, np.ndarray) and answer.dtype == np.float64 and answer.shape == shape
+        return table and bool(np.isfinite(answer).all()) and not (answer % (1 / ROOT_STEPS)).any()
     if kind is None:
         return not _tables(answer)
     *names, sigma = asked
-    given = answer if operation == "measure_marginals" else [answer]
+    given = answer if call.operation == "measure_marginals" else [answer]
     if not isinstance(given, list) or [type(one) for one in given] != [kind] * len(names):
         return False
     return [one.clique for one in given] == names and all(near(one.sigma, sigma) for one in given)

@@ -25,7 +25,7 @@ READING = (
     "The rows are invented. No row is a real person, not even one whose combination of values is rare or occurs once; one that looks like "
     "somebody does so by chance, and a person who is not found among the rows may well be in the table.",
     "Counts are off. A difference smaller than the error of its table means nothing; the error of every table is stated.",
-    "Tables that are not “measured” got no noisy counts of their own: what is published there comes from a model of the others.",
+    "Tables that are not “measured” got no noisy counts of their own: what is published there is a model's, of what else was measured.",
     "Numbers inside a bin, or inside a part of it that was measured, are drawn evenly from it; do not read anything into the digits.",
     "Small groups are the least reliable: noise is the same for all cells, so it hides most where there are few people, minorities among "
     "them. Compare a group's size with the noise of its cells, and add cells up before you conclude.",

@@ -83,7 +83,7 @@ def within_limit(persons: pa.DictionaryArray, seen: dict[object, int], limit: in
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Turnout:
-    """How many rows some persons have. hashes: of the persons, rising, shape (n,) of 16 bytes. rows: at most the limit, shape (n,)."""
+    """How many rows some persons have. hashes: of the persons, shape (n,) of 16 bytes, rising once `together`. rows: shape (n,)."""
 
     hashes: NDArray[np.bytes_]
     rows: NDArray[np.int64]
@@ -151,4 +151,3 @@ def earlier(turnouts: Sequence[Turnout], limit: int) -> list[Turnout]:
     before[order] = np.minimum(sums - sums[first], limit)
     split = np.split(before, np.cumsum([len(one.rows) for one in turnouts])[:-1])
     return [Turnout(one.hashes[some > 0], some[some > 0]) for one, some in zip(turnouts, split, strict=True)]
-

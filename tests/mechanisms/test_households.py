@@ -72,6 +72,20 @@ def test_counts_that_follow_from_sums_of_roots_are_those_of_the_table(clique: Cl
     assert other.counts(known, known).values.sum() == pytest.approx(counts.sum())
 
 
+@pytest.mark.parametrize("clique", [("sex", "age"), ("members", "sex"), ("region", "sex", "age")], ids=" x ".join)
+def test_noise_that_leaves_nothing_of_a_sum_does_not_grow(clique: Clique) -> None:
+    """And where nobody is, sums of roots say nothing, but the model of households does."""
+    link, table = Link(HOUSEHOLDS, MEMBERS, MOST), source(survey(2000), MOST)
+    every, inside, known = table.counts([clique])[clique], of_members(link, clique), Known(table)
+    noise = np.random.default_rng(1).normal(0.0, float(every.sum()), every[inside].shape)
+    counts = Roots(link, clique, noise - noise.mean(), float(every.sum())).counts(known, known).values
+    assert np.abs(counts).max() <= np.abs(noise - noise.mean()).max() + every.sum()
+    missing = np.ones(every.shape, dtype=bool)
+    missing[inside] = False
+    assert counts[missing] == pytest.approx(every[missing])
+    assert counts.sum() == pytest.approx(every.sum())
+
+
 @dataclass(frozen=True, eq=False)
 class Known:
     """A model that is the table itself."""

@@ -52,7 +52,8 @@ def spec(**fields: Any) -> Spec:
                     {"name": "household_size", "kind": "integer", "lower": 1, "upper": 8, "bins": 4, "other": False, "missing": False},
                 ],
             },
-            budget={"epsilon": 2.0, "delta": 1e-9, "certificate": 0.1}, output={"rows": 500},
+            budget={"epsilon": 2.0, "delta": 1e-9, "certificate": 0.1},
+            output={"rows": 500},
         )
         | fields
     )
@@ -222,9 +223,7 @@ def sparse(value: float) -> SparseAnswers:
         lambda kernel, x: kernel.select_worst_queries(QUERIES, sparse(0.0), 1.0, 1, np.array([int(4 * x)])),
         lambda kernel, x: kernel.permute_and_flip(QUERIES, sparse(x), 1.0),
         lambda kernel, x: kernel.measure_queries(QUERIES, np.array([int(4 * x)]), 2.0),
-        lambda kernel, x: kernel.keep_queries(
-            QUERIES, np.array([0]), np.array([1], dtype=np.int8), np.array([0.5 + x]), 0.1, 0.1, 3.0
-        ),
+        lambda kernel, x: kernel.keep_queries(QUERIES, np.array([0]), np.array([1], dtype=np.int8), np.array([0.5 + x]), 0.1, 0.1, 3.0),
         lambda kernel, x: kernel.best_mixture_error(QUERIES, SUPPORT, START * (1 + x), 3.0, 1.0, 50.0),
     ],
     ids=["errors", "largest", "tables", "weights", "offsets", "signed", "left out", "flip", "numbers", "bits", "mixture"],
@@ -385,6 +384,13 @@ UNASKED: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "a table for nothing": ("seed", (A, 0.1), of_a(0.1, 2)),
     "tables for nothing": ("residual_l2", (A, 0.1), [of_a(0.1, 2)]),
     "a table for a sum": ("measure_sum", (A, 0.0, 1.0, 2.0), of_a(0.1, 2)),
+    "roots of another shape": ("measure_roots", (A, 2.0), np.zeros(3)),
+    "roots of columns in another order": ("measure_roots", (("b", "a"), 2.0), np.zeros((3, 2))),
+    "roots in other steps": ("measure_roots", (A, 2.0), np.array([0.0, 1 / 3])),
+    "roots without end": ("measure_roots", (A, 2.0), np.array([0.0, np.inf])),
+    "roots that are no numbers": ("measure_roots", (A, 2.0), np.array([0.0, np.nan])),
+    "roots in whole numbers": ("measure_roots", (A, 2.0), np.zeros(2, dtype=np.int64)),
+    "a number for roots": ("measure_roots", (A, 2.0), 0.0),
     "another shape": ("measure_marginals", (A, 2.0), [of_a(2.0, 7)]),
 }
 

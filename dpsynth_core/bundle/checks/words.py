@@ -39,7 +39,7 @@ def warnings(opened: Opened) -> str:
     release, stated = opened.release, list(opened.release.brands)
     planned = list(brands(opened.plan, release.total, release.private, release.details))
     if release.branded(INTERRUPTED):
-        planned.append(interrupted_brand(len(release.measurements)))
+        planned.append(interrupted_brand(len(release.measurements), release.transcript))
     else:
         planned.extend(unmeasured_brands(opened.plan, release.claims))
     if stated == planned:

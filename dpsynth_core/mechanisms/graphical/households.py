@@ -59,8 +59,9 @@ OF_THREE, MOST_TABLES, MOST_CELLS = 0.6, 100, 10_000
 smallest first, and of how many cells each."""
 WIDE, OF_ROOTS, MOST_PAIRS = 0.06, 0.65, 4_000_000
 """Sums of roots are measured of a table where the deviations of its cells' noise add up to this share of all records, or more: how many
-members are alike is known well enough for 1 to 3 % of a cell, and a third of the noise is gone. What is left of the noise. How many cells
-the table may have that says who are alike: of the number of members and two of them."""
+members are alike is known well enough for 1 to 3 % of a cell, and a third of the noise is gone. Where it is less by the time that a
+table is chosen again, counts take their place. What is left of the noise. How many cells the table may have that says who are alike: of the
+number of members and two of them."""
 WEIGHTS = {"households": 0.5, "members": 1.0, "across": 2.5, "within": 1.2}
 """Of a kind of table, all its tables together."""
 
@@ -208,6 +209,7 @@ class Households:
                 sigma = sigma_for(kernel.rho_left if last else rho, kernel.unit.marginal_l2)
                 if chosen not in first and sums.of(chosen, sigma / parts[0].model.total):
                     told: Sequence[Measurement | Roots] = sums.measured(chosen, sigma, parts[0].model, parts[1].model)
+                    record.add(choices[-1], None)
                     seen = choices[-1].chosen
                     choices[-1] = replace(choices[-1], chosen=replace(seen, offset=seen.offset * OF_ROOTS))
                 else:
@@ -308,8 +310,7 @@ class _Sums:
             return False
         cells = math.prod(link.members[name].size for name in mine)
         others = math.prod(link.domain[name].size for name in clique if name not in mine)
-        wide = noise * cells * others > WIDE and cells**2 * (link.most + 1) <= MOST_PAIRS
-        return clique in self._noisy or wide
+        return noise * cells * others > WIDE and cells**2 * (link.most + 1) <= MOST_PAIRS
 
     def measured(self, clique: Clique, sigma: float, one: GraphicalModel, two: GraphicalModel) -> list[Roots]:
         """What is believed of both members, by all measurements of the table. one, two: models as they are."""

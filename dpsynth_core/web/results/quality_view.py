@@ -32,10 +32,10 @@ VERDICT_HELP = (
 )
 LARGEST_HELP = "Any one {} holds a share of people that differs from the private table's by no more than this share of all people."
 _RESIDUALS_HELP = "What ResidualPlanner would be expected to give on this budget: the least noisy unbiased answers."
-_KINDS = {"all": "All", "good": "Good enough", "poor": "Not good enough", "inferred": "Not measured"}
+_KINDS = {"all": "All", "good": "Good enough", "poor": "Not good enough", "inferred": "No counts of its own"}
 _KNOWN_HELP = (
-    "“measured”: counted with noise by the mechanism, in a table that contains it. “inferred”: worked out by the model, because others "
-    "were further off. “not bounded”: the noisy tables alone bound nothing about it."
+    "“measured”: counted with noise by the mechanism, in a table that contains it. “inferred”: worked out by the model from what "
+    "else was measured. “not bounded”: the noisy tables alone bound nothing about it."
 )
 _ERROR_KNOWN_HELP = "The best estimate from all errors that the certificate measured: each is drawn towards those of tables as large."
 _TOGETHER_HELP = (
