@@ -19,6 +19,8 @@ from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts
 
 Floats = NDArray[np.float64]
 
+UNKNOWN = 1e8
+"""The variance of a cell that nothing was measured of, as a multiple of the others': fits cannot weigh cells that differ without end."""
 UNSURE = 0.02
 """Of a cell, how far the number who are alike is known: deviation, which the cells of a table share."""
 
@@ -79,18 +81,19 @@ class Roots:
 
     def counts(self, model: Model, two: Model) -> MarginalCounts:
         """What follows for the table of records. All of them together are those of members, for how many are alike is known less well than
-        how many there are: what is missing is spread as noise and `UNSURE` cells err. Who is nobody in one column is in all."""
+        how many there are: what is missing is spread as noise and `UNSURE` cells err. Who is nobody in one column is in all; how often is
+        not said."""
         link, columns = self.link, sum(name in self.link.swapped for name in self.clique)
         missing = np.array([1.0, 0.5, *[0.0] * (link.most - 1)])  # the share of records without this member, by how many there are
-        homes = np.maximum(model.marginal((*self.clique[:-columns], *([] if NUMBER in self.clique else [NUMBER]))), 0.0)
+        sizes = np.maximum(model.marginal((NUMBER,)), 0.0)
         there = (missing < 1).reshape(-1, *[1] * columns) if NUMBER in self.clique else np.ones(1)
         roots, records = rooted(link, model, two, self.clique)
         ratio = np.minimum((records + 1e-6 * records.mean() + 1e-9) / (roots + 1e-6 * roots.mean() + 1e-9), 1.0)  # sqrt(c/s) is no more
         found, inside = ratio * self.values * there, of_members(link, self.clique)
         spread = ((ratio * self.sigma) ** 2 + UNSURE**2 * records.sum() * records) * there
-        values, variances = np.zeros((2, *link.domain.sizes(self.clique)))
-        values[inside] = found + (float((homes @ (1 - missing)).sum()) - found.sum()) * spread / spread.sum()
-        values[(..., *[-1] * columns)] = homes * missing if NUMBER in self.clique else homes @ missing
-        variances[:] = (ratio**2).mean() * self.sigma**2
+        values = np.zeros(link.domain.sizes(self.clique))
+        values[inside] = found + (sizes @ (1 - missing) - found.sum()) * spread / spread.sum()
+        variances = np.full(values.shape, (ratio**2).mean() * self.sigma**2)
+        variances[(..., *[-1] * columns)] = UNKNOWN * self.sigma**2
         variances[inside] = (ratio * self.sigma) ** 2
         return MarginalCounts(self.clique, values, variances)

@@ -66,9 +66,8 @@ class LinkedSource:
             asked = asked[(asked[:, 0] < nobody).all(axis=1)]
             cells = np.ravel_multi_index(tuple(asked.transpose(2, 0, 1)), sizes)
             roots = np.array([isqrt((ROOT_STEPS * self._link.whole) ** 2 * held // max(1, len(cells))) for held in range(len(cells) + 1)])
-            for place, here in enumerate(cells):
-                first = ~(cells[:place] == here).any(axis=0)
-                np.add.at(total, here[first], roots[(cells == here).sum(axis=0)[first]])
+            alike, held = np.unique(cells + len(total) * np.arange(cells.shape[1]), return_counts=True)  # of each household apart
+            np.add.at(total, alike % len(total), roots[held])
         return total.reshape(sizes)
 
     def _records(self) -> Sequence[tuple[int, NDArray[np.integer]]]:
