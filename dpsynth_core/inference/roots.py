@@ -94,6 +94,6 @@ class Roots:
         values = np.zeros(link.domain.sizes(self.clique))
         values[inside] = found + (sizes @ (1 - missing) - found.sum()) * spread / spread.sum()
         variances = np.full(values.shape, (ratio**2).mean() * self.sigma**2)
-        variances[(..., *[-1] * columns)] = UNKNOWN * self.sigma**2
+        variances[tuple(-1 if name in link.swapped else slice(None) for name in self.clique)] = UNKNOWN * self.sigma**2
         variances[inside] = (ratio * self.sigma) ** 2
         return MarginalCounts(self.clique, values, variances)

@@ -99,7 +99,7 @@ class Known:
 
 
 def test_wide_tables_of_a_member_are_measured_as_sums_of_roots() -> None:
-    """Once, and counts where a table is chosen again; in a transcript they are arrays, which are charged as a table is."""
+    """As often as a table is chosen again, while it is wide; in a transcript they are arrays, which are charged as a table is."""
     plan = Plan.of(spec(Path(), weight=None, budget={"epsilon": 1.0, "delta": 1e-9}))
     kept = list[RecordedAnswer]()
     kernel = PrivacyKernel(source(survey(2000), MOST), plan.unit, plan.shares.rho, SeededNoise(3), 0.0, plan.shares.accountant)
@@ -107,7 +107,6 @@ def test_wide_tables_of_a_member_are_measured_as_sums_of_roots() -> None:
     last = [*plan.mechanism.steps(recorder, plan.workload)][-1]
     sums = [answer for answer in kept if answer.operation == "measure_roots"]
     assert sums
-    assert len({answer.arguments[0] for answer in sums}) == len(sums)
     assert all(isinstance(answer.value, np.ndarray) and answer.charges == 1 for answer in sums)
     again = replaying(kernel.domain, plan.unit, plan.shares, kept, kernel.events)
     repeated = [*plan.mechanism.steps(again, plan.workload)][-1]

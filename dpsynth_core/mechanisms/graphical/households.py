@@ -59,9 +59,9 @@ OF_THREE, MOST_TABLES, MOST_CELLS = 0.6, 100, 10_000
 smallest first, and of how many cells each."""
 WIDE, OF_ROOTS, MOST_PAIRS = 0.06, 0.65, 4_000_000
 """Sums of roots are measured of a table where the deviations of its cells' noise add up to this share of all records, or more: how many
-members are alike is known well enough for 1 to 3 % of a cell, and a third of the noise is gone. Where such a table is chosen
-again counts take their place, so that no budget leaves it to how members are alike. What is left of the noise. How many cells the table may
-have that says who are alike: of the number of members and two of them."""
+members are alike is known well enough for 1 to 3 % of a cell, and a third of the noise is gone. Where it is less by the time that a
+table is chosen again, counts take their place. What is left of the noise. How many cells the table may have that says who are alike: of the
+number of members and two of them."""
 WEIGHTS = {"households": 0.5, "members": 1.0, "across": 2.5, "within": 1.2}
 """Of a kind of table, all its tables together."""
 
@@ -297,26 +297,29 @@ def _number_model(kernel: Kernel, told: Sequence[Measurement], known: Clique, fi
 
 
 class _Sums:
-    """Sums of roots of tables, once of each. kernel: without groups of values, which hold more than one root of a household."""
+    """Sums of roots of tables. kernel: without groups of values, which hold more than one root of a household."""
 
     def __init__(self, kernel: Kernel, link: Link) -> None:
-        self._kernel, self._link, self._measured = kernel, link, set[Clique]()
+        self._kernel, self._link = kernel, link
+        self._noisy, self._before = dict[Clique, list[Measurement]](), dict[Clique, NDArray[np.float64]]()
 
     def of(self, clique: Clique, noise: float) -> bool:
         """Whether they are measured of a table. noise: of a cell, as a share of all records."""
         link, mine = self._link, [name for name in clique if name in self._link.members]
-        if not mine or clique in self._measured or any(name not in (*link.households.names, NUMBER, *mine) for name in clique):
+        if not mine or any(name not in (*link.households.names, NUMBER, *mine) for name in clique):
             return False
         cells = math.prod(link.members[name].size for name in mine)
         others = math.prod(link.domain[name].size for name in clique if name not in mine)
         return noise * cells * others > WIDE and cells**2 * (link.most + 1) <= MOST_PAIRS
 
     def measured(self, clique: Clique, sigma: float, one: GraphicalModel, two: GraphicalModel) -> list[Roots]:
-        """What is believed of both members. one, two: models as they are."""
-        self._measured.add(clique)
+        """What is believed of both members, by all measurements of the table. one, two: models as they are."""
         roots = self._kernel.measure_roots(clique, sigma)[of_members(self._link, clique)]
-        before, _ = rooted(self._link, one, two, clique)
-        believed = Roots(self._link, clique, shrunk(roots, before, sigma), sigma)
+        every = self._noisy.setdefault(clique, [])
+        every.append(Measurement(clique, roots, sigma))
+        (all_of,) = one_each(every)
+        before = self._before.setdefault(clique, rooted(self._link, one, two, clique)[0])
+        believed = Roots(self._link, clique, shrunk(all_of.values, before, all_of.sigma), all_of.sigma)
         return [believed, believed.mirrored()]
 
 
