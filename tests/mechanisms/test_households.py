@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from dpsynth_core.inference.estimation import one_each
 from dpsynth_core.inference.roots import Roots, of_members
 from dpsynth_core.mechanisms.graphical import households
-from dpsynth_core.mechanisms.steps import Finished, Measured
+from dpsynth_core.mechanisms.graphical.models import Choice, Selections
+from dpsynth_core.mechanisms.steps import Candidate, Finished, Measured
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.release.transcript import RecordedAnswer, check_paid, recording, replaying
 from dpsynth_core.sources.linked import LinkedSource
 from dpsynth_core.vocabulary.link import Link
-from dpsynth_core.vocabulary.measurement import ROOT_STEPS, Clique
+from dpsynth_core.vocabulary.measurement import ROOT_STEPS, Clique, Measurement
 from tests.claims.test_weighted_linked import HOUSEHOLDS, MEMBERS, MOST, source, spec, survey
 from tests.refusals import refused
 
@@ -116,3 +117,13 @@ def test_wide_tables_of_a_member_are_measured_as_sums_of_roots() -> None:
     assert (last.model.marginal(clique) == repeated.model.marginal(clique)).all()
     cheaper = [replace(a, arguments=(*a.arguments[:-1], 2 * a.arguments[-1])) if a is sums[0] else a for a in kept]
     refused(check_paid, kernel.domain, plan.unit, cheaper, kernel.events, saying="charged")
+
+
+def test_a_selection_after_which_no_counts_are_measured_bounds_none_of_its_candidates() -> None:
+    """Nor does an earlier one, which is then not the last in which they were candidates."""
+    candidate, record = Candidate(1.0, 0.0, np.zeros(2, dtype=np.float32)), Selections()
+    choice = Choice(("a",), 1.0, 1.0, 2, candidate, {("a",): candidate, ("b",): candidate})
+    record.add(choice, Measurement(("a",), np.zeros(2), 1.0))
+    record.add(replace(choice, seen={("b",): candidate}), None)
+    assert list(record.considered) == [("a",)]
+    assert len(record.selections) == 1
