@@ -164,8 +164,8 @@ def _section(paper: str, records: Records) -> Iterator[str]:
     when = f", of {min(began)} to {max(began)}" if began else ""
     findings = [(claim, claim.findings(records)) for claim in CLAIMS[paper]]
     words = Counter(finding.verdict for _, of in findings for finding in of.values())
-    told = ", ".join(f"{count} {word}" for word, count in sorted(words.items()))
-    yield from (f"{enough} of {len(cells)} cells have {ENOUGH} runs{when}. Of the claims: {told}.", "")
+    told = ", ".join(f"{word}: {count}" for word, count in sorted(words.items()))
+    yield from (f"{enough} of {len(cells)} cells have {ENOUGH} runs{when}. Of what is claimed, {told}.", "")
     ways = any(way for _, of in findings for way in of)
     rows = []
     for claim, of in findings:
