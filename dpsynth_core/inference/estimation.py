@@ -104,8 +104,9 @@ def estimate(
     pace = warm_start.pace if warm_start is not None and warm_start.pace >= LEAST_TO_START else 1.0
     terms = [_term(structure, folding, noisy, total) for noisy in counts.values()]
     fitted, pace = _descend(structure, start, terms, pace, stopping)
-    published = {labels_of(domain, table.columns): table.shares for table in domain.published}
-    potentials = _raked(structure, structure.tables(fitted.potentials), published)
+    potentials = structure.tables(fitted.potentials)
+    if domain.published:
+        potentials = _raked(structure, potentials, {labels_of(domain, table.columns): table.shares for table in domain.published})
     return GraphicalModel(folding, structure, potentials, total, contractor, pace)
 
 
@@ -137,9 +138,9 @@ def unreachable(domain: Domain) -> float:
 def _raked(structure: Structure, potentials: Sequence[Table], shares: Mapping[Labels, Table]) -> tuple[Table, ...]:
     """The potentials, changed until the model has these shares of the people in some marginals (iterative proportional fitting), or until
     the next change would make it vanish. Where nothing starts further below than the first of `DEPTHS`, its other tables do not either."""
-    good = tables = tuple(np.maximum(table, table.max() - DEPTHS[0]) for table in potentials) if shares else tuple(potentials)
+    good = tables = tuple(np.maximum(table, table.max() - DEPTHS[0]) for table in potentials)
     with suppress(FloatingPointError):
-        for _ in range(SWEEPS if shares else 0):
+        for _ in range(SWEEPS):
             off = 0.0
             for labels, wanted in shares.items():
                 home = _containing(structure, labels)

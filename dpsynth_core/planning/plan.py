@@ -341,7 +341,9 @@ def with_published(domain: Domain, sections: Sequence[PublishedSpec]) -> Domain:
         raise InputError(published.FIELD, f"{len(sections):,} are too many", f"give at most {published.MAX_TABLES:,}")
     stated = enumerate(sections)
     tables = [published.read(one.columns, one.cells, one.source, domain.attributes, f"{published.FIELD}.{i}") for i, one in stated]
-    published.check(tables, domain.zeros if tables else {})
+    if not tables:
+        return domain
+    published.check(tables, domain.zeros)
     return replace(domain, published=tuple(tables))
 
 

@@ -79,11 +79,17 @@ class Domain:
         return tuple(implied([rule.order for rule in self.impossible if rule.order is not None]))
 
     @classmethod
-    def of(cls, columns: Iterable[RowColumn], impossible: tuple[StructuralZeros, ...] = (), origin: str = "") -> Domain:
+    def of(
+        cls,
+        columns: Iterable[RowColumn],
+        impossible: tuple[StructuralZeros, ...] = (),
+        origin: str = "",
+        published: tuple[PublishedTable, ...] = (),
+    ) -> Domain:
         every = list(columns)
         attributes = tuple(column for column in every if isinstance(column, Attribute))
         others = tuple(replace(column, place=place) for place, column in enumerate(every) if isinstance(column, Filled))
-        return cls(attributes, impossible, origin, others)
+        return cls(attributes, impossible, origin, others, published)
 
     @cached_property
     def columns(self) -> tuple[RowColumn, ...]:
@@ -169,8 +175,8 @@ class Domain:
         """The same domain with only these attributes, order unchanged, and the rules that speak of no other."""
         kept = set(self.clique(names))
         rules = tuple(rule for rule in self.impossible if kept.issuperset(rule.attributes))
-        domain = Domain.of((c for c in self.columns if c.name in kept or isinstance(c, Filled)), rules, self.origin)
-        return replace(domain, published=tuple(table for table in self.published if kept.issuperset(table.columns)))
+        published = tuple(table for table in self.published if kept.issuperset(table.columns))
+        return Domain.of((c for c in self.columns if c.name in kept or isinstance(c, Filled)), rules, self.origin, published)
 
     def is_published(self, clique: Iterable[str]) -> bool:
         """Whether a marginal is part of a published table."""

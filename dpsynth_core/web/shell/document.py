@@ -217,7 +217,8 @@ def workload(draft: Mapping[str, Any]) -> Workload:
         return _all_kinds(link(draft))
     if not draft.get("workload"):
         raise InputError("workload", "no marginals are chosen yet", "finish the Workload page")
-    return replace(_workload(_key(draft["domain"]), _key(draft["workload"])), domain=domain(draft))
+    domains(draft)
+    return _asked(_key(draft["domain"]), _key(draft["workload"]), _key(draft.get(published.FIELD) or []))
 
 
 def criteria(draft: Mapping[str, Any]) -> tuple[AnyCriterion, ...]:
@@ -431,6 +432,11 @@ def _all_kinds(link: Link) -> Workload:
 @lru_cache(maxsize=64)
 def _workload(domain_text: str, text: str) -> Workload:
     return workloads.from_json(_domain(domain_text), json.loads(text))
+
+
+@lru_cache(maxsize=64)
+def _asked(domain_text: str, text: str, tables_text: str) -> Workload:
+    return replace(_workload(domain_text, text), domain=_with_published(domain_text, tables_text))
 
 
 @lru_cache(maxsize=32)
