@@ -27,6 +27,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources import simulated
 from dpsynth_core.sources.registry import KINDS, can_be_linked
 from dpsynth_core.vocabulary.link import whole
+from dpsynth_core.vocabulary.published import MAX_SOURCE
 
 MAX_ROWS = 20_000_000
 MAX_TABLES = 20
@@ -153,7 +154,7 @@ class PublishedSpec(Part):
 
     columns: tuple[str, ...]
     cells: tuple[tuple[str | int | float, ...], ...]
-    source: str = Field(max_length=300)
+    source: str = Field(max_length=MAX_SOURCE)
 
 
 def _known_share(name: str) -> str:

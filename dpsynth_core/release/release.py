@@ -200,11 +200,14 @@ class Release:
     def final(self) -> Final:
         return Final.of(self.plan, self.codes, self.tables_of_columns, self.total, self.claims, self.inside)
 
+    def knowing(self, final: Final) -> Release:
+        """Itself, which now has what was worked out of its rows before."""
+        vars(self)["final"] = final
+        return self
+
     def charged(self, ledger: Mapping[str, Any]) -> Release:
-        """The same with the reservation that it was charged to, and what was worked out of its rows before."""
-        other = replace(self, ledger=ledger)
-        vars(other)["final"] = self.final
-        return other
+        """The same with the reservation that it was charged to."""
+        return replace(self, ledger=ledger).knowing(self.final)
 
     @property
     def rows(self) -> int:

@@ -244,7 +244,7 @@ def carry_out(
     drawn_rows = [table for table in (rows.values, *rows.further) if isinstance(table, DrawnRows) and plan.domain.published]
     details |= {OFF: max(max(rows_off(plan.domain, table.codes)) for table in drawn_rows)} if drawn_rows else {}
     rows = _weighed(plan, rows, claims[WEIGHTED.name])
-    made = Release(
+    return Release(
         plan=plan,
         codes=codes,
         values=rows.values,
@@ -268,9 +268,7 @@ def carry_out(
         versions=versions(_libraries(plan)),
         created=created,
         transcript=tuple(answers),
-    )
-    vars(made)["final"] = final  # with the tables that were counted for it
-    return made
+    ).knowing(final)
 
 
 def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, SealedKernel]:

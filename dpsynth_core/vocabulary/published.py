@@ -22,7 +22,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.zeros import Cells
 
 FIELD = "published_tables"
-MAX_TABLES, MAX_CELLS, MAX_COUNT = 100, 100_000, 10**15
+MAX_TABLES, MAX_CELLS, MAX_COUNT, MAX_SOURCE = 100, 100_000, 10**15, 300
 AGREE = 1e-3
 """The share of the people that two tables may have in different cells of the columns that both have: published numbers are rounded."""
 

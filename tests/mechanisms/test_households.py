@@ -124,6 +124,6 @@ def test_a_selection_after_which_no_counts_are_measured_bounds_none_of_its_candi
     candidate, record = Candidate(1.0, 0.0, np.zeros(2, dtype=np.float32)), Selections()
     choice = Choice(("a",), 1.0, 1.0, 2, candidate, {("a",): candidate, ("b",): candidate})
     record.add(choice, Measurement(("a",), np.zeros(2), 1.0))
-    record.add(replace(choice, seen={("b",): candidate}), None)
+    record.pass_over(replace(choice, seen={("b",): candidate}))
     assert list(record.considered) == [("a",)]
     assert len(record.selections) == 1

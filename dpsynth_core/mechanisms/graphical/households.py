@@ -207,9 +207,9 @@ class Households:
                 rho = MEASURING * budget.rho * costs[chosen]
                 last = last or rho >= kernel.rho_left
                 sigma = sigma_for(kernel.rho_left if last else rho, kernel.unit.marginal_l2)
-                if chosen not in first and sums.of(chosen, sigma / parts[0].model.total):
+                if chosen not in first and sums.pay(chosen, sigma / parts[0].model.total):
                     told: Sequence[Measurement | Roots] = sums.measured(chosen, sigma, parts[0].model, parts[1].model)
-                    record.add(choices[-1], None)
+                    record.pass_over(choices[-1])
                     seen = choices[-1].chosen
                     choices[-1] = replace(choices[-1], chosen=replace(seen, offset=seen.offset * OF_ROOTS))
                 else:
@@ -303,8 +303,8 @@ class _Sums:
         self._kernel, self._link = kernel, link
         self._noisy, self._before = dict[Clique, list[Measurement]](), dict[Clique, NDArray[np.float64]]()
 
-    def of(self, clique: Clique, noise: float) -> bool:
-        """Whether they are measured of a table. noise: of a cell, as a share of all records."""
+    def pay(self, clique: Clique, noise: float) -> bool:
+        """Whether they are worth measuring of a table, and can be. noise: of a cell, as a share of all records."""
         link, mine = self._link, [name for name in clique if name in self._link.members]
         if not mine or any(name not in (*link.households.names, NUMBER, *mine) for name in clique):
             return False

@@ -263,11 +263,12 @@ class Selections:
     selections: list[SelectionRecord] = field(default_factory=list)
     considered: dict[Clique, tuple[int, Candidate]] = field(default_factory=dict)
 
-    def add(self, choice: Choice, measurement: Measurement | None) -> None:
-        """`measurement`: of the chosen marginal, with fresh noise. Without one nothing bounds the candidates, of whom no earlier selection
-        is the last one any more (`bounds.unsupported`)."""
-        if measurement is None:
-            self.considered = {clique: last for clique, last in self.considered.items() if clique not in choice.seen}
-            return
+    def add(self, choice: Choice, measurement: Measurement) -> None:
+        """`measurement`: of the chosen marginal, with fresh noise."""
         self.considered.update((clique, (len(self.selections), candidate)) for clique, candidate in choice.seen.items())
         self.selections.append(SelectionRecord(choice.chosen, measurement, choice.eps, choice.sensitivity, choice.candidates))
+
+    def pass_over(self, choice: Choice) -> None:
+        """A selection after which the chosen marginal was not measured in counts: nothing bounds the candidates, of whom no earlier
+        selection is the last one any more (`bounds.unsupported`)."""
+        self.considered = {clique: last for clique, last in self.considered.items() if clique not in choice.seen}

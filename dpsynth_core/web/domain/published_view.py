@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import published
-from dpsynth_core.vocabulary.published import FIELD
+from dpsynth_core.vocabulary.published import FIELD, MAX_SOURCE
 from dpsynth_core.web.shell import document, fields, frame, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
@@ -51,7 +51,7 @@ def section(project: Current) -> None:
             st.caption(":material/edit: Possible once all columns are complete.")
         else:
             st.warning(_WARNING, icon=":material/lock:")
-            look = {"key": f"{project.id}:published:where:{len(tables)}", "max_chars": 300, "placeholder": "Census 2021, table 4"}
+            look = {"key": f"{project.id}:published:where:{len(tables)}", "max_chars": MAX_SOURCE, "placeholder": "Census 2021, table 4"}
             where = st.text_input("Where was it published?", **look)
             st.caption(_FORM)
             fields.table_file("published_upload", partial(_add, project.draft | {FIELD: []}, where))
