@@ -184,14 +184,15 @@ def configured(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
 
 def forecast(mechanism: Mechanism, workload: Workload, rho: float, people: float | None = None) -> Forecast:
     """What a run is expected to need. It does not fit where the workload asks thresholds that the mechanism does not take, where it does
-    not keep to published tables, and where these leave nothing to measure. people: how many
-    there are, as far as that is public; divided by what one of them changes in a marginal (`Unit.marginal_l2`)."""
+    not keep to published tables, and where these leave nothing to measure. people: how many there are, as far as that is public; divided
+    by what one of them changes in a marginal (`Unit.marginal_l2`)."""
     if workload.threshold is not None and not mechanism.card.takes_thresholds:
         problem = f"it cannot ask who matches at least {workload.threshold} of the columns"
         return Forecast(False, 0.0, 0.0, f"{problem}; ask for all of them on the Workload page, or choose another mechanism")
     if workload.domain.published:
         if not mechanism.card.keeps_published:
-            return Forecast(False, 0.0, 0.0, "it does not keep to published tables; use AIM, MST, MWEM+PGM or Independent, or give none")
+            titles = ", ".join(one.card.title for one in MECHANISMS.values() if one.card.keeps_published)
+            return Forecast(False, 0.0, 0.0, f"it does not keep to published tables; use {titles}, or give none")
         if not workload.domain.unpublished(workload.cliques):
             return Forecast(False, 0.0, 0.0, "published tables have all that is asked for, so nothing is left to measure; ask for more")
     if people is not None and isinstance(mechanism, Adaptive):

@@ -84,7 +84,7 @@ def _of_public(spec: Spec, was_private: Sequence[str]) -> Iterator[Leak]:
 def _of_published(spec: Spec) -> Iterator[Leak]:
     if spec.published_tables:
         title = "Tables are taken as published on your word"
-        why = "The rows keep to them exactly, and nothing protects what they say. Counts made from this very table are private."
+        why = "The rows keep to them, but for rounding, and nothing protects what they say. Counts made from this very table are private."
         yield Leak("assumed-published", Severity.NOTE, title, why, "Make sure that each was published before, as its source says.", "data")
 
 

@@ -60,8 +60,8 @@ smallest first, and of how many cells each."""
 WIDE, OF_ROOTS, MOST_PAIRS = 0.06, 0.65, 4_000_000
 """Sums of roots are measured of a table where the deviations of its cells' noise add up to this share of all records, or more: how many
 members are alike is known well enough for 1 to 3 % of a cell, and a third of the noise is gone. Where it is less by the time that a
-table is chosen again, counts take their place. What is left of the noise. How many cells the table may have that says who are alike: of the
-number of members and two of them."""
+table is chosen again, counts take their place. What was left of the noise on a survey. How many cells the table may have that says who
+are alike: of the number of members and two of them."""
 WEIGHTS = {"households": 0.5, "members": 1.0, "across": 2.5, "within": 1.2}
 """Of a kind of table, all its tables together."""
 

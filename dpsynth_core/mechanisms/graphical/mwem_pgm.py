@@ -90,7 +90,7 @@ class MwemPgm:
         model = uniform(kernel.domain, rounds.people(counted))
         if kernel.domain.published:
             model = self.fit(kernel, [], None, self.fitting.between, [counted])
-        yield rounds.fitted(kernel, 0, "every record equally likely")
+        yield rounds.fitted(kernel, 0, f"every record equally likely{', but for published tables' if kernel.domain.published else ''}")
 
         measurements, asked = list[Measurement](), kernel.domain.unpublished(workload.cliques)
         record = models.Selections()

@@ -42,7 +42,7 @@ TABLE_CELLS = 500_000
 """Of all tables of one kind, the smallest ones first."""
 
 EARLIER_FRAMES: tuple[str, ...] = ("a8071c70ee6dff10c07ed982877c2c9fd7039faf2bf538794d9976ac2f1bcbaf",)
-"""SHA-256 of the frames that published versions of this program wrote, so that their pages are known to be ours."""
+"""SHA-256 of the frames that earlier states of this program wrote, so that their pages are known to be ours."""
 
 _FOLDER = Path(__file__).parent
 _SCRIPTS = ("answers", "address", "quoting", "form")
