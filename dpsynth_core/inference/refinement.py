@@ -1,8 +1,10 @@
 """Move finished rows closer to the model's marginals, one value at a time (engine notes, point 9).
 
 Writing a whole number of rows adds sampling error on top of the model's own error. This local search takes most of it away: it changes
-single values of rows wherever that lowers  sum_r c_r ||M_r(rows) - target_r||_1, the workload error against the model (AIM paper,
-Definition 2). Post-processing of released values only: it knows rows and targets, never the private table.
+single values of rows wherever that lowers  sum_r c_r h(M_r(rows) - target_r). h is the workload error against the model (L1; AIM paper,
+Definition 2), but a square up to half of 1 + target (Huber's loss, 1964): the model is off by more than a few of many people itself, so
+that to meet it there to the last row is worth less than to come nearer where few people are. Post-processing of released values only: it
+knows rows and targets, never the private table.
 
 A move takes a row out of one cell of every marginal that has the attribute and puts it into another; what that costs is read from tables
 kept up to date. Rows are processed in blocks; of the moves that lower the objective, those are made that still lower it after all better
@@ -25,6 +27,7 @@ from dpsynth_core.vocabulary.rows import row_marginals
 
 Cells = NDArray[np.int64]
 """Positions in the flat tables of `_Tables`."""
+Prices = NDArray[np.float32]
 
 BLOCK_ROWS, LEAST_ROWS, BLOCKS = 500, 50, 20
 """Rows in a block at most and at least, between which there are so many blocks. With fewer rows the tables are more up to date and the
@@ -62,7 +65,7 @@ class _Axis:
     the marginals that is."""
 
     size: int
-    weights: NDArray[np.float32]
+    weights: Prices
     prices: slice
     lines: Places
     own: Places
@@ -74,14 +77,15 @@ class _Axis:
 
 @dataclass(frozen=True)
 class _Tables:
-    """surplus: rows minus target of every cell of every marginal.  closed: cells whose target is zero.
-    entering, leaving: c_r * (|x + 1| - |x|) and c_r * (|x - 1| - |x|) of the surplus x, the former infinite where a cell is closed; each
-    marginal once for each of its attributes, which comes last there, so that the prices of all its values lie side by side."""
+    """surplus: rows minus target of every cell of every marginal.  slopes: of `one_more`.  closed: cells whose target is zero.
+    entering, leaving: what one row more or one less costs by the surplus, the former infinite where a cell is closed; each marginal once
+    for each of its attributes, which comes last there, so that the prices of all its values lie side by side."""
 
-    surplus: NDArray[np.float32]
+    surplus: Prices
+    slopes: Prices
     closed: NDArray[np.bool_]
-    entering: NDArray[np.float32]
-    leaving: NDArray[np.float32]
+    entering: Prices
+    leaving: Prices
     axes: list[_Axis | None]
 
 
@@ -94,7 +98,7 @@ def refine(
     zeros: Mapping[Labels, NDArray[np.bool_]] | None = None,
     passes: int = 2,
 ) -> NDArray[np.integer]:
-    """A copy of `codes` (rows, attributes) whose marginals are at least as close to rows * targets[r] in weighted L1. targets:
+    """A copy of `codes` (rows, attributes) whose marginals are at least as close to rows * targets[r] by the loss above. targets:
     probabilities per marginal, axes in ascending attribute order. weights: c_r > 0. A cell whose target is zero in some marginal is never
     entered. zeros: cells of further marginals that are never entered (True). passes: sweeps over all rows and attributes; most of the gain
     comes with the first."""
@@ -121,28 +125,31 @@ def refine(
 
 
 def _tables(codes: NDArray[np.integer], targets: Mapping[Labels, Table], weights: Mapping[Labels, float], sizes: Sequence[int]) -> _Tables:
-    surplus, first = [], {}
+    surplus, slopes, first = [], [], {}
     position = 0
     for labels, held in _counts(codes, targets, sizes).items():
-        surplus.append((held - len(codes) * targets[labels]).astype(np.float32))
+        expected = len(codes) * targets[labels]
+        surplus.append((held - expected).astype(np.float32))
+        slopes.append((1 / (1 + expected)).astype(np.float32))
         first[labels] = position
         position += held.size
     entering, leaving = list[NDArray[np.float32]](), list[NDArray[np.float32]]()
     layout: dict[tuple[Labels, int], int] = {}  # (marginal, its last attribute) -> its first price
     position = 0
-    holders = [[(labels, excess) for labels, excess in zip(targets, surplus, strict=True) if a in labels] for a in range(len(sizes))]
+    holders = [[one for one in zip(targets, surplus, slopes, strict=True) if a in one[0]] for a in range(len(sizes))]
     for a, members in enumerate(holders):
-        for labels, excess in members:
-            last, weight = np.moveaxis(excess, labels.index(a), -1).reshape(-1), np.float32(weights[labels])
+        for labels, *cells in members:
+            last, slope = (np.moveaxis(table, labels.index(a), -1).reshape(-1) for table in cells)
+            weight = np.float32(weights[labels])
             closed = np.moveaxis(targets[labels] == 0, labels.index(a), -1).reshape(-1)
-            entering.append(np.where(closed, np.float32(np.inf), one_more(last, weight)))
-            leaving.append(one_less(last, weight))
+            entering.append(np.where(closed, np.float32(np.inf), one_more(last, weight, slope)))
+            leaving.append(one_less(last, weight, slope))
             layout[labels, a] = position
             position += last.size
-    axes = [_axis(a, [labels for labels, _ in members], first, layout, weights, sizes) for a, members in enumerate(holders)]
-    flat = np.concatenate([excess.reshape(-1) for excess in surplus])
+    axes = [_axis(a, [labels for labels, *_ in members], first, layout, weights, sizes) for a, members in enumerate(holders)]
+    flat, sloping = (np.concatenate([table.reshape(-1) for table in tables]) for tables in (surplus, slopes))
     closed = np.concatenate([targets[labels].reshape(-1) == 0 for labels in targets])
-    return _Tables(flat, closed, np.concatenate(entering), np.concatenate(leaving), axes)
+    return _Tables(flat, sloping, closed, np.concatenate(entering), np.concatenate(leaving), axes)
 
 
 def _counts(codes: NDArray[np.integer], targets: Mapping[Labels, Table], sizes: Sequence[int]) -> dict[Labels, NDArray[np.int64]]:
@@ -201,14 +208,14 @@ def _strides(labels: Labels, last: int, sizes: Sequence[int]) -> dict[int, int]:
     return strides
 
 
-def one_more(surplus: NDArray[np.float32], weight: NDArray[np.float32] | np.float32) -> NDArray[np.float32]:
-    """Change of weight * |x| when x grows by one."""
-    return weight * np.clip(2 * surplus + 1, -1, 1)
+def one_more(surplus: Prices, weight: Prices | np.float32, slope: Prices | float = 1.0) -> Prices:
+    """Change of weight * h(x) when x grows by one. slope: 1 where h(x) is |x|; where it is less, h is a square up to 1 / slope / 2."""
+    return weight * np.clip(slope * (2 * surplus + 1), -1, 1)
 
 
-def one_less(surplus: NDArray[np.float32], weight: NDArray[np.float32] | np.float32) -> NDArray[np.float32]:
-    """Change of weight * |x| when x falls by one."""
-    return weight * np.clip(1 - 2 * surplus, -1, 1)
+def one_less(surplus: Prices, weight: Prices | np.float32, slope: Prices | float = 1.0) -> Prices:
+    """Change of weight * h(x) when x falls by one."""
+    return weight * np.clip(slope * (1 - 2 * surplus), -1, 1)
 
 
 def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
@@ -229,8 +236,8 @@ def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
     left = axis.cells.of(held[:, shortlist]) + axis.stride * old
     entered = left + axis.stride * (new - old)
     # the moves (columns, best first) that pay off even after all the moves before them have been made
-    entering = one_more(tables.surplus[entered] + earlier(entered), axis.weights)
-    leaving = one_less(tables.surplus[left] - earlier(left), axis.weights)
+    entering = one_more(tables.surplus[entered] + earlier(entered), axis.weights, tables.slopes[entered])
+    leaving = one_less(tables.surplus[left] - earlier(left), axis.weights, tables.slopes[left])
     good = (entering + leaving).sum(axis=0) < -LEAST_GAIN
     moved = held[:, shortlist[good]]
     _change(left[:, good], axis.copies.of(moved), -1.0, axis, tables)
@@ -272,7 +279,8 @@ def earlier(cells: Cells) -> NDArray[np.float32]:
 def _change(cells: Cells, copies: Cells, step: float, axis: _Axis, tables: _Tables) -> None:
     """Rows enter (step 1) or leave (step -1) cells of the axis' marginals. copies: where the prices of these cells are."""
     np.add.at(tables.surplus, cells.reshape(-1), np.float32(step))
-    fresh = one_more(tables.surplus[cells], axis.weights)
+    surplus, slopes = tables.surplus[cells], tables.slopes[cells]
+    fresh = one_more(surplus, axis.weights, slopes)
     fresh[tables.closed[cells]] = np.inf
     tables.entering[copies] = fresh[axis.sources]
-    tables.leaving[copies] = one_less(tables.surplus[cells], axis.weights)[axis.sources]
+    tables.leaving[copies] = one_less(surplus, axis.weights, slopes)[axis.sources]
