@@ -37,7 +37,7 @@ PAIRS_CELLS = 40_000_000
 
 FAR, MUCH_WORK = 1e8, 1e9
 """Multiplications from which on a marginal is far to get, and from which on together those far are counted in rows drawn for that."""
-DRAWN_CELLS, DRAWN_TIMES, LEAST_TIMES = 40_000_000, 8, 4
+DRAWN_CELLS, DRAWN_TIMES, LEAST_TIMES = 40_000_000, 16, 4
 """Values of the rows drawn for that at most (160 MB); how many times the rows asked for they are, and must be to be a target."""
 UNLIKELY = 1e-6
 """Rows of a cell that none of those has."""
