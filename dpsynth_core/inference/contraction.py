@@ -99,6 +99,22 @@ class Product:
 
 
 @dataclass(frozen=True)
+class Scaled:
+    """out = a table times one over some of its labels, without bringing it into another order. over: the labels of the small one. own:
+    whether the large one is no input, and an array: nobody else needs it."""
+
+    large: int
+    small: int
+    out: int
+    labels: Labels
+    over: Labels
+    own: bool
+
+    def multiply(self, large: Table, small: Table) -> Table:
+        return np.multiply(large, expand(small, self.over, self.labels), out=large if self.own else None)
+
+
+@dataclass(frozen=True)
 class Forward:
     """What a run of a program keeps. values: of each slot. operands: of each product's slot, its factors as stacks, which running backwards
     uses again: bringing a table into that order costs as much as the product."""
@@ -113,9 +129,9 @@ class Program:
 
     def __init__(self, inputs: Sequence[Labels], sizes: Sequence[int], search: Search = OFTEN) -> None:
         self.sizes = tuple(sizes)
-        self._search = search
+        self._inputs, self._search = len(inputs), search
         self.labels: list[Labels] = list(inputs)
-        self.steps: list[SumOut | Product] = []
+        self.steps: list[SumOut | Product | Scaled] = []
         self.flops = 0.0
 
     def cells(self, labels: Labels) -> int:
@@ -148,6 +164,10 @@ class Program:
 
     def _product(self, left: int, right: int, needed: frozenset[int]) -> int:
         a, b = self.labels[left], self.labels[right]
+        if self._search is ONCE and needed.issuperset((*a, *b)) and (set(a) <= {*b} or {*b} <= set(a)):
+            (large, labels), (small, over) = sorted([(left, a), (right, b)], key=lambda table: -len(table[1]))
+            self._add(Scaled(large, small, len(self.labels), labels, over, large >= self._inputs and bool(labels)), self.cells(labels))
+            return len(self.labels) - 1
         batch = tuple(x for x in a if x in b and x in needed)
         inner = tuple(x for x in a if x in b and x not in needed)
         left_only = tuple(x for x in a if x not in b)
@@ -157,7 +177,7 @@ class Program:
         self._add(Product(*factors, len(self.labels), labels, tuple(self.sizes[x] for x in labels)), self.cells(labels) * self.cells(inner))
         return len(self.labels) - 1
 
-    def _add(self, step: SumOut | Product, work: float) -> None:
+    def _add(self, step: SumOut | Product | Scaled, work: float) -> None:
         self.steps.append(step)
         self.labels.append(step.labels)
         self.flops += work
@@ -168,6 +188,7 @@ class Program:
         values: list[Table] = list(inputs)
         operands: dict[int, tuple[Table, Table]] = {}
         for step in self.steps:
+            assert not isinstance(step, Scaled), "a program of `ONCE` is not run backwards"
             if isinstance(step, Product):
                 operands[step.out] = step.operands(values)
                 values.append(step.multiply(*operands[step.out]))
@@ -185,6 +206,9 @@ class Program:
             if isinstance(step, Product):
                 values.append(step.multiply(*step.operands(values)))
                 values[step.left.slot] = values[step.right.slot] = used
+            elif isinstance(step, Scaled):
+                values.append(step.multiply(values[step.large], values[step.small]))
+                values[step.large] = values[step.small] = used
             else:
                 values.append(values[step.source].sum(axis=step.axes))
                 values[step.source] = used
@@ -203,6 +227,7 @@ class Program:
             if isinstance(step, SumOut):
                 adjoint[step.source] = outer[step.back]
                 continue
+            assert isinstance(step, Product)
             left, right = forward.operands[step.out]
             outer = broadcast(outer, step.shape).reshape(step.left.shape[0], step.left.shape[1], step.right.shape[2])
             adjoint[step.left.slot] = step.left.table(_times_transposed(outer, right))
