@@ -214,13 +214,11 @@ class _Tables:
         moved = np.argpartition(gain, min(count, len(gain) - 1))[:count]
         moved = moved[np.argsort(gain[moved], kind="stable")]
         moved = moved[gain[moved] < -_LEAST_GAIN]
-        own = self.surplus[here]
+        own, theirs, step = self.surplus[here], marks[moved], np.zeros((here.stop - here.start, len(moved)), dtype=np.float32)
+        step[new[moved], every[: len(moved)]], step[old[moved], every[: len(moved)]] = 1, -1
         before = float(np.abs(own).sum())
         while len(moved):
-            step = np.zeros((len(moved), own.shape[0]), dtype=np.float32)
-            step[np.arange(len(moved)), new[moved]] = 1
-            step[np.arange(len(moved)), old[moved]] = -1
-            change = step.T @ marks[moved]
+            change = step[:, : len(moved)] @ theirs[: len(moved)]
             change[:, here] = 0
             if np.abs(own + change).sum() < before:
                 break
