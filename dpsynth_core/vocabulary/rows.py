@@ -50,7 +50,8 @@ def row_marginals(domain: Domain, codes: NDArray[np.integer] | Repeated, cliques
     if isinstance(codes, Repeated):
         parts = [(times, row_marginals(domain, codes.codes[codes.times == times], cliques)) for times in np.unique(codes.times)]
         return {r: np.asarray(sum(times * counts[r] for times, counts in parts) + np.zeros(domain.sizes(r), np.int64)) for r in cliques}
-    tally = Tally(domain, cliques, min(BLOCK_CELLS, max(_LEAST_CELLS, len(codes) // 8)))  # larger tables take longer to sum than rows do
+    most = 2 ** (len(codes) // 8).bit_length() - 1  # larger tables take longer to sum than rows do
+    tally = Tally(domain, cliques, min(BLOCK_CELLS, max(_LEAST_CELLS, most)))
     tally.add({name: codes[:, domain.position(name)] for name in tally.columns}, len(codes))
     return tally.counts()
 
