@@ -72,16 +72,20 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
         for name, write in releases.row_writers(release).items():
             if name not in rows:
                 rows[name] = asides.enter_context(written_aside(write, folder))
-        parts = contents(release, {name: content.digest for name, content in rows.items()}, document)
+        parts = _contents(release, {name: content.digest for name, content in rows.items()}, document)
         if signer is not None:
             parts[SIGNATURE] = signed(signer, parts[MANIFEST], release.spec.digest(), release.ledger)
         zipped(rows | {name: held(content) for name, content in parts.items()}, stream)
 
 
-def contents(release: Release, rows: Mapping[str, Digest], document: bytes | None = None) -> dict[str, bytes]:
-    """The files of the bundle by name, without those of the rows. rows: what those are. document: release.json, where it was made before.
-    The manifest comes last."""
+def contents(release: Release, rows: Mapping[str, Digest]) -> dict[str, bytes]:
+    """The files of the bundle by name, without those of the rows. rows: what those are. The manifest comes last. ZoneError as `pack`."""
     _refuse_curator_only(release, "the release")
+    return _contents(release, rows)
+
+
+def _contents(release: Release, rows: Mapping[str, Digest], document: bytes | None = None) -> dict[str, bytes]:
+    """document: release.json, where it was made before."""
     parts = {releases.DOCUMENT: released(document or releases.document(release))} | report.parts(release)
     parts[SCRIPT] = public(_SCRIPT.encode())
     files = {name: publishable(part, name) for name, part in parts.items()}
