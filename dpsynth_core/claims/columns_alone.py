@@ -99,7 +99,8 @@ class Columns:
         run = self._left(dict.fromkeys(self.shares, self.sigma), total)
         own = self._left({name: self.noise.get(name, 0.0) for name in self.shares}, total)
         unknown = any(name not in self.noise for clique in published for name in clique)
-        shift = self._raised(published, run) - self._raised(published, own)
+        distances = {clique: np.abs(table - self.product(clique)) for clique, table in published.items()}
+        shift = self._raised(distances, run) - self._raised(distances, own)
         drawn = total.value * math.hypot(self._spread(published, run), self._spread(published, own))
         deviation = math.hypot(sigma / math.sqrt(len(published)), drawn)
         floor = total.at_least((1 + _CONFIDENCE) / 2)
@@ -109,21 +110,22 @@ class Columns:
         high = min(1 / IN_WRONG_CELL, max(0.0, error + width + max(0.0, shift)))
         return ColumnsAlone(IN_WRONG_CELL * error, IN_WRONG_CELL * low, IN_WRONG_CELL * high, sigma)
 
-    def _raised(self, published: Mapping[Clique, Array], left: Mapping[str, _Left]) -> float:
-        """By how much the noise that is left in the columns raises the L1 distance of a product from its table, on average."""
-        raised = []
-        for clique, table in published.items():
-            distance, variance = np.abs(table - self.product(clique)), np.zeros(table.shape)
+    def _raised(self, distances: Mapping[Clique, Array], left: Mapping[str, _Left]) -> float:
+        """By how much the noise that is left in the columns raises the L1 distance of a product from its table, on average. distances: of
+        their cells."""
+        raised, squares = [], {name: share**2 for name, share in self.shares.items()}
+        variances = {name: one.deviations**2 for name, one in left.items()}
+        for clique, distance in distances.items():
+            variance = np.zeros(distance.shape)
             for noisy in clique:
-                factors = [left[name].deviations ** 2 if name == noisy else self.shares[name] ** 2 for name in clique]
-                variance += reduce(np.multiply.outer, factors)
+                variance += reduce(np.multiply.outer, [variances[name] if name == noisy else squares[name] for name in clique])
             impossible = self.domain.impossible_cells(clique)
             if impossible is not None:
                 variance[impossible] = 0.0
             deviation = np.maximum(np.sqrt(variance), _NO_NOISE)
             ratio = np.minimum(distance / deviation, _SURE)  # squares of larger ones are no numbers, and the noise adds nothing there
             raised.append(float(np.sum(deviation * (HALF_NORMAL * np.exp(-(ratio**2) / 2) - 2 * ratio * scipy.special.ndtr(-ratio)))))
-        return math.fsum(raised) / len(published)
+        return math.fsum(raised) / len(distances)
 
     def _spread(self, published: Mapping[Clique, Array], left: Mapping[str, _Left]) -> float:
         """At most the standard deviation of the mean L1 distance over draws of the columns' noise."""

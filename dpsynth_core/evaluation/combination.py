@@ -150,7 +150,7 @@ def combined_parts(domain: Domain, measurements: Collection[Measurement], clique
         if not part and total is not None:
             values, variances[part] = values + total / cells, 0.0
             continue
-        seen = [shared for shared in lifted if set(part) <= set(shared)]
+        seen = [shared for shared in lifted if set(part).issubset(shared)]
         weight = math.fsum(precision[shared] for shared in seen)
         table = np.asarray(sum(lifted[shared] for shared in seen) / weight)
         for axis, name in enumerate(clique):  # what depends on the part and averages to zero along each of its columns

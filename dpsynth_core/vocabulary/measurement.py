@@ -59,8 +59,7 @@ class Measurement:
             raise ValueError("rounding and spread must not be negative")
         if self.groups and self.spread is not None:
             raise ValueError("what combines all measurements of a marginal has no groups")
-        sizes = dict(zip(self.clique, self.values.shape, strict=True))
-        if any(sizes.get(groups.name) != groups.size for groups in self.groups):
+        if any((groups.name, groups.size) not in zip(self.clique, self.values.shape, strict=True) for groups in self.groups):
             raise ValueError("groups must be of the clique, and as many as its table has")
 
     @property

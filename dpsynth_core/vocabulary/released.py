@@ -97,7 +97,8 @@ def combined(measurements: Collection[Measurement], clique: Clique) -> Measureme
     whole = final(measurements, clique)
     if whole is not None:
         return whole
-    containing = [m for m in measurements if set(clique) <= set(m.clique)]
+    wanted = set(clique)
+    containing = [m for m in measurements if wanted.issubset(m.clique)]
     if not containing:
         return None
     tables = [project(m.values, m.clique, clique) for m in containing]
