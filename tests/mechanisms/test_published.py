@@ -22,7 +22,6 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.mechanisms.weights import reweighing
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, people, ready
@@ -60,7 +59,7 @@ def test_aim_has_the_constants_of_algorithm_4() -> None:
     assert (aim.max_size_mb, aim.rounds_per_attribute, aim.measure_share, aim.reserve_rounds) == (80.0, 16, 0.9, 1)
     assert aim.merge_below == 0
     assert aim.strategies.divide is equal_shares
-    assert aim.strategies.cells is Domain.cells
+    assert aim.strategies.shown(DOMAIN, ("a", "b"), np.zeros((4, 3)), 2.0) == math.sqrt(2 / math.pi) * 2.0 * 12
     assert aim.strategies.wide == math.inf
     assert aim.strategies.fitting.between == aim.strategies.fitting.final == CONVERGED
     assert aim.card.accountant is ZCDP  # section 2.2

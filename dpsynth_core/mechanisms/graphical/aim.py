@@ -20,7 +20,6 @@ from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical import aim_forecast, aim_strategies, dependence
 from dpsynth_core.mechanisms.graphical.aim_strategies import (
     COLUMNS_ALONE,
-    FEW,
     LARGE_GAP,
     NO_MORE,
     PLANNED,
@@ -162,33 +161,36 @@ class Aim(AimParameters):
         noise, gap = _noise_of_columns(kernel, measurements), USUAL_GAP
         if spent < COLUMNS_ALONE and self.asks(noise, len(columns)) and any(len(r) == 2 for r in weights):
             yield from spend(self.share_beside(noise, LARGE_GAP))
-            gap = self._gap(kernel, weights, [m for m in measurements if not m.groups])
+            gap = self._gap(kernel, weights, [m for m in measurements if not m.groups], noise)
         for share in self.shares_for_columns(spent, noise, gap):
             yield from spend(share)
             start = self._start(kernel, weights, columns, levels, measurements, share)
             if start.prior.marginals:
                 break
         rho = PLANNED * kernel.rho_left
-        start.measurements.extend((yield from _measured(start.kernel, self._planned(start, workload, rho), rho)))
+        start.measurements.extend((yield from _measured(start.kernel, self._planned(start, workload, rho, gap), rho)))
         return start
 
-    def _gap(self, kernel: Kernel, tables: Iterable[Clique], columns: Sequence[Measurement]) -> float:
-        """How much the columns depend on each other (`dependence`)."""
+    def _gap(self, kernel: Kernel, tables: Iterable[Clique], columns: Sequence[Measurement], noise: float) -> float:
+        """How much the columns depend on each other (`dependence`), as far as it is known. noise: as in `shares_for_columns`."""
         believed = self.strategies.fitting.columns(kernel.domain, columns, kernel.known)
         model = fit(kernel, columns, stopping=self.strategies.fitting.between, columns=believed)
-        return dependence.gap(kernel, [r for r in tables if len(r) == 2], model, columns, believed)
+        found, doubt = dependence.gap(kernel, [r for r in tables if len(r) == 2], model, columns, believed, noise)
+        return max(found, min(doubt, USUAL_GAP) / 2)
 
-    def _planned(self, start: _Start, workload: Workload, rho: float) -> Mapping[Clique, float]:
+    def _planned(self, start: _Start, workload: Workload, rho: float, gap: float) -> Mapping[Clique, float]:
         """Each table's part of rho where all of the workload are measured before any round: no selection is worth its price where they are
-        few, one model holds them and noise is small in them. None otherwise, or where something else is known of them."""
+        few, one model holds them and noise puts no more people in a wrong cell than independence, the gap. None otherwise, or where
+        something else is known of them."""
         domain = start.kernel.domain
         tables = {r: workload.weights[r] for r in domain.unpublished(workload.weights) if len(r) > 1}
-        if start.alone or start.prior.marginals or not 0 < len(tables) <= FEW or start.capacity.used_mb(tables) > self.max_size_mb:
+        few = 0 < len(tables) <= self.strategies.planned and start.capacity.used_mb(tables) <= self.max_size_mb
+        if start.alone or start.prior.marginals or not few:
             return {}
         parts, l2 = self.strategies.divide(domain, tables), start.kernel.unit.marginal_l2
-        moved = sum(HALF_NORMAL * c * domain.possible_cells(r) * sigma_for(parts[r] * rho, l2) / 2 for r, c in tables.items())
-        people = total_from(start.kernel, start.measurements)
-        return parts if moved <= self.strategies.planned * sum(tables.values()) * people else {}
+        model = start.fit(start.measurements)
+        moved = sum(c * dependence.noise_in(model.marginal(r), sigma_for(parts[r] * rho, l2)) / 2 for r, c in tables.items())
+        return parts if moved <= gap * sum(tables.values()) * model.total else {}
 
     def _start(
         self,
@@ -225,11 +227,11 @@ class Aim(AimParameters):
         return NoPrior()
 
     def _selecting(self, start: _Start, model: GraphicalModel, pool: Pool, budget: RoundBudget) -> Selecting:
-        """By w_r * (||M_r(D) - M_r(p)||_1 - sqrt(2 / pi) * sigma * n_r)."""
+        """By w_r * (||M_r(D) - M_r(p)||_1 - what noise would show of it)."""
         answers = start.candidates.answers(model, pool.tables)
         noise = 2 * start.kernel.unit.marginal_l1 / (budget.eps * model.total)
         weights = start.candidates.weighing(self.strategies.weigh(start.columns, noise))
-        offsets = {r: HALF_NORMAL * budget.sigma * self.strategies.cells(model.folding.model, r) for r in answers}
+        offsets = {r: self.strategies.shown(model.folding.model, r, answer, budget.sigma) for r, answer in answers.items()}
         return Selecting(start.kernel, answers, weights, offsets, budget.eps)
 
 
@@ -253,7 +255,14 @@ def _noise_of_columns(kernel: Kernel, columns: Sequence[Measurement]) -> float:
 
 
 PUBLISHED = Aim(
-    card=aim_strategies.AS_PUBLISHED, strategies=PRINTED, max_size_mb=80.0, rounds_per_attribute=16, reserve_rounds=1,
-    measure_share=0.9, merge_below=0.0, groups=0, column_noise=NO_MORE,
+    card=aim_strategies.AS_PUBLISHED,
+    strategies=PRINTED,
+    max_size_mb=80.0,
+    rounds_per_attribute=16,
+    reserve_rounds=1,
+    measure_share=0.9,
+    merge_below=0.0,
+    groups=0,
+    column_noise=NO_MORE,
 )
 """Algorithms 2, 3 and 4 as printed (McKenna et al. 2022)."""

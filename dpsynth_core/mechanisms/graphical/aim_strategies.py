@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpsynth_core.mechanisms.graphical import models
+from dpsynth_core.mechanisms.graphical.dependence import noise_in
 from dpsynth_core.mechanisms.graphical.grouping import pay
 from dpsynth_core.mechanisms.graphical.levels import Levels, levels_of, without_levels
 from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED, FITS_CHOSEN, WEIGHTS_KEPT
@@ -17,15 +21,13 @@ from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import Division, equal_shares, least_error_shares
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 NO_MORE = 1000.0
 """The largest `column_noise`: columns get nothing more, however few people there are."""
 COLUMNS_ALONE = 2 / 3
 """The share of the budget from which on single columns get all of it, and no table of several columns is asked for."""
-NOISY = 0.005
-"""The noise of columns, as in `shares_for_columns`, from which on it is asked how much columns depend on each other."""
 USUAL_GAP, LARGE_GAP = 0.05, 0.5
 """What independent columns would get wrong of a pair, as a share of the people: at least that where nothing is known, and where they depend
 strongly."""
@@ -33,9 +35,8 @@ WIDE, WIDE_CAPACITY = 50, 1 / 16
 """From so many columns on, a model may take only this share of `max_size_mb`, and values have no groups."""
 HIDDEN = 0.005
 """The share of the people that the noise of a selection may hide of a column's errors."""
-FEW, PLANNED, LITTLE_NOISE = 15, 0.9, 0.01
-"""At most so many tables are measured at once, for this share of what columns leave, where noise then puts at most such a share of the
-people in a wrong cell of a table, on average."""
+FEW, PLANNED = 15, 0.9
+"""At most so many tables are measured at once, for this share of what columns leave."""
 MEASURED_FOR_ONE_MORE = 10
 """A round measures one table for each so many that were measured before it, columns included, and one at least."""
 
@@ -57,6 +58,15 @@ def light_columns_as_heavy(columns: Weights, noise: float) -> dict[str, float]:
     return {name: max(weight, least) for (name,), weight in columns.items()}
 
 
+def noise_in_possible_cells(domain: Domain, clique: Clique, answer: NDArray[np.float64], sigma: float) -> float:
+    """Of a pair no more in a cell than is in it. Larger tables are mostly empty, and would be chosen too often."""
+    return noise_in(answer, sigma) if len(clique) < 3 else HALF_NORMAL * sigma * domain.possible_cells(clique)
+
+
+def noise_in_all_cells(domain: Domain, clique: Clique, _answer: NDArray[np.float64], sigma: float) -> float:
+    return HALF_NORMAL * sigma * domain.cells(clique)
+
+
 def as_workload_weighs(columns: Weights, _noise: float) -> dict[str, float]:
     return {name: weight for (name,), weight in columns.items()}
 
@@ -65,23 +75,23 @@ def as_workload_weighs(columns: Weights, _noise: float) -> dict[str, float]:
 class Strategies:
     """One for each step of Algorithm 4 that has several. divide: each column's share of what single columns get. weigh: what each column
     weighs in the scores, from the w_r of the columns and the noise of a selection in the errors of the heaviest, as a share of the people.
-    cells: n_r in the scores. together: how many tables a round measures, from how many were measured before it. wide: from so many columns
-    on, models are made cheaper. fitting: of models. levels: of columns whose ranges are asked for. planned: up to which noise few tables
-    are measured before any round. noisy: from which noise of columns on it is asked how much they depend on each other."""
+    shown: what noise of a deviation would show of a table, in the scores, from the domain that the model tells apart and its answer.
+    together: how many tables a round measures, from how many were measured before it. wide: from so many columns on, models are made
+    cheaper. fitting: of models. levels: of columns whose ranges are asked for. planned: up to how many tables are measured before any
+    round."""
 
     divide: Division = least_error_shares
     weigh: Callable[[Weights, float], dict[str, float]] = light_columns_as_heavy
-    cells: Callable[[Domain, Clique], int] = Domain.possible_cells
+    shown: Callable[[Domain, Clique, NDArray[np.float64], float], float] = noise_in_possible_cells
     together: Callable[[int], int] = a_tenth_of_those_before
     wide: float = WIDE
     fitting: models.Fitting = models.Fitting()
     levels: Callable[[Domain, Collection[str]], Levels] = levels_of
-    planned: float = LITTLE_NOISE
-    noisy: float = NOISY
+    planned: int = FEW
 
 
 PRINTED = Strategies(
-    equal_shares, as_workload_weighs, Domain.cells, one_a_round, float("inf"), models.FITTED_AS_PRINTED, without_levels, -1.0, float("inf")
+    equal_shares, as_workload_weighs, noise_in_all_cells, one_a_round, float("inf"), models.FITTED_AS_PRINTED, without_levels, planned=0
 )
 """Algorithms 2, 3 and 4."""
 
@@ -110,8 +120,7 @@ class AimParameters:
 
     def asks(self, noise: float, columns: int) -> bool:
         """Whether so many columns are asked how much they depend on each other. noise: as below."""
-        possible = self.column_noise < NO_MORE and columns < self.strategies.wide
-        return possible and noise >= self.strategies.noisy and self.share_beside(noise, LARGE_GAP) < COLUMNS_ALONE
+        return columns < self.strategies.wide and 0 < self.share_beside(noise, LARGE_GAP) < COLUMNS_ALONE
 
     def share_beside(self, noise: float, gap: float) -> float:
         """e / (e + c): c is `column_noise`, less where the gap is less than usual, and more from four times the usual one on."""
@@ -142,7 +151,10 @@ class AimParameters:
 
 
 OURS = Card(
-    "aim", "AIM", GDP, keeps_published=True,
+    "aim",
+    "AIM",
+    GDP,
+    keeps_published=True,
     summary="Adapts to your workload and your data: measures, round by round, the tables it still gets wrong. The best default.",
     paper="McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 4",
     privacy=(
@@ -157,9 +169,9 @@ OURS = Card(
         "The model may take 256 MB (JT-SIZE), the paper's 80.",
         "Single columns divide their budget for the least expected error; the paper measures all with one sigma.",
         "Columns get more of the budget where noise is large beside the people; the paper fixes their share.",
-        "Where noise is large, at most 2% of the budget measures how far all pairs of columns are from independent ones: columns get the "
+        "At most 2% of the budget measures how far all pairs of columns are from independent ones: columns get the "
         "more, the less they depend on each other. Where nothing but columns is asked for, they get all; the paper has neither.",
-        "A score subtracts the noise of the possible cells alone; the paper's of all cells.",
+        "A score subtracts the noise of the possible cells alone, and of a pair no more of a cell than is in it; the paper's of all cells.",
         "Where noise is large, columns in few tables weigh as much in a score as those in many; the paper counts their tables. All "
         "triples with one column of the demo err 18 and 16% less at epsilon 0.1 and 1.",
         "Fits end early, as soon as they would follow noise; the paper prints the minimum.",
@@ -169,7 +181,7 @@ OURS = Card(
         "Rare values that noise hides are one to the model, and finished rows are moved towards it; the paper has neither.",
         f"A round measures one table for each {MEASURED_FOR_ONE_MORE} before it; the paper's rounds measure one.",
         f"Up to {FEW} tables are measured at once, for {PLANNED:.0%} of what columns leave, where one model holds them and noise would put "
-        f"at most {LITTLE_NOISE:.0%} of the people in a wrong cell of one; the paper selects each.",
+        "no more people in a wrong cell than independent columns would; the paper selects each.",
         f"From {WIDE} columns on the model may take a sixteenth of its size; the paper has no such rule.",
         WEIGHTS_KEPT,
         "All together: about 0.74 times the published one's error, in 22 settings of Titanic and the demo.",
