@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import combinations, takewhile
+from itertools import combinations, dropwhile, takewhile
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
@@ -48,10 +49,11 @@ def test_the_whole_budget_is_spent_and_the_meter_never_trips(relation: str, rows
 
 @RELATIONS
 def test_each_round_selects_once_and_measures_once_after_all_columns(relation: str) -> None:
-    done = run("aim", PAIRS, 0.05, relation)
+    """And after the question how much columns depend."""
+    done = run("aim", PAIRS, 0.05, relation, strategies=CHOSEN_ALL)
     kinds = [type(e) for e in done.kernel.events]
-    assert kinds[: len(DOMAIN)] == [Gaussian] * len(DOMAIN)
-    assert kinds[len(DOMAIN) :] == [Selection, Gaussian] * done.finished.details["rounds"]
+    assert kinds[: len(DOMAIN) + 1] == [Gaussian] * (len(DOMAIN) + 1)
+    assert kinds[len(DOMAIN) + 1 :] == [Selection, Gaussian] * done.finished.details["rounds"]
 
 
 @RELATIONS
@@ -76,6 +78,13 @@ def test_few_tables_are_measured_at_once_where_noise_is_smaller_than_dependence(
     loud = Run(kernel, people(), tuple(get("aim").steps(kernel, all_kway(domain, 2))))
     assert loud.finished.selections
     assert not _first_tables(loud)
+
+
+def test_noise_takes_no_more_from_a_cell_of_a_pair_than_is_in_it() -> None:
+    """Cells of -1, 2 and 100 people; noise of 10 makes an error of 8 in the mean. Of a triple it is that of every cell."""
+    cells, error = np.array([[-1.0, 2.0, 100.0]]), 10 * math.sqrt(2 / math.pi)
+    assert Aim.strategies.shown(DOMAIN, ("a", "b"), cells, 10.0) == pytest.approx(2 + error)
+    assert Aim.strategies.shown(DOMAIN, ("a", "b", "d"), cells[None], 10.0) == pytest.approx(24 * error)
 
 
 def _first_tables(done: Run) -> dict[Clique, float]:
@@ -148,9 +157,10 @@ def test_columns_of_more_values_are_measured_more_precisely() -> None:
 
 def test_columns_get_more_of_the_budget_where_noise_hides_most_of_the_people() -> None:
     """A noise of `with_all` in a cell of a column, if columns had the whole budget, deserves the share e / (e + column_noise)."""
-    done = run("aim", PAIRS, 0.05, column_noise=0.01)
-    columns = [e for e in done.kernel.events if isinstance(e, Gaussian)][: 2 * len(DOMAIN)]
-    first, again = columns[: len(DOMAIN)], columns[len(DOMAIN) :]
+    done = run("aim", PAIRS, 0.05, column_noise=0.01, strategies=CHOSEN_ALL)
+    before = [e for e in takewhile(lambda e: not isinstance(e, Selection), done.kernel.events) if isinstance(e, Gaussian)]
+    first, again = before[: len(DOMAIN)], before[len(DOMAIN) + 1 :]  # between them it is asked how much columns depend
+    columns = [*first, *again]
     assert [e.sigma for e in first] == pytest.approx([e.sigma * first[0].sigma / again[0].sigma for e in again])
     share = sum(e.rho for e in columns) / (0.9 * 0.05)
     cells = [DOMAIN.cells((name,)) for name in DOMAIN.names]
@@ -193,10 +203,15 @@ def test_columns_get_more_where_noise_is_large_and_they_do_not_depend_on_each_ot
     assert apart > 1.5 * alike
 
 
+def _of_rounds(done: Run) -> NDArray[np.float64]:
+    """What each selection cost with the measurement after it."""
+    return np.array([e.rho for e in dropwhile(lambda e: not isinstance(e, Selection), done.kernel.events)]).reshape(-1, 2).sum(axis=1)
+
+
 def test_no_round_but_the_last_takes_more_than_the_reserve_leaves() -> None:
     for reserve in (2, 8):
         done = run("aim", PAIRS, 0.5, reserve_rounds=reserve, rounds_per_attribute=40, strategies=CHOSEN_ALL)
-        costs = np.array([e.rho for e in done.kernel.events[len(DOMAIN) :]]).reshape(-1, 2).sum(axis=1)
+        costs = _of_rounds(done)
         left = np.cumsum(costs[::-1])[::-1]
         raised = np.flatnonzero(np.diff(costs) > 1e-9 * costs[:-1]) + 1
         assert len(raised) > 1  # noise is lowered on the way, or this shows nothing
@@ -205,7 +220,7 @@ def test_no_round_but_the_last_takes_more_than_the_reserve_leaves() -> None:
 
 def test_a_reserve_of_one_is_the_rule_of_the_paper() -> None:
     done = run("aim", PAIRS, 0.5, reserve_rounds=1, rounds_per_attribute=10, strategies=CHOSEN_ALL)
-    costs = np.array([e.rho for e in done.kernel.events[len(DOMAIN) :]]).reshape(-1, 2).sum(axis=1)
+    costs = _of_rounds(done)
     steps = costs[1:-1] / costs[:-2]
     assert all(step == pytest.approx(1) or step == pytest.approx(4) for step in steps)
 
