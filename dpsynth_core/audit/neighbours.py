@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import ROOT_STEPS, Clique
 from dpsynth_core.vocabulary.occupied import Occupied, row_cells
 from dpsynth_core.vocabulary.predictors import Predictor
+from dpsynth_core.vocabulary.regrouping import parent, regrouped
 from dpsynth_core.vocabulary.rows import right_counts, row_marginals
 
 CROWD = 20
@@ -44,10 +46,12 @@ class InventedTable:
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
         return right_counts(self.domain, self.codes, predictors)
 
-    def roots(self, clique: Clique) -> NDArray[np.int64]:
+    def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
         """See `RootSource.roots`."""
-        mine = row_marginals(self.domain, self.codes[len(self.codes) - self._owned :], [clique])[clique]
-        others, scale = self.count(clique) - mine, ROOT_STEPS * self._most
+        over = parent(self.domain, clique, groups)
+        mine = row_marginals(self.domain, self.codes[len(self.codes) - self._owned :], [over])[over]
+        mine, every = (regrouped(counts, over, clique, groups) for counts in (mine, self.count(over)))
+        others, scale = every - mine, ROOT_STEPS * self._most
         return scale * others + np.floor(scale * np.sqrt(mine / max(1, self._owned))).astype(np.int64)
 
     def over(self, domain: Domain) -> InventedTable:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.inference.keeping import Rules
 from dpsynth_core.inference.members import Ints, Numbers, Target, refine_members
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.link import NUMBER, Link, places
 from dpsynth_core.vocabulary.measurement import Clique
 
@@ -52,9 +53,9 @@ def kinds(link: Link) -> dict[Clique, str]:
     return {clique: kind for kind, tables in every.items() for clique in tables}
 
 
-def classes(link: Link) -> tuple[int, ...]:
+def classes(link: Link) -> Groups:
     """The class of each size of household, from 0 members up: nobody's with one member's."""
-    return tuple(min(max(size, 1), CLASSES) - 1 for size in range(link.most + 1))
+    return Groups(f"{NUMBER} (classes)", NUMBER, tuple(min(max(size, 1), CLASSES) - 1 for size in range(link.most + 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ def draw(one: Model, two: Model, alike: Mapping[str, Model], link: Link, n: int,
     _further(link, two.rows(n, _of_two(link), rng).astype(np.int64), sizes, members, rng)
     rules = Rules(link)
     rules.keep(households, sizes, members, rng)
-    house = np.column_stack([households, sizes, np.array(classes(link))[sizes]])
+    house = np.column_stack([households, sizes, np.array(classes(link).places)[sizes]])
     tables, numbers = _few(list(_targets(one, two, link, sizes, columns))), _numbers(alike, link, sizes)
     targets: list[Target | Numbers] = [*tables, *numbers, *rules.targets()]
     values = [attribute.size for attribute in link.members]
@@ -198,7 +199,7 @@ class _Reading:
         """How many ordered pairs of members of one household have each pair of values, by class of its size."""
         shares, sizes = self._by_size((mine, self.link.other(another))), np.arange(len(self.numbers))
         counts = shares * _along(self.numbers * sizes * (sizes - 1), shares)
-        groups = np.array(classes(self.link))
+        groups = np.array(classes(self.link).places)
         return np.stack([counts[groups == group].sum(axis=0) for group in range(CLASSES)])
 
     def alike(self, name: str) -> NDArray[np.float64]:

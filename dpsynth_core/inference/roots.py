@@ -1,19 +1,22 @@
 """What two models of linked tables say of sums of roots (`LinkedSource.roots`), and counts from noisy such sums.
 
 Of a household with s members, c of whom are alike in the columns asked, a table of members has c/s in their cell, and a sum of roots has
-sqrt(c/s): up to sqrt(s) times as much beside the same noise, where members are not alike. What the models say of sizes and of how many are
-alike leads from one to the other, cell by cell, and anew whenever they are fitted: a model whose counts are those that follow has the sums
-of roots that were measured. Knows released values only."""
+sqrt(c/s): up to sqrt(s) times as much beside the same noise, where members are not alike. Of ordered pairs of members there are s (s - 1),
+and up to sqrt(s (s - 1)) times as much. What the models say of sizes and of how many are alike leads from one to the other, cell by cell,
+and anew whenever they are fitted: a model whose counts are those that follow has the sums of roots that were measured. Knows released
+values only."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.households import Model
+from dpsynth_core.inference.households import Model, classes
 from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts
 
@@ -30,28 +33,44 @@ def of_members(link: Link, clique: Clique) -> tuple[slice, ...]:
     return tuple(slice(-1) if name in link.swapped else slice(None) for name in clique)
 
 
-def rooted(link: Link, model: Model, two: Model, clique: Clique) -> tuple[Floats, Floats]:
-    """Sums of roots, and counts of records, in the cells of members: of columns of the household and of one member. model: that knows them,
-    and the number of members. two: of two members of one household."""
-    names = link.domain.clique({*clique, NUMBER})
-    axis = names.index(NUMBER)
-    counts = np.moveaxis(np.maximum(model.marginal(names), 0.0)[of_members(link, names)], axis, 0)
-    mine = [name for name in clique if name in link.swapped]
-    each = _each(link, two, link.domain.clique(name if name in link.members else link.swapped[name] for name in mine))
-    shape = [size if name in mine else 1 for name, size in zip((n for n in names if n != NUMBER), counts.shape[1:], strict=True)]
-    roots = counts * each.reshape(-1, *shape)
+def rooted(link: Link, one: Model, two: Model, clique: Clique) -> tuple[Floats, Floats]:
+    """Sums of roots, and counts of records, in the cells of members: of columns of the household and of one member, or of two members by
+    class of size. one: a model of a household and a member. two: of two members of one household."""
+    sizes, mine = classes(link), [name for name in clique if name in link.swapped]
+    others = [name for name in clique if name not in (NUMBER, sizes.name)]
+    names = link.domain.clique((NUMBER, *others))
+    counts = np.maximum((two if paired(link, clique) else one).marginal(names), 0.0)[of_members(link, names)]
+    counts = counts.transpose([names.index(name) for name in (NUMBER, *others)])
+    each = _each_pair(link, two, mine) if paired(link, clique) else _each(link, two, mine)
+    shape = [size if name in mine else 1 for name, size in zip(others, counts.shape[1:], strict=True)]
+    counts[each.sum(axis=1) == 0] = 0.0  # sizes that have no such records
+    both = np.stack([counts * each.reshape(-1, *shape), counts])
     if NUMBER in clique:
-        return np.moveaxis(roots, 0, axis), np.moveaxis(counts, 0, axis)
-    return roots.sum(axis=0), counts.sum(axis=0)
+        both = np.moveaxis(both, 1, 1 + clique.index(NUMBER))
+    elif sizes.name in clique:
+        both = np.moveaxis(sizes.summed(both, 1), -1, 1 + clique.index(sizes.name))
+    else:
+        both = both.sum(axis=1)
+    return both[0], both[1]
 
 
-def _each(link: Link, two: Model, mine: Clique) -> Floats:
-    """What a record adds to the sum of roots, by the number of members and its cell of columns of one: shape (sizes, cells). Other members
-    are alike independently of each other, as often as `two` says."""
-    another = [link.other(name) for name in mine]
+def paired(link: Link, clique: Clique) -> bool:
+    """Whether it is a table of two members."""
+    return len({name in link.members for name in clique if name in link.swapped}) == 2
+
+
+def _pairs(link: Link, two: Model, mine: Sequence[str], another: Sequence[str]) -> Floats:
+    """Records of two members by their number, columns of one and of another. shape: (sizes, cells of one, cells of another)."""
     names = link.domain.clique((NUMBER, *mine, *another))
     pairs = np.maximum(two.marginal(names), 0.0)[of_members(link, names)]
-    pairs = pairs.transpose([names.index(name) for name in (NUMBER, *mine, *another)])
+    return pairs.transpose([names.index(name) for name in (NUMBER, *mine, *another)])
+
+
+def _each(link: Link, two: Model, names: Sequence[str]) -> Floats:
+    """What a record adds to the sum of roots, by the number of members and its cell of columns of one: shape (sizes, cells). Other members
+    are alike independently of each other, as often as `two` says."""
+    mine = link.domain.clique(name if name in link.members else link.swapped[name] for name in names)
+    pairs = _pairs(link, two, mine, [link.other(name) for name in mine])
     cells = int(np.prod(pairs.shape[1 : 1 + len(mine)]))
     pairs = pairs.reshape(link.most + 1, cells, cells)
     alike = np.diagonal(pairs, axis1=1, axis2=2) / np.maximum(pairs.sum(axis=2), 1e-9)
@@ -63,37 +82,78 @@ def _each(link: Link, two: Model, mine: Clique) -> Floats:
     return each
 
 
+def _each_pair(link: Link, two: Model, names: Sequence[str]) -> Floats:
+    """Likewise of an ordered pair, a column of one member and one of another: shape (sizes, cells). Where A members have the first value, B
+    the second and D both, A B - D pairs are alike. Further members have them independently of each other, as often as either of the two
+    says: a mean."""
+    mine = list(dict.fromkeys(name if name in link.members else link.swapped[name] for name in names))
+    every = _pairs(link, two, mine, [link.other(name) for name in mine])
+    if len(mine) == 1:
+        eye = np.eye(every.shape[1])
+        every = np.einsum("sik,ij,kl->sijkl", every, eye, eye)
+    one, first, second, pair = (np.maximum(np.einsum(f"sijkl->s{to}", every), 1e-9) for to in ("ij", "i", "j", "il"))
+    too = [np.einsum(f"{same}->{to}", every) / pair for same, to in (("sijij", "sij"), ("sijkj", "sij"), ("sijil", "sil"))]
+    has_both, has_second, has_first = np.clip(too, 0.0, 1.0)  # of the two, the first has the second value as well; the second the first
+    of_two = {(1, 1): has_both, (1, 0): has_second - has_both, (0, 1): has_first - has_both}
+    of_two[0, 0] = 1 - has_second - has_first + has_both
+    first, second = first[:, :, None], second[:, None]
+    likely_a = (np.einsum("sijil->si", every)[:, :, None] / first + pair / second) / 2
+    likely_b = (np.einsum("sijkj->sj", every)[:, None] / second + pair / first) / 2
+    both = np.minimum(likely_a * one / first, likely_b)
+    third = np.stack([both, likely_a - both, likely_b - both]).clip(0.0)
+    third /= np.maximum(third.sum(axis=0), 1.0)
+    each = np.zeros(pair.shape)
+    for size in range(2, link.most + 1):
+        shares = [*third[:, size], 1 - third[:, size].sum(axis=0)]
+        for many in _divided(size - 2, len(shares)):
+            likely = math.factorial(size - 2) * math.prod(share**k / math.factorial(k) for share, k in zip(shares, many, strict=True))
+            for (second_too, first_too), share in of_two.items():
+                held = 1 + first_too + many[0] + many[1], 1 + second_too + many[0] + many[2]
+                alike = held[0] * held[1] - (first_too + second_too + many[0])
+                each[size] += likely * share[size] * math.sqrt(size * (size - 1) / alike)
+    return each.reshape(len(each), -1)
+
+
+def _divided(n: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """Every way to divide n among so many."""
+    if parts == 1:
+        yield (n,)
+        return
+    for first in range(n + 1):
+        yield from ((first, *rest) for rest in _divided(n - first, parts - 1))
+
+
 @dataclass(frozen=True, eq=False)
 class Roots:
     """Sums of roots as they are believed, in the cells of members, with noise of deviation sigma. clique: of a table of columns of the
-    household and of one member, which may be the other one."""
+    household and of one member, which may be the other one; or of two members, by class of size."""
 
     link: Link
     clique: Clique
     values: Floats
     sigma: float
 
-    def mirrored(self) -> Roots:
-        """Of the other member."""
-        names = self.link.mirrored(self.clique)
-        clique = self.link.domain.clique(names)
-        return Roots(self.link, clique, self.values.transpose([names.index(name) for name in clique]), self.sigma)
-
-    def counts(self, model: Model, two: Model) -> MarginalCounts:
-        """What follows for the table of records. All of them together are those of members, for how many are alike is known less well than
-        how many there are: what is missing is spread as noise and `UNSURE` cells err. Who is nobody in one column is in all; how often is
-        not said."""
-        link, columns = self.link, sum(name in self.link.swapped for name in self.clique)
-        missing = np.array([1.0, 0.5, *[0.0] * (link.most - 1)])  # the share of records without this member, by how many there are
-        sizes = np.maximum(model.marginal((NUMBER,)), 0.0)
-        there = (missing < 1).reshape(-1, *[1] * columns) if NUMBER in self.clique else np.ones(1)
-        roots, records = rooted(link, model, two, self.clique)
+    def counts(self, one: Model, two: Model) -> MarginalCounts:
+        """What follows for the table of records. All of them together are those of members, or of pairs, for how many are alike is known
+        less well than how many there are: what is missing is spread as noise and `UNSURE` cells err. Nobody's cells are empty but for those
+        that sizes decide, of which nothing is said: who is nobody in one column is in all, and who is alone stands with nobody."""
+        link, sizes = self.link, classes(self.link)
+        number = np.maximum((two if (pairs := paired(link, self.clique)) else one).marginal((NUMBER,)), 0.0)
+        there = np.array([0.0, 0.0 if pairs else 0.5, *[1.0] * (link.most - 1)])  # the share of such records, by how many members there are
+        roots, records = rooted(link, one, two, self.clique)
         ratio = np.minimum((records + 1e-6 * records.mean() + 1e-9) / (roots + 1e-6 * roots.mean() + 1e-9), 1.0)  # sqrt(c/s) is no more
-        found, inside = ratio * self.values * there, of_members(link, self.clique)
-        spread = ((ratio * self.sigma) ** 2 + UNSURE**2 * records.sum() * records) * there
-        values = np.zeros(link.domain.sizes(self.clique))
-        values[inside] = found + (sizes @ (1 - missing) - found.sum()) * spread / spread.sum()
-        variances = np.full(values.shape, (ratio**2).mean() * self.sigma**2)
-        variances[tuple(-1 if name in link.swapped else slice(None) for name in self.clique)] = UNKNOWN * self.sigma**2
+        some: NDArray[np.bool_] = np.ones(1, dtype=bool)
+        for name, by in ((NUMBER, there), (sizes.name, sizes.summed(there, 0))):
+            if name in self.clique:
+                some = (by > 0).reshape([-1 if one == name else 1 for one in self.clique])
+        found, inside = ratio * self.values * some, of_members(link, self.clique)
+        spread = ((ratio * self.sigma) ** 2 + UNSURE**2 * records.sum() * records) * some
+        shape = [len(sizes.members) if name == sizes.name else link.domain[name].size for name in self.clique]
+        values, variances = np.zeros(shape), np.full(shape, (ratio**2).mean() * self.sigma**2)
+        values[inside] = found + (number @ there - found.sum()) * spread / spread.sum()
         variances[inside] = (ratio * self.sigma) ** 2
+        codes = dict(zip(self.clique, np.indices(shape), strict=True))
+        nobody = [codes[name] == link.domain[name].size - 1 for name in self.clique if name in link.swapped]
+        unsaid = np.any(nobody, axis=0) & (codes[sizes.name] == 0) if pairs else np.all(nobody, axis=0)
+        variances[unsaid] = UNKNOWN * self.sigma**2
         return MarginalCounts(self.clique, values, variances)

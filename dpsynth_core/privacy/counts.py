@@ -24,7 +24,7 @@ class Counts:
 
     def __init__(self, source: MarginalSource, noise: Noise) -> None:
         self.source, self.domain, self.noise = source, source.domain, noise
-        self.offers = frozenset(ability for ability in ("over", "values", "right", "roots", "occupied") if hasattr(source, ability))
+        self.offers = frozenset(ability for ability in ("over", "values", "right", "roots", "occupied") if getattr(source, ability, None))
         self._tables: dict[Clique, Integers] = {}
         self._cells: dict[Attribute, Integers] = {}
         self._remembered: dict[str, tuple[Hashable, Any]] = {}
@@ -67,8 +67,8 @@ class Counts:
     def right(self, predictors: Sequence[Predictor]) -> Integers:
         return cast(RecordSource, self.source).right(predictors)
 
-    def roots(self, clique: Clique) -> Integers:
-        return cast(RootSource, self.source).roots(clique)
+    def roots(self, *asked: Any) -> Integers:
+        return cast(RootSource, self.source).roots(*asked)
 
     def occupied(self, clique: Clique) -> Occupied:
         return self.remembered("occupied", clique, lambda: cast(CellSource, self.source).occupied(clique))

@@ -21,12 +21,14 @@ Counts = dict[Clique, NDArray[np.int64]]
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """A counting source over what another one counts. domain: with the groups. plain: the other one's. counted: the other one's counts."""
+    """A counting source over what another one counts. domain: with the groups. plain: the other one's. counted: the other one's counts.
+    roots: the other one's, if it has any; it knows groups."""
 
     domain: Domain
     plain: Domain
     counted: Callable[[Collection[Clique]], Counts]
     groups: Mapping[str, Groups]
+    roots: Callable[[Clique, Mapping[str, Groups]], NDArray[np.int64]] | None
 
     def counts(self, cliques: Collection[Clique]) -> Counts:
         """Exact counts of each canonical clique; the empty one gives the number of records."""

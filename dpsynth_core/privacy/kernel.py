@@ -82,7 +82,8 @@ class PrivacyKernel(SealedKernel):
 
     def grouped(self, groups: Sequence[Groups]) -> Self:
         """A record is in one group of each column of groups: `privacy.grouped`."""
-        source = Grouped(with_groups(self.domain, groups), self.domain, self.__view.tables, by_name(groups))
+        roots = self.__view.roots if "roots" in self._public.offers else None
+        source = Grouped(with_groups(self.domain, groups), self.domain, self.__view.tables, by_name(groups), roots)
         return self.__counting(source, self.unit, {**self._public.groups, **by_name(groups)}, self.known)
 
     def __counting(self, source: MarginalSource, unit: Unit, groups: Mapping[str, Groups], known: Sequence[MarginalCounts]) -> Self:

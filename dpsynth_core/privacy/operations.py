@@ -96,7 +96,7 @@ def measure_roots(asked: Asked, clique: Clique, sigma: float) -> Answer[Float]:
     steps of 1/ROOT_STEPS that are rounded down."""
     asked.shape(clique)
     asked.require("roots")
-    return measure(lambda view: view.roots(clique), sigma, ROOT_STEPS)
+    return measure(lambda view: view.roots(clique, asked.groups), sigma, ROOT_STEPS)
 
 
 @operation(Gaussian, lambda asked, _clique, sigma: Gaussian(sigma, asked.unit.marginal_l2))

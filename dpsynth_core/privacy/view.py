@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,7 @@ class View(Protocol):
     def right(self, predictors: Sequence[Predictor]) -> Integers:
         """How many records each predictor is right about."""
 
-    def roots(self, clique: Clique) -> Integers:
+    def roots(self, clique: Clique, groups: Mapping[str, Any]) -> Integers:
         """See `RootSource.roots`."""
 
     def occupied(self, clique: Clique) -> Occupied:

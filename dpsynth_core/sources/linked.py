@@ -10,7 +10,7 @@ Both tables are read once, and held as codes in memory.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from math import isqrt
 
@@ -22,6 +22,7 @@ from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.files import Table
 from dpsynth_core.sources.records import Records
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.link import Codes, Link
 from dpsynth_core.vocabulary.measurement import ROOT_STEPS, Clique
 from dpsynth_core.vocabulary.tally import Tally
@@ -56,15 +57,18 @@ class LinkedSource:
                 total[clique] += records * counts
         return total
 
-    def roots(self, clique: Clique) -> NDArray[np.int64]:
+    def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
         """See `RootSource.roots`: of a household's records in which somebody is in the place of each member who is asked about."""
-        sizes, places = self.domain.sizes(clique), [self.domain.position(name) for name in clique]
-        nobody = [size - 1 if name in self._link.swapped else size for name, size in zip(clique, sizes, strict=True)]
+        over = [groups[name].column if name in groups else name for name in clique]
+        sizes = [groups[name].size if name in groups else self.domain[name].size for name in clique]
+        places = [self.domain.position(name) for name in over]
+        nobody = [self.domain[name].size - (name in self._link.swapped) for name in over]
         total = np.zeros(int(np.prod(sizes)), dtype=np.int64)
         for records, codes in self._records():
             asked = codes.reshape(self._link.whole // records, -1, codes.shape[1])[:, :, places]  # by pair, then by household
             asked = asked[(asked[:, 0] < nobody).all(axis=1)]
-            cells = np.ravel_multi_index(tuple(asked.transpose(2, 0, 1)), sizes)
+            columns = zip(clique, asked.transpose(2, 0, 1), strict=True)
+            cells = np.ravel_multi_index([groups[name].codes(one) if name in groups else one for name, one in columns], sizes)
             roots = np.array([isqrt((ROOT_STEPS * self._link.whole) ** 2 * held // max(1, len(cells))) for held in range(len(cells) + 1)])
             alike, held = np.unique(cells + len(total) * np.arange(cells.shape[1]), return_counts=True)  # of each household apart
             np.add.at(total, alike % len(total), roots[held])

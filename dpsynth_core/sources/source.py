@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.blocks import TABLE_BYTES, slices
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.occupied import Occupied
 from dpsynth_core.vocabulary.predictors import Predictor
@@ -46,9 +47,11 @@ class RecordSource(MarginalSource, Protocol):
 class RootSource(MarginalSource, Protocol):
     """A source that knows which records are one person's."""
 
-    def roots(self, clique: Clique) -> NDArray[np.int64]:
+    def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
         """The sum over persons of sqrt(share of a person's records in each cell) times the records that one may have, in whole steps of
-        1/ROOT_STEPS, each root rounded down. Records in the cell of nobody may be left out, whose share is then of the others."""
+        1/ROOT_STEPS, each root rounded down. Records in the cell of nobody may be left out, whose share is then of the others.
+
+        groups: of values of a column, by names, which may be in the clique in place of the column."""
 
 
 class ValueSource(MarginalSource, Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.linked import LinkedSource
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
 
@@ -39,12 +40,13 @@ class Once:
 
     def __init__(self, source: LinkedSource) -> None:
         self.domain, self._known = source.domain, source.counts(TABLES)
-        self._roots = {clique: source.roots(clique) for clique in TABLES}
+        self._roots = {clique: source.roots(clique, {}) for clique in TABLES}
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         return {clique: self._known[clique] for clique in cliques}
 
-    def roots(self, clique: Clique) -> NDArray[np.int64]:
+    def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
+        assert not groups
         return self._roots[clique]
 
 

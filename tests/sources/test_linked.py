@@ -69,13 +69,15 @@ def test_no_neighbour_is_further_than_a_person_with_as_many_rows(relation: str, 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_no_neighbour_is_further_in_sums_of_roots_than_is_charged_for(relation: str, most: int) -> None:
-    """As above, in whole steps; and some are nearly as far."""
+    """As above, in whole steps, over values and over groups of them; and some are nearly as far."""
     link = Link(HOUSEHOLDS, MEMBERS, most)
+    groups = {"few": Groups("few", NUMBER, (0, 0, *[1] * (most - 1))), "some": Groups("some", "sex", (0, 1, 1))}
     charged = ROOT_STEPS * Unit(relation, link.whole, rows_may_not_count=True).marginal_l2
     others: tuple[Household, ...] = ((0, (1, 0)), (1, ()))
-    for clique in subsets(link.domain.names, 1):
-        alone = [made((*others, one), most).roots(clique).ravel() for one in possible(most)]
-        without = made(others, most).roots(clique).ravel()
+    grouped = [("few",), ("some",), ("few", "some"), ("region", "few"), ("few", "sex of another"), ("some", "sex of another")]
+    for clique in (*subsets(link.domain.names, 1), *grouped):
+        alone = [made((*others, one), most).roots(clique, groups).ravel() for one in possible(most)]
+        without = made(others, most).roots(clique, groups).ravel()
         pairs = combinations_with_replacement(alone, 2) if relation == "replace" else ((roots, without) for roots in alone)
         furthest = max(float(np.linalg.norm(one - another)) for one, another in pairs)
         assert furthest <= charged * (1 + 1e-15)
@@ -83,12 +85,20 @@ def test_no_neighbour_is_further_in_sums_of_roots_than_is_charged_for(relation: 
             assert furthest >= charged - 2 * 2
 
 
-def test_groups_of_values_have_no_roots() -> None:
-    """A household may have several in one group."""
+def test_a_root_is_of_the_share_in_a_group_of_values() -> None:
+    """Two members of one group are alike; and nobody, who is in a group with somebody, is still nobody."""
+    kernel = PrivacyKernel(made(((0, (0, 1)), (0, (1,))), 2), Unit("add-remove", 2, rows_may_not_count=True), 1e15, SeededNoise(1))
+    assert kernel.measure_roots(("sex",), 1e-6) == pytest.approx([2 * 0.5**0.5, 2 * 0.5**0.5 + 2, 0], abs=0.01)
+    grouped = kernel.grouped([Groups("both", "sex", (0, 0, 1)), Groups("size", NUMBER, (0, 0, 1))])
+    assert grouped.measure_roots(("both",), 1e-6) == pytest.approx([4, 0], abs=0.01)
+    assert grouped.measure_roots(("both", "size"), 1e-6) == pytest.approx(np.array([[2, 2], [0, 0]]), abs=0.01)
+    again = grouped.grouped([Groups("all", "sex", (0, 1, 1))])
+    assert again.measure_roots(("size", "all"), 1e-6) == pytest.approx(np.array([[0, 2], [2 * 0.5**0.5] * 2]), abs=0.01)
+
+
+def test_parts_of_records_have_no_roots() -> None:
     kernel = PrivacyKernel(made(((0, (0, 1)),), 2), Unit("add-remove", 2, rows_may_not_count=True), 1.0, SeededNoise(1))
     assert kernel.measure_roots(("sex",), 10.0).shape == (3,)
-    with pytest.raises(ValueError, match="whose a record is"):
-        kernel.grouped([Groups("both", "sex", (0, 0, 1))]).measure_roots(("both",), 10.0)
     with pytest.raises(ValueError, match="whose a record is"):
         kernel.among({"region": (0,)}).measure_roots(("sex",), 10.0)
     assert len(kernel.events) == 1
@@ -98,11 +108,11 @@ def test_a_root_is_of_the_share_of_those_alike() -> None:
     """Of three members one is the only one of its sex; a single member counts whole, of two sexes of two; of nobody nothing is said."""
     whole, (clique, pair) = ROOT_STEPS * 6, (("sex",), ("sex", "sex of another"))
     homes = ((0, (0, 1, 1)), (0, (0,)), (0, ()))
-    apart = [made((home,), 3).roots(clique) / whole for home in homes]
+    apart = [made((home,), 3).roots(clique, {}) / whole for home in homes]
     assert apart == [pytest.approx(np.array(roots), abs=1 / whole) for roots in ([(1 / 3) ** 0.5, (2 / 3) ** 0.5, 0], [1, 0, 0], [0, 0, 0])]
-    assert made(homes, 3).roots(clique).tolist() == sum(made((home,), 3).roots(clique) for home in homes).tolist()
+    assert made(homes, 3).roots(clique, {}).tolist() == sum(made((home,), 3).roots(clique, {}) for home in homes).tolist()
     third = (1 / 3) ** 0.5
-    assert made(homes, 3).roots(pair) / whole == pytest.approx(np.array([[0, third, 0], [third, third, 0], [0, 0, 0]]), abs=1 / whole)
+    assert made(homes, 3).roots(pair, {}) / whole == pytest.approx(np.array([[0, third, 0], [third, third, 0], [0, 0, 0]]), abs=1 / whole)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 6])

@@ -23,7 +23,7 @@ from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.households import LinkedCodes, classes, draw, kinds
 from dpsynth_core.inference.households import Model as RowModel
 from dpsynth_core.inference.model import GraphicalModel
-from dpsynth_core.inference.roots import Roots, of_members, rooted
+from dpsynth_core.inference.roots import Roots, of_members, paired, rooted
 from dpsynth_core.inference.shrinkage import shrunk
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms.graphical.grouping import OfColumns
@@ -34,7 +34,6 @@ from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, MarginalCounts, Measurement
 from dpsynth_core.vocabulary.workload import Workload
@@ -57,7 +56,7 @@ OFFSET = 0.5
 OF_THREE, MOST_TABLES, MOST_CELLS = 0.6, 100, 10_000
 """What all tables of three columns weigh beside those that are asked for, from which they do not follow; how many of them there may be, the
 smallest first, and of how many cells each."""
-WIDE, OF_ROOTS, MOST_PAIRS = 0.06, 0.65, 4_000_000
+WIDE, WIDE_PAIRS, OF_ROOTS, MOST_PAIRS = 0.06, 0.03, 0.65, 4_000_000
 """Sums of roots are measured of a table where the deviations of its cells' noise add up to this share of all records, or more: how many
 members are alike is known well enough for 1 to 3 % of a cell, and a third of the noise is gone. Where it is less by the time that a
 table is chosen again, counts take their place. What was left of the noise on a survey. How many cells the table may have that says who
@@ -169,9 +168,10 @@ class Households:
         for clique, share in shares.items():
             sigma = sigma_for(share * COLUMNS * MEASURING * kernel.rho_total, kernel.unit.marginal_l2)
             measured += yield from measure(kernel, 0, [clique], sigma)
-        sizes = Groups(f"{NUMBER} (classes)", NUMBER, classes(link))
-        sums, kernel = _Sums(kernel, link), kernel.grouped([sizes]) if sizes.size > 1 else kernel
+        sizes = classes(link)
+        kernel = kernel.grouped([sizes]) if sizes.size > 1 else kernel
         both = _Both(link, kernel.domain)
+        sums = _Sums(kernel, both)
         parts = [_Part(kernel, names, both.of(measured)) for names in _parts(link, sizes.name)]
         candidates = {_by_class(kernel.domain, link, clique, sizes.name): weight for clique, weight in workload.weights.items()}
         home = {clique: next(part for part in parts if part.holds(clique)) for clique in candidates}
@@ -297,30 +297,27 @@ def _number_model(kernel: Kernel, told: Sequence[Measurement], known: Clique, fi
 
 
 class _Sums:
-    """Sums of roots of tables. kernel: without groups of values, which hold more than one root of a household."""
+    """Sums of roots of tables."""
 
-    def __init__(self, kernel: Kernel, link: Link) -> None:
-        self._kernel, self._link = kernel, link
+    def __init__(self, kernel: Kernel, both: _Both) -> None:
+        self._kernel, self._both, self._link = kernel, both, both.link
         self._noisy, self._before = dict[Clique, list[Measurement]](), dict[Clique, NDArray[np.float64]]()
 
     def pay(self, clique: Clique, noise: float) -> bool:
         """Whether they are worth measuring of a table, and can be. noise: of a cell, as a share of all records."""
-        link, mine = self._link, [name for name in clique if name in self._link.members]
-        if not mine or any(name not in (*link.households.names, NUMBER, *mine) for name in clique):
-            return False
-        cells = math.prod(link.members[name].size for name in mine)
-        others = math.prod(link.domain[name].size for name in clique if name not in mine)
-        return noise * cells * others > WIDE and cells**2 * (link.most + 1) <= MOST_PAIRS
+        link, mine = self._link, [name for name in clique if name in self._link.swapped]
+        cells = math.prod(link.domain[name].size - 1 for name in mine)
+        others = math.prod(self._kernel.domain[name].size for name in clique if name not in mine)
+        wide = WIDE_PAIRS if paired(link, clique) else WIDE
+        return bool(mine) and noise * cells * others > wide and cells**2 * (link.most + 1) <= MOST_PAIRS
 
     def measured(self, clique: Clique, sigma: float, one: GraphicalModel, two: GraphicalModel) -> list[Roots]:
         """What is believed of both members, by all measurements of the table. one, two: models as they are."""
         roots = self._kernel.measure_roots(clique, sigma)[of_members(self._link, clique)]
         every = self._noisy.setdefault(clique, [])
         every.append(Measurement(clique, roots, sigma))
-        (all_of,) = one_each(every)
         before = self._before.setdefault(clique, rooted(self._link, one, two, clique)[0])
-        believed = Roots(self._link, clique, shrunk(all_of.values, before, all_of.sigma), all_of.sigma)
-        return [believed, believed.mirrored()]
+        return [Roots(self._link, told.clique, told.values, told.sigma) for told in self._both.of(one_each(every), before)]
 
 
 def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
