@@ -1,10 +1,10 @@
 """Move members of finished households closer to tables of all kinds: one value at a time, and members from house to house.
 
-As `refinement` does for rows of one table: it changes single values, and exchanges members of two households, wherever that lowers
-sum_t c_t ||table_t - target_t||_1. An exchange leaves all tables of members alone as they are, which no change of a value does. A value
-of a member is in tables of members, of households with each member, and of ordered pairs of members of one household, whose other member
-may be any of the household's: all are counted at once. Sizes, and the households' own columns, stay as they are. Post-processing of
-released values only: it knows rows and targets, never a private table.
+As `refinement` does for rows of one table: it changes single values, and exchanges members of two households, wherever that lowers sum_t
+c_t h(table_t - target_t), by the loss that is stated there. An exchange leaves all tables of members alone as they are, which no change of
+a value does. A value of a member is in tables of members, of households with each member, and of ordered pairs of members of one household,
+whose other member may be any of the household's: all are counted at once. Sizes, and the households' own columns, stay as they are. Post-
+processing of released values only: it knows rows and targets, never a private table.
 """
 
 from __future__ import annotations
@@ -98,6 +98,7 @@ class _Tables:
         self.numbers = {target.column: (first, target.values.shape) for first, target in every if isinstance(target, Numbers)}
         self.nowhere = firsts[-1]
         self.weight = np.concatenate([*(np.broadcast_to(t.weight, t.values.shape).ravel() for t in targets), [0.0]]).astype(np.float32)
+        self.slope = np.concatenate([*(1 / (1 + t.values.ravel()) for t in targets), [1.0]]).astype(np.float32)
         surplus = np.concatenate([*(-t.values.ravel() for t in targets), [0.0]])
         present = np.arange(members.shape[1]) < sizes[:, None]
         for column, (first, (codes, cells)) in self.numbers.items():
@@ -176,6 +177,13 @@ class _Tables:
             held = (limit.inside[self.members[rows, :, column]] & there).sum(axis=1)[:, None] + limit.inside
             yield (held < limit.least[rows, None]) | (held > limit.most[rows, None])
 
+    def entering(self, cells: Ints | slice, before: Floats | int = 0) -> Floats:
+        """What one more in these cells costs. before: how many have entered since."""
+        return one_more(self.surplus[cells] + before, self.weight[cells], self.slope[cells])
+
+    def leaving(self, cells: Ints, before: Floats | int = 0) -> Floats:
+        return one_less(self.surplus[cells] - before, self.weight[cells], self.slope[cells])
+
     def moved(self, left: Ints, entered: Ints) -> None:
         np.add.at(self.surplus, left.reshape(-1), np.float32(-1))
         np.add.at(self.surplus, entered.reshape(-1), np.float32(1))
@@ -192,7 +200,7 @@ def refine_members(
     passes: int = 3,
     limits: Sequence[Limit] = (),
 ) -> Ints:
-    """A copy of `members` whose tables are at least as close to the targets in weighted L1.
+    """A copy of `members` whose tables are at least as close to the targets by that loss.
 
     households: codes, shape (n, columns). sizes: shape (n,). members: codes, shape (n, most, columns); what is beyond a household's size
     stays. values: how many codes each column of members has. passes: sweeps over all members; most of the gain comes with the first.
@@ -230,16 +238,16 @@ def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) 
     if not len(first) and not counted:
         return
     old = tables.members[rows, place, column].copy()
-    price, gains = one_more(tables.surplus, tables.weight), np.zeros((len(rows), values), dtype=np.float32)
+    price, gains = tables.entering(slice(None)), np.zeros((len(rows), values), dtype=np.float32)
     for start, stride in zip(first, step, strict=True):
         gains += price[start[:, None] + stride[:, None] * np.arange(values)]
     held = first + step * old
-    gains += one_less(tables.surplus[held], tables.weight[held]).sum(axis=0)[:, None]
+    gains += tables.leaving(held).sum(axis=0)[:, None]
     every = np.arange(len(rows))
     if counted:
         without, having = tables.numbered(rows, np.array(place), column, np.arange(values))
-        gains += price[having] + one_less(tables.surplus[without], tables.weight[without])
-        gains += (price[without] + one_less(tables.surplus[having], tables.weight[having]))[every, old][:, None]
+        gains += price[having] + tables.leaving(without)
+        gains += (price[without] + tables.leaving(having))[every, old][:, None]
     gains[every, old] = np.inf
     for wrong in tables.forbidden(rows, place, column):
         gains[wrong] = np.inf
@@ -266,7 +274,7 @@ def _exchange(tables: _Tables, rows: Ints, rng: np.random.Generator) -> None:
     """Exchange a member each of pairs of these households where that pays off: of those whose member would be missed least."""
     place = (rng.random(len(rows)) * tables.sizes[rows]).astype(np.int64)
     held = tables.beside(rows, tables.members[rows, place], place)
-    missed = one_less(tables.surplus[held], tables.weight[held]).sum(axis=0)
+    missed = tables.leaving(held).sum(axis=0)
     half = int(UNHAPPY * len(rows)) // 2
     some = rng.permutation(np.argsort(missed, kind="stable")[: 2 * half]).reshape(2, half)
     pair, place = rows[some], place[some]
@@ -300,6 +308,4 @@ def _before(cells: Ints) -> Floats:
 
 def _change(tables: _Tables, left: Ints, entered: Ints, left_before: Floats | int = 0, entered_before: Floats | int = 0) -> Floats:
     """Of the objective, by moves in the order of rows. left_before, entered_before: how often the same cell was left and entered before."""
-    change = one_more(tables.surplus[entered] + entered_before, tables.weight[entered])
-    change += one_less(tables.surplus[left] - left_before, tables.weight[left])
-    return np.asarray(change.sum(axis=1))
+    return np.asarray((tables.entering(entered, entered_before) + tables.leaving(left, left_before)).sum(axis=1))

@@ -39,13 +39,13 @@ from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, MarginalCou
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
-COLUMNS, MEASURING, RESERVE, ROUNDS, CAPACITY_MB, MERGE_BELOW = 0.12, 0.95, 8, 40, 64.0, 3.0
+COLUMNS, MEASURING, RESERVE, ROUNDS, CAPACITY_MB, MERGE_BELOW = 0.08, 0.95, 8, 40, 64.0, 3.0
 """Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; as how many the first are paid; how
 large the model may become; below how many standard deviations of its noise a value is one with others."""
 NUMBERS = 0.1
 """Of what is left then, the share for numbers of members by each column of the household: what is across follows them, and selections
 find a wide one late."""
-ALIKE = 0.05
+ALIKE = 0.035
 """Likewise, for how many members of a household are alike."""
 PRECISE = 5.0
 """How many times as precise as what is measured of members who are alike it counts what is known of their columns."""
@@ -56,12 +56,12 @@ OFFSET = 0.5
 OF_THREE, MOST_TABLES, MOST_CELLS = 0.6, 100, 10_000
 """What all tables of three columns weigh beside those that are asked for, from which they do not follow; how many of them there may be, the
 smallest first, and of how many cells each."""
-WIDE, WIDE_PAIRS, OF_ROOTS, MOST_PAIRS = 0.06, 0.03, 0.65, 4_000_000
+WIDE, WIDE_PAIRS, OF_ROOTS, MOST_PAIRS = 0.03, 0.04, 0.65, 4_000_000
 """Sums of roots are measured of a table where the deviations of its cells' noise add up to this share of all records, or more: how many
 members are alike is known well enough for 1 to 3 % of a cell, and a third of the noise is gone. Where it is less by the time that a
 table is chosen again, counts take their place. What was left of the noise on a survey. How many cells the table may have that says who
 are alike: of the number of members and two of them."""
-WEIGHTS = {"households": 0.5, "members": 1.0, "across": 2.5, "within": 1.2}
+WEIGHTS = {"households": 0.8, "members": 1.3, "across": 2.7, "within": 0.9}
 """Of a kind of table, all its tables together."""
 
 
@@ -328,11 +328,10 @@ def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
 
 
 def _costs(domain: Domain, weights: Mapping[Clique, float], more: int = 0) -> dict[Clique, float]:
-    """Of measuring each, as multiples of what a round measures one for, with which it measures a usual one of all but the last `more`. Wide
-    tables get more; as much more as would err least together would cost members and households more than it gives across."""
+    """Of measuring each, as multiples of what a round measures one for, with which it measures a usual one of all but the last `more`."""
     shares = least_error_shares(domain, weights)
     usual = fmean(list(shares.values())[: len(shares) - more])
-    return {r: math.sqrt(share / usual) for r, share in shares.items()}
+    return {r: share / usual for r, share in shares.items()}
 
 
 def _chosen(
