@@ -3,7 +3,7 @@
 As AIM it measures single columns, then round by round the tables that the models answer worst. What it adds: members are exchangeable, so
 that what is measured of a member holds for the other one too, and a column of members is measured once; tables of two members of one
 household are measured by class of its size, because couples are not like families; how many members are alike in a column is measured,
-which pairs do not say; of wide tables of a member sums of roots are measured (`roots`), where members who are not alike count more; and of
+which pairs do not say; of wide tables of members sums of roots are measured (`roots`), where members who are not alike count more; and of
 tables what stands out of noise is believed (`shrinkage`). Reads the private tables only through the kernel."""
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ OF_THREE, MOST_TABLES, MOST_CELLS = 0.6, 100, 10_000
 """What all tables of three columns weigh beside those that are asked for, from which they do not follow; how many of them there may be, the
 smallest first, and of how many cells each."""
 WIDE, WIDE_PAIRS, OF_ROOTS, MOST_PAIRS = 0.03, 0.04, 0.65, 4_000_000
-"""Sums of roots are measured of a table where the deviations of its cells' noise add up to this share of all records, or more: how many
-members are alike is known well enough for 1 to 3 % of a cell, and a third of the noise is gone. Where it is less by the time that a
-table is chosen again, counts take their place. What was left of the noise on a survey. How many cells the table may have that says who
+"""Sums of roots are measured of a table of one member, and of two, where the deviations of its cells' noise add up to this share of all
+records, or more: how many members are alike is known well enough for 1 to 3 % of a cell, and a third of the noise is gone. Where it is
+less by the time that a table is chosen again, counts take their place. What was left of the noise on a survey. How many cells the table may have that says who
 are alike: of the number of members and two of them."""
 WEIGHTS = {"households": 0.8, "members": 1.3, "across": 2.7, "within": 0.9}
 """Of a kind of table, all its tables together."""
@@ -122,7 +122,7 @@ class Households:
         ),
         differences=(
             "Measures pairs of members; what holds for one member holds for the other.",
-            "Of wide tables of a member it measures sums of roots, where members who are not alike count more for the same noise.",
+            "Of wide tables of one or two members it measures sums of roots, where members who are not alike count more for the same noise.",
         ),
     )  # fmt: skip
 
