@@ -42,6 +42,8 @@ from dpsynth_core.vocabulary.zeros import StructuralZeros
 COLUMNS, MEASURING, RESERVE, ROUNDS, CAPACITY_MB, MERGE_BELOW = 0.08, 0.95, 8, 40, 64.0, 3.0
 """Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; as how many the first are paid; how
 large the model may become; below how many standard deviations of its noise a value is one with others."""
+OF_NUMBER = 2.5
+"""What the number of members weighs among single columns: every table of members is counted by it."""
 NUMBERS = 0.1
 """Of what is left then, the share for numbers of members by each column of the household: what is across follows them, and selections
 find a wide one late."""
@@ -56,7 +58,7 @@ OFFSET = 0.5
 OF_THREE, MOST_TABLES, MOST_CELLS = 0.6, 100, 10_000
 """What all tables of three columns weigh beside those that are asked for, from which they do not follow; how many of them there may be, the
 smallest first, and of how many cells each."""
-WIDE, WIDE_PAIRS, OF_ROOTS, MOST_PAIRS = 0.03, 0.04, 0.65, 4_000_000
+WIDE, WIDE_PAIRS, OF_ROOTS, MOST_PAIRS = 0.03, 0.1, 0.65, 4_000_000
 """Sums of roots are measured of a table of one member, and of two, where the deviations of its cells' noise add up to this share of all
 records, or more: how many members are alike is known well enough for 1 to 3 % of a cell, and a third of the noise is gone. Where it is
 less by the time that a table is chosen again, counts take their place. What was left of the noise on a survey. How many cells the table may have that says who
@@ -163,7 +165,8 @@ class Households:
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Columns of households and of one member, and numbers of members; then rounds of tables."""
         link, domain = self.link, kernel.domain
-        shares = least_error_shares(domain, {(name,): 1.0 for name in (*link.households.names, NUMBER, *link.members.names)})
+        columns = dict.fromkeys(((name,) for name in (*link.households.names, NUMBER, *link.members.names)), 1.0)
+        shares = least_error_shares(domain, columns | {(NUMBER,): OF_NUMBER})
         measured: list[Measurement] = []
         for clique, share in shares.items():
             sigma = sigma_for(share * COLUMNS * MEASURING * kernel.rho_total, kernel.unit.marginal_l2)
