@@ -265,9 +265,11 @@ def _as_asked(call: Call, asked: Sequence[Any]) -> bool:
     roots are whole steps in each cell of a table."""
     answer, kind = call.answer, _OF_TABLES.get(call.operation)
     if call.operation == "measure_roots":
-        shape = Asked(call.unit, call.domain).shape(asked[0])
-        table = isinstance(answer, np.ndarray) and answer.dtype == np.float64 and answer.shape == shape
-        return table and bool(np.isfinite(answer).all()) and not (answer % (1 / ROOT_STEPS)).any()
+        own = tuple(name for name in asked[0] if name in call.domain)  # groups of values, which are known in a replay, come behind
+        shape, table = Asked(call.unit, call.domain).shape(own), isinstance(answer, np.ndarray) and answer.dtype == np.float64
+        if not table or asked[0][: len(own)] != own or answer.ndim != len(asked[0]) or answer.shape[: len(own)] != shape:
+            return False
+        return bool(np.isfinite(answer).all()) and not (answer % (1 / ROOT_STEPS)).any()
     if kind is None:
         return not _tables(answer)
     *names, sigma = asked

@@ -61,8 +61,8 @@ smallest first, and of how many cells each."""
 WIDE, WIDE_PAIRS, OF_ROOTS, MOST_PAIRS = 0.03, 0.1, 0.65, 4_000_000
 """Sums of roots are measured of a table of one member, and of two, where the deviations of its cells' noise add up to this share of all
 records, or more: how many members are alike is known well enough for 1 to 3 % of a cell, and a third of the noise is gone. Where it is
-less by the time that a table is chosen again, counts take their place. What was left of the noise on a survey. How many cells the table may have that says who
-are alike: of the number of members and two of them."""
+less by the time that a table is chosen again, counts take their place. What was left of the noise on a survey. How many cells the table
+may have that says who are alike: of the number of members and two of them."""
 WEIGHTS = {"households": 0.8, "members": 1.3, "across": 2.7, "within": 0.9}
 """Of a kind of table, all its tables together."""
 
@@ -124,7 +124,7 @@ class Households:
         ),
         differences=(
             "Measures pairs of members; what holds for one member holds for the other.",
-            "Of wide tables of one or two members it measures sums of roots, where members who are not alike count more for the same noise.",
+            "Of wide tables of members it measures sums of roots, where members who are not alike count more for the same noise.",
         ),
     )  # fmt: skip
 
@@ -165,8 +165,8 @@ class Households:
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Columns of households and of one member, and numbers of members; then rounds of tables."""
         link, domain = self.link, kernel.domain
-        columns = dict.fromkeys(((name,) for name in (*link.households.names, NUMBER, *link.members.names)), 1.0)
-        shares = least_error_shares(domain, columns | {(NUMBER,): OF_NUMBER})
+        columns = (*link.households.names, NUMBER, *link.members.names)
+        shares = least_error_shares(domain, {(name,): OF_NUMBER if name == NUMBER else 1.0 for name in columns})
         measured: list[Measurement] = []
         for clique, share in shares.items():
             sigma = sigma_for(share * COLUMNS * MEASURING * kernel.rho_total, kernel.unit.marginal_l2)
