@@ -255,14 +255,7 @@ def _noise_of_columns(kernel: Kernel, columns: Sequence[Measurement]) -> float:
 
 
 PUBLISHED = Aim(
-    card=aim_strategies.AS_PUBLISHED,
-    strategies=PRINTED,
-    max_size_mb=80.0,
-    rounds_per_attribute=16,
-    reserve_rounds=1,
-    measure_share=0.9,
-    merge_below=0.0,
-    groups=0,
-    column_noise=NO_MORE,
+    card=aim_strategies.AS_PUBLISHED, strategies=PRINTED, max_size_mb=80.0, rounds_per_attribute=16, reserve_rounds=1,
+    measure_share=0.9, merge_below=0.0, groups=0, column_noise=NO_MORE,
 )
 """Algorithms 2, 3 and 4 as printed (McKenna et al. 2022)."""

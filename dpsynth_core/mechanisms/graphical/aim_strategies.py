@@ -151,10 +151,7 @@ class AimParameters:
 
 
 OURS = Card(
-    "aim",
-    "AIM",
-    GDP,
-    keeps_published=True,
+    "aim", "AIM", GDP, keeps_published=True,
     summary="Adapts to your workload and your data: measures, round by round, the tables it still gets wrong. The best default.",
     paper="McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 4",
     privacy=(
