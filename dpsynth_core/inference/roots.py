@@ -38,9 +38,7 @@ def rooted(link: Link, one: Model, two: Model, clique: Clique) -> tuple[Floats, 
     class of size. one: a model of a household and a member. two: of two members of one household."""
     sizes, mine = classes(link), [name for name in clique if name in link.swapped]
     others = [name for name in clique if name not in (NUMBER, sizes.name)]
-    names = link.domain.clique((NUMBER, *others))
-    counts = np.maximum((two if paired(link, clique) else one).marginal(names), 0.0)[of_members(link, names)]
-    counts = counts.transpose([names.index(name) for name in (NUMBER, *others)])
+    counts = _counts(link, two if paired(link, clique) else one, (NUMBER, *others))
     each = _each_pair(link, two, mine) if paired(link, clique) else _each(link, two, mine)
     shape = [size if name in mine else 1 for name, size in zip(others, counts.shape[1:], strict=True)]
     counts[each.sum(axis=1) == 0] = 0.0  # sizes that have no such records
@@ -59,18 +57,18 @@ def paired(link: Link, clique: Clique) -> bool:
     return len({name in link.members for name in clique if name in link.swapped}) == 2
 
 
-def _pairs(link: Link, two: Model, mine: Sequence[str], another: Sequence[str]) -> Floats:
-    """Records of two members by their number, columns of one and of another. shape: (sizes, cells of one, cells of another)."""
-    names = link.domain.clique((NUMBER, *mine, *another))
-    pairs = np.maximum(two.marginal(names), 0.0)[of_members(link, names)]
-    return pairs.transpose([names.index(name) for name in (NUMBER, *mine, *another)])
+def _counts(link: Link, model: Model, names: Sequence[str]) -> Floats:
+    """What it says of somebody's cells, axes in this order. Nothing is in a cell whose probability it could not tell from 0 / 0."""
+    clique = link.domain.clique(names)
+    counts = np.nan_to_num(np.maximum(model.marginal(clique), 0.0))[of_members(link, clique)]
+    return counts.transpose([clique.index(name) for name in names])
 
 
 def _each(link: Link, two: Model, names: Sequence[str]) -> Floats:
     """What a record adds to the sum of roots, by the number of members and its cell of columns of one: shape (sizes, cells). Other members
     are alike independently of each other, as often as `two` says."""
     mine = link.domain.clique(name if name in link.members else link.swapped[name] for name in names)
-    pairs = _pairs(link, two, mine, [link.other(name) for name in mine])
+    pairs = _counts(link, two, (NUMBER, *mine, *map(link.other, mine)))
     cells = int(np.prod(pairs.shape[1 : 1 + len(mine)]))
     pairs = pairs.reshape(link.most + 1, cells, cells)
     alike = np.diagonal(pairs, axis1=1, axis2=2) / np.maximum(pairs.sum(axis=2), 1e-9)
@@ -87,7 +85,7 @@ def _each_pair(link: Link, two: Model, names: Sequence[str]) -> Floats:
     the second and D both, A B - D pairs are alike. Further members have them independently of each other, as often as either of the two
     says: a mean."""
     mine = list(dict.fromkeys(name if name in link.members else link.swapped[name] for name in names))
-    every = _pairs(link, two, mine, [link.other(name) for name in mine])
+    every = _counts(link, two, (NUMBER, *mine, *map(link.other, mine)))
     if len(mine) == 1:
         eye = np.eye(every.shape[1])
         every = np.einsum("sik,ij,kl->sijkl", every, eye, eye)
@@ -138,7 +136,7 @@ class Roots:
         less well than how many there are: what is missing is spread as noise and `UNSURE` cells err. Nobody's cells are empty but for those
         that sizes decide, of which nothing is said: who is nobody in one column is in all, and who is alone stands with nobody."""
         link, sizes = self.link, classes(self.link)
-        number = np.maximum((two if (pairs := paired(link, self.clique)) else one).marginal((NUMBER,)), 0.0)
+        number = _counts(link, two if (pairs := paired(link, self.clique)) else one, (NUMBER,))
         there = np.array([0.0, 0.0 if pairs else 0.5, *[1.0] * (link.most - 1)])  # the share of such records, by how many members there are
         roots, records = rooted(link, one, two, self.clique)
         ratio = np.minimum((records + 1e-6 * records.mean() + 1e-9) / (roots + 1e-6 * roots.mean() + 1e-9), 1.0)  # sqrt(c/s) is no more

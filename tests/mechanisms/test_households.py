@@ -98,9 +98,10 @@ class Known:
     """A model that is the table itself."""
 
     table: LinkedSource
+    times: float = 1.0
 
     def marginal(self, clique: Clique) -> Floats:
-        return self.table.counts([clique])[clique].astype(np.float64)
+        return self.times * self.table.counts([clique])[clique].astype(np.float64)
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
         raise NotImplementedError
@@ -124,6 +125,38 @@ def test_wide_tables_of_a_member_are_measured_as_sums_of_roots() -> None:
     assert (last.model.marginal(clique) == repeated.model.marginal(clique)).all()
     cheaper = [replace(a, arguments=(*a.arguments[:-1], 2 * a.arguments[-1])) if a is sums[0] else a for a in kept]
     refused(check_paid, kernel.domain, plan.unit, cheaper, kernel.events, saying="charged")
+
+
+OTHER = "sex of another", "age of another"
+WORKLOADS = [
+    [("sex", "age", OTHER[0]), ("sex", "age")],
+    [("sex", "age", *OTHER), ("sex", OTHER[1])],
+    [("members", "sex", OTHER[1]), ("sex", "age")],
+    [OTHER, ("sex", OTHER[0])],
+    [("members", OTHER[1]), ("region", "sex", "age")],
+]
+
+
+@pytest.mark.parametrize("tables", WORKLOADS, ids=str)
+@pytest.mark.parametrize("seed", range(2))
+def test_tables_of_any_columns_of_two_members_are_measured(tables: list[Clique], seed: int) -> None:
+    """Of some that is counts, though they are wide."""
+    asked = {"kind": "marginals", "marginals": [{"attributes": [*table], "weight": 1.0} for table in tables]}
+    plan = Plan.of(spec(Path(), weight=None, budget={"epsilon": 0.2, "delta": 1e-9}, workload=asked))
+    kernel = PrivacyKernel(source(survey(300), MOST), plan.unit, plan.shares.rho, SeededNoise(seed), 0.0, plan.shares.accountant)
+    last = [*plan.mechanism.steps(kernel, plan.workload)][-1]
+    assert isinstance(last, Finished)
+    assert all(np.isfinite(last.model.marginal(table)).all() for table in plan.workload.cliques)
+
+
+def test_sums_of_roots_say_nothing_of_a_model_that_lost_its_numbers() -> None:
+    """Where all probabilities of a cell were too small to be told from 0."""
+    link, table, (clique, _) = Link(HOUSEHOLDS, MEMBERS, MOST), source(survey(300), MOST), OF_TWO
+    lost = replace(Known(table), times=float("nan"))
+    values = table.roots(clique, {classes(link).name: classes(link)})[of_members(link, clique)] / ROOT_STEPS
+    counts = Roots(link, clique, values, 1.0).counts(lost, lost)
+    assert np.isfinite(counts.values).all()
+    assert np.isfinite(counts.variances).all()
 
 
 def test_a_selection_after_which_no_counts_are_measured_bounds_none_of_its_candidates() -> None:

@@ -60,9 +60,9 @@ OF_THREE, MOST_TABLES, MOST_CELLS = 0.6, 100, 10_000
 smallest first, and of how many cells each."""
 WIDE, WIDE_PAIRS, OF_ROOTS, MOST_PAIRS = 0.03, 0.1, 0.65, 4_000_000
 """Sums of roots are measured of a table of one member, and of two, where the deviations of its cells' noise add up to this share of all
-records, or more: how many members are alike is known well enough for 1 to 3 % of a cell, and a third of the noise is gone. Where it is
-less by the time that a table is chosen again, counts take their place. What was left of the noise on a survey. How many cells the table
-may have that says who are alike: of the number of members and two of them."""
+records, or more: how many members are alike is mostly known well enough for 1 to 3 % of a cell, and a third of the noise is gone. Where
+it is less by the time that a table is chosen again, counts take their place. What was left of the noise on a survey. How many cells the
+table may have that says who are alike: of the number of members and two of them."""
 WEIGHTS = {"households": 0.8, "members": 1.3, "across": 2.7, "within": 0.9}
 """Of a kind of table, all its tables together."""
 
@@ -309,9 +309,12 @@ class _Sums:
     def pay(self, clique: Clique, noise: float) -> bool:
         """Whether they are worth measuring of a table, and can be. noise: of a cell, as a share of all records."""
         link, mine = self._link, [name for name in clique if name in self._link.swapped]
+        pair = paired(link, clique) and len(clique) == 3 and classes(link).name in clique
+        if not pair and not set(clique) <= {*link.households.names, NUMBER, *link.members.names}:
+            return False
         cells = math.prod(link.domain[name].size - 1 for name in mine)
         others = math.prod(self._kernel.domain[name].size for name in clique if name not in mine)
-        wide = WIDE_PAIRS if paired(link, clique) else WIDE
+        wide = WIDE_PAIRS if pair else WIDE
         return bool(mine) and noise * cells * others > wide and cells**2 * (link.most + 1) <= MOST_PAIRS
 
     def measured(self, clique: Clique, sigma: float, one: GraphicalModel, two: GraphicalModel) -> list[Roots]:
