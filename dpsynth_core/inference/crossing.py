@@ -24,8 +24,6 @@ CUT_CELLS = 50_000
 """A separator is used as a cut when both queries that it leaves have at most this many cells."""
 WHOLE_CELLS = 2**18
 """A table of at most this many cells is laid out as a step to smaller ones: of the whole domain, or of some attributes of a node."""
-OWN_CELLS = 2**21
-"""Of a node whose potentials are multiplied once and not for each query: 17 MB."""
 MOST_AXES = 32
 """Of an array."""
 SMALLEST = 1e-200
@@ -222,9 +220,6 @@ class Queries:
         """The node's potentials and the messages into it (except from `towards`), which keep the wanted attributes as axes."""
         tables = [self._calibration.potentials[i] for i in self._factors[node]]
         labels = [self._structure.cliques[i] for i in self._factors[node]]
-        if len(tables) > 2 and self._structure.program_cells(self._structure.tree.nodes[node]) <= OWN_CELLS:  # multiplied for all queries
-            own, axes = self._memo.get((node, -1), lambda: self._contract.summed(tables, labels, frozenset().union(*labels)))
-            tables, labels = [own], [axes]
         for other in self._neighbours[node]:
             if other != towards:
                 table, axes = self._message(other, node, wanted & self._behind(other, node))
