@@ -172,11 +172,12 @@ class Aim(AimParameters):
         return start
 
     def _gap(self, kernel: Kernel, tables: Iterable[Clique], columns: Sequence[Measurement], noise: float) -> float:
-        """How much the columns depend on each other (`dependence`), as far as it is known. noise: as in `shares_for_columns`."""
+        """How much the columns depend on each other (`dependence`), as far as it is known. noise: as in `shares_for_columns`; where it is
+        small, columns never get everything, for among many pairs that do not depend, one may."""
         believed = self.strategies.fitting.columns(kernel.domain, columns, kernel.known)
         model = fit(kernel, columns, stopping=self.strategies.fitting.between, columns=believed)
         found, doubt = dependence.gap(kernel, [r for r in tables if len(r) == 2], model, columns, believed, noise)
-        return max(found, min(doubt, USUAL_GAP) / 2)
+        return max(found, min(doubt, USUAL_GAP) / 2, noise if noise < dependence.NOISY else 0.0)
 
     def _planned(self, start: _Start, workload: Workload, rho: float, gap: float) -> Mapping[Clique, float]:
         """Each table's part of rho where all of the workload are measured before any round: no selection is worth its price where they are
