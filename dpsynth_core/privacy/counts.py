@@ -67,8 +67,8 @@ class Counts:
     def right(self, predictors: Sequence[Predictor]) -> Integers:
         return cast(RecordSource, self.source).right(predictors)
 
-    def roots(self, *asked: Any) -> Integers:
-        return cast(RootSource, self.source).roots(*asked)
+    def roots(self, clique: Clique, groups: Mapping[str, Any]) -> Integers:
+        return cast(RootSource, self.source).roots(clique, groups)
 
     def occupied(self, clique: Clique) -> Occupied:
         return self.remembered("occupied", clique, lambda: cast(CellSource, self.source).occupied(clique))
