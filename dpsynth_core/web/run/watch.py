@@ -197,9 +197,9 @@ def round_lines(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
 
 
 def chooses(history: Sequence[Progress]) -> bool:
-    """Whether it goes on in rounds that choose and do not measure, as games with an oracle do."""
-    kinds = [event.kind for event in history]
-    return kinds.count("fitted") > kinds.count("measured")
+    """Whether it goes on in rounds that choose and measure no table, as games with an oracle do."""
+    fitted = any(event.kind == "fitted" for event in history)
+    return fitted and not any(event.kind == "measured" and event.attributes for event in history)
 
 
 def share_done(history: Sequence[Progress]) -> float:
