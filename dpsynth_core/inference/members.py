@@ -3,8 +3,8 @@
 As `refinement` does for rows of one table: it changes single values, and exchanges members of two households, wherever that lowers sum_t
 c_t h(table_t - target_t), by the loss that is stated there. An exchange leaves all tables of members alone as they are, which no change of
 a value does. A value of a member is in tables of members, of households with each member, and of ordered pairs of members of one household,
-whose other member may be any of the household's: all are counted at once. Sizes, and the households' own columns, stay as they are. Post-
-processing of released values only: it knows rows and targets, never a private table.
+whose other member may be any of the household's: all are counted at once. Sizes, and the households' own columns, stay as they are.
+Post-processing of released values only: it knows rows and targets, never a private table.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.refinement import LEAST_GAIN, Places, earlier, linear, one_less, one_more
+from dpsynth_core.inference.refinement import LEAST_GAIN, Places, earlier, linear, one_less, one_more, sloped
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -98,7 +98,7 @@ class _Tables:
         self.numbers = {target.column: (first, target.values.shape) for first, target in every if isinstance(target, Numbers)}
         self.nowhere = firsts[-1]
         self.weight = np.concatenate([*(np.broadcast_to(t.weight, t.values.shape).ravel() for t in targets), [0.0]]).astype(np.float32)
-        self.slope = np.concatenate([*(1 / (1 + t.values.ravel()) for t in targets), [1.0]]).astype(np.float32)
+        self.slope = sloped(np.concatenate([*(target.values.ravel() for target in targets), [0.0]]))
         surplus = np.concatenate([*(-t.values.ravel() for t in targets), [0.0]])
         present = np.arange(members.shape[1]) < sizes[:, None]
         for column, (first, (codes, cells)) in self.numbers.items():

@@ -77,7 +77,7 @@ class _Axis:
 
 @dataclass(frozen=True)
 class _Tables:
-    """surplus: rows minus target of every cell of every marginal.  slopes: of `one_more`.  closed: cells whose target is zero.
+    """surplus: rows minus target of every cell of every marginal.  slopes: of h.  closed: cells whose target is zero.
     entering, leaving: what one row more or one less costs by the surplus, the former infinite where a cell is closed; each marginal once
     for each of its attributes, which comes last there, so that the prices of all its values lie side by side."""
 
@@ -130,7 +130,7 @@ def _tables(codes: NDArray[np.integer], targets: Mapping[Labels, Table], weights
     for labels, held in _counts(codes, targets, sizes).items():
         expected = len(codes) * targets[labels]
         surplus.append((held - expected).astype(np.float32))
-        slopes.append((1 / (1 + expected)).astype(np.float32))
+        slopes.append(sloped(expected))
         first[labels] = position
         position += held.size
     entering, leaving = list[NDArray[np.float32]](), list[NDArray[np.float32]]()
@@ -208,12 +208,17 @@ def _strides(labels: Labels, last: int, sizes: Sequence[int]) -> dict[int, int]:
     return strides
 
 
-def one_more(surplus: Prices, weight: Prices | np.float32, slope: Prices | float = 1.0) -> Prices:
-    """Change of weight * h(x) when x grows by one. slope: 1 where h(x) is |x|; where it is less, h is a square up to 1 / slope / 2."""
+def sloped(targets: NDArray[np.float64]) -> Prices:
+    """The slope of h in each cell, by what should be in it: h is a square up to 1 / slope / 2."""
+    return np.asarray((1 / (1 + targets)).astype(np.float32))
+
+
+def one_more(surplus: Prices, weight: Prices | np.float32, slope: Prices) -> Prices:
+    """Change of weight * h(x) when x grows by one."""
     return weight * np.clip(slope * (2 * surplus + 1), -1, 1)
 
 
-def one_less(surplus: Prices, weight: Prices | np.float32, slope: Prices | float = 1.0) -> Prices:
+def one_less(surplus: Prices, weight: Prices | np.float32, slope: Prices) -> Prices:
     """Change of weight * h(x) when x falls by one."""
     return weight * np.clip(slope * (1 - 2 * surplus), -1, 1)
 
