@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +74,7 @@ def _each(link: Link, two: Model, names: Sequence[str]) -> Floats:
     each = np.zeros(alike.shape)
     for size in range(1, link.most + 1):
         one, others = np.clip(alike[size], 0.0, 1.0), size - 1
-        likely = sum(comb(others, c) * one**c * (1 - one) ** (others - c) / np.sqrt(1 + c) for c in range(size))
+        likely = sum(math.comb(others, c) * one**c * (1 - one) ** (others - c) / np.sqrt(1 + c) for c in range(size))
         each[size] = link.times[size] / np.sqrt(size) * likely
     return each
 

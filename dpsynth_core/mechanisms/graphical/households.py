@@ -303,12 +303,12 @@ class _Sums:
     """Sums of roots of tables."""
 
     def __init__(self, kernel: Kernel, both: _Both) -> None:
-        self._kernel, self._both, self._link = kernel, both, both.link
+        self._kernel, self._both = kernel, both
         self._noisy, self._before = dict[Clique, list[Measurement]](), dict[Clique, NDArray[np.float64]]()
 
     def pay(self, clique: Clique, noise: float) -> bool:
         """Whether they are worth measuring of a table, and can be. noise: of a cell, as a share of all records."""
-        link, mine = self._link, [name for name in clique if name in self._link.swapped]
+        link, mine = self._both.link, [name for name in clique if name in self._both.link.swapped]
         pair = paired(link, clique) and len(clique) == 3 and classes(link).name in clique
         if not pair and not set(clique) <= {*link.households.names, NUMBER, *link.members.names}:
             return False
@@ -319,11 +319,12 @@ class _Sums:
 
     def measured(self, clique: Clique, sigma: float, one: GraphicalModel, two: GraphicalModel) -> list[Roots]:
         """What is believed of both members, by all measurements of the table. one, two: models as they are."""
-        roots = self._kernel.measure_roots(clique, sigma)[of_members(self._link, clique)]
+        link = self._both.link
+        roots = self._kernel.measure_roots(clique, sigma)[of_members(link, clique)]
         every = self._noisy.setdefault(clique, [])
         every.append(Measurement(clique, roots, sigma))
-        before = self._before.setdefault(clique, rooted(self._link, one, two, clique)[0])
-        return [Roots(self._link, told.clique, told.values, told.sigma) for told in self._both.of(one_each(every), before)]
+        before = self._before.setdefault(clique, rooted(link, one, two, clique)[0])
+        return [Roots(link, told.clique, told.values, told.sigma) for told in self._both.of(one_each(every), before)]
 
 
 def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
