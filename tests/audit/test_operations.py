@@ -19,6 +19,7 @@ from dpsynth_core.audit import cases
 from dpsynth_core.audit.cases import UNITS, Case, compute, sample
 from dpsynth_core.audit.evidence import FALSE_ALARM, Accounted, Draw, Finding, smallest_visible
 from dpsynth_core.audit.losses import OPERATIONS
+from dpsynth_core.audit.neighbours import InventedTable
 from dpsynth_core.audit.operations import CASES
 from dpsynth_core.privacy import thresholds
 from dpsynth_core.privacy.accountant import GDP
@@ -35,9 +36,22 @@ from dpsynth_core.research.audits import BY_SEARCH
 from dpsynth_core.research.oracles.rules import rule_oracle as oracle
 from dpsynth_core.research.oracles.rules.rules import Rule, RuleClass
 from dpsynth_core.research.privacy import rspm
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
+from dpsynth_core.vocabulary.measurement import ROOT_STEPS
 from tests.audit.broken import HalfLaplace, HalfNoise, Shy, TwiceTheEpsilon, priced_as_add_remove, priced_for_one_row, with_a_cap
 
 DRAWS = 2000
+
+
+def test_an_invented_person_has_one_root_in_a_group_of_values() -> None:
+    """Of three rows in three values, two of which are one group; everybody else has one row."""
+    table = InventedTable(Domain.from_json({"a": 3}), [(0,), (0,), (1,), (2,)], 3, 3)
+    whole, groups = 3 * ROOT_STEPS, {"few": Groups("few", "a", (0, 0, 1))}
+    assert table.roots(("few",), groups) / whole == pytest.approx([1 + (2 / 3) ** 0.5, (1 / 3) ** 0.5], abs=1 / whole)
+    assert table.roots(("a",), groups) / whole == pytest.approx([1 + (1 / 3) ** 0.5, *[(1 / 3) ** 0.5] * 2], abs=1 / whole)
+
+
 LEVEL = FALSE_ALARM / 400
 """There are fewer than 400 findings in this folder."""
 QUESTIONS = [(case, unit) for case in CASES for unit in case.units]

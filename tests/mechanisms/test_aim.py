@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import combinations, dropwhile, takewhile
+from itertools import combinations, dropwhile, islice, takewhile
 
 import numpy as np
 import pytest
@@ -201,6 +201,19 @@ def test_columns_get_more_where_noise_is_large_and_they_do_not_depend_on_each_ot
         of_columns.append(sum(e.rho for e in takewhile(lambda e: not isinstance(e, Selection), kernel.events)))
     apart, alike = of_columns
     assert apart > 1.5 * alike
+
+
+@pytest.mark.parametrize("rho", [0.15, 15.0])
+def test_where_noise_is_small_no_answer_about_dependence_gives_columns_everything(rho: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thirty columns, of which two follow each other: on average nothing depends, and the pair is measured all the same."""
+    monkeypatch.setattr(dependence, "gap", lambda *_: (0.0, 0.0))
+    codes = np.random.default_rng(2).integers(4, size=(5_000, 30))
+    codes[:4_500, 1] = codes[:4_500, 0]
+    domain = Domain.from_json({f"c{i}": 4 for i in range(30)})
+    tables = hand_picked(domain, {pair: 100.0 if pair == ("c0", "c1") else 1.0 for pair in all_kway(domain, 2).cliques})
+    kernel = PrivacyKernel(CodesSource(domain, codes), Unit(), rho, SeededNoise(2), accountant=GDP)
+    steps = islice(Aim().steps(kernel, tables), 75)
+    assert ("c0", "c1") in {step.measurement.clique for step in steps if isinstance(step, Measured)}
 
 
 def _of_rounds(done: Run) -> NDArray[np.float64]:
