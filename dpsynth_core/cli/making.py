@@ -13,6 +13,7 @@ from itertools import product
 from pathlib import Path
 
 from dpsynth_core.bundle.pack import pack
+from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.cli.options import PRIVATE_NOTES, check_writable
 from dpsynth_core.cli.terminal import print_message
@@ -111,7 +112,9 @@ def _charge_and_make(
         lines.append(f'note: {cells} (state it: "missing" and "other" in the domain)')
     if plan.spec.output.seed is not None:
         lines.append(f"warning: {NOT_PRIVATE}")
-    for sentence in (*sentences(plan), *precision.models_sentences(plan)):
+    budget = precision.budget_sentence(plan.mechanism, plan.workload, plan.shares, plan.unit.total_is_public)
+    unmeasured = [] if plan.link is None or plan.shares.of(CERTIFICATE.name) else [f"note: {precision.without_certificate(True)}"]
+    for sentence in (f"budget, as planned: {budget}", *sentences(plan), *precision.models_sentences(plan), *unmeasured):
         print_message(sentence)
     if len(plan.workload.cliques) >= proposals.MANY_TABLES:
         print_message(f"note: {proposals.sentence(proposals.cost(plan.workload, plan.mechanism, plan.shares, plan.unit))}")

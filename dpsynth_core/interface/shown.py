@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from dpsynth_core import report
+from dpsynth_core.claims.certificate import CERTIFICATE
+from dpsynth_core.planning import precision
 from dpsynth_core.planning.leaks import Leak, Severity
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.power import Power
@@ -28,11 +30,13 @@ def _plan_facts(plan: Plan, hope: Power | None) -> Pairs:
     if hope is not None:
         error = f"about {hope.error:.1%} of the people in the wrong group of a table, on average"
         expected = hope.warning or f"{hope.hope} should come out good enough; {error}"
-    forecast = plan.forecast
+    forecast, certificate = plan.forecast, plan.shares.of(CERTIFICATE.name) or not plan.mechanism.card.publishes_tables
     return [
         ("Protects", plan.spec.unit.words),
+        ("Budget, as planned", precision.budget_sentence(plan.mechanism, plan.workload, plan.shares, plan.unit.total_is_public)),
         ("Expected", expected),
         ("Needs", f"about {max(1, round(forecast.seconds)):,} s and {forecast.memory_mb / 1000:.1f} GB on this machine"),
+        *([] if certificate else [("No certificate", precision.without_certificate(plan.link is not None))]),
         ("Seal", plan.spec.digest()[:16]),
     ]
 

@@ -59,9 +59,8 @@ class Forecast:
     reason: str = ""
 
 
-SINGLE, CHOOSING, CHOSEN, ASKED, COUNTING, CHECKING = (
-    "single columns", "choosing what to ask", "chosen tables", "tables asked for", "number of records", "checking the public table"
-)
+SINGLE, DEPENDENCE, CHOOSING = "single columns", "how much columns depend (at most)", "choosing what to ask"
+CHOSEN, ASKED, COUNTING, CHECKING = "chosen tables", "tables asked for", "number of records", "checking the public table"
 """What parts of a budget go to, as people are told."""
 
 Split = tuple[tuple[str, float], ...]

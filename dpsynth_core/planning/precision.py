@@ -31,6 +31,7 @@ from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.budget import MAX_EPSILON, MIN_EPSILON
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -84,6 +85,15 @@ def largest_margin(rho: float, unit: Unit) -> float:
     return QUANTILE * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
 
 
+def without_certificate(linked: bool) -> str:
+    """What will be known of errors that nothing measures. linked: of two linked tables."""
+    bounded = "Errors will only be bounded from the noisy tables: several times larger than they are"
+    if not linked:
+        return f"{bounded}, and in tables that were not measured hardly at all."
+    roots = "where noise is large, sums of roots are measured, from which no useful bound follows"
+    return f"{bounded}. Many tables of members, and nearly all of two members of one household, will have no bound: {roots}."
+
+
 def models_margin(rho: float, unit: Unit, columns: int) -> float:
     """How far the measured number of people about whom a model of one of so many columns is right may be off: `CONFIDENCE`, in people. The
     number of people is taken to be known; where it is not, its noise comes on top."""
@@ -121,17 +131,28 @@ def round_up(epsilon: float, digits: int = 3) -> float:
     return min(MAX_EPSILON, math.ceil(epsilon * 10**places - 1e-9) / 10**places)
 
 
-def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> Zoned[pd.DataFrame]:
-    """How a budget is divided: stage, share, rho; what is learnt first, what is measured of the result last.
+def budget_parts(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> list[tuple[str, float]]:
+    """How a budget is divided: stages and their rho, what is learnt first, what is measured of the result last.
 
-    Shares as planned: an adaptive mechanism may move budget from later rounds to fewer, better ones.
+    As planned: an adaptive mechanism may move budget from later rounds to fewer, better ones.
     """
-    import pandas as pd
-
     before = {LEARNING: "learning values", INSIDE: "numbers inside their cells"}
     parts = [(before[name], rho) for name, rho in shares.aside if name in before]
     parts += [(stage, share * shares.mechanism) for stage, share in mechanism.split(workload, total_is_public)]
-    parts += [(name, rho) for name, rho in shares.aside if name not in before and rho > 0]
+    return parts + [(name, rho) for name, rho in shares.aside if name not in before and rho > 0]
+
+
+def budget_sentence(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> str:
+    """The same for people."""
+    parts = budget_parts(mechanism, workload, shares, total_is_public)
+    return ", ".join(f"{stage} {percent(rho / shares.rho)}" for stage, rho in parts)
+
+
+def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> Zoned[pd.DataFrame]:
+    """The same to be drawn: stage, share, rho."""
+    import pandas as pd
+
+    parts = budget_parts(mechanism, workload, shares, total_is_public)
     return public(pd.DataFrame([{"stage": stage, "share": rho / shares.rho, "rho": rho} for stage, rho in parts]))
 
 

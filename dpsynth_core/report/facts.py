@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.evaluation.quality import Headline, within
-from dpsynth_core.planning import discovery, origins
+from dpsynth_core.planning import discovery, origins, precision
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UNNAMED
 from dpsynth_core.release import tables
@@ -94,11 +94,12 @@ def amount(release: Release, about: str = "") -> str:
 
 
 def facts(release: Release) -> list[tuple[str, str]]:
-    spec, mechanism = release.spec, release.plan.mechanism
+    spec, plan, mechanism = release.spec, release.plan, release.plan.mechanism
     stated, nothing = list[str](), "none: no table was published; how good the rule is was measured instead"
     if not learnt(release):
         nothing = "none: no budget was set aside to measure the errors"
         stated = CERTIFICATE.sentences(release.plan, release.certificate, release.final)
+        nothing += ". Where sums of roots were measured, nothing bounds them" if plan.link else ""
     made = None if release.members is None else release.members.num_rows
     columns, filled = f"{len(release.plan.row_domain.column_names):,}", len(release.plan.row_domain.filled)
     filled -= release.plan.weight is not None
@@ -113,6 +114,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
             f"epsilon {spec.budget.epsilon:g}, delta {spec.budget.delta:g}"
             f" ({release.plan.shares.accountant.name} rho {release.rho:.6g}, spent {release.rho_spent:.6g})",
         ),
+        ("Budget, as planned", precision.budget_sentence(mechanism, plan.workload, plan.shares, plan.unit.total_is_public)),
         ("Neighbouring tables", f"{spec.unit.relation}; rows of one person: {spec.unit.max_rows_per_person:,} at most"),
         ("Mechanism", f"{mechanism.card.title} ({mechanism.card.paper})"),
         *_rule_facts(release),

@@ -166,6 +166,13 @@ def test_conditions_are_about_columns_that_somebody_asks_for(place: str) -> None
     refused(Plan.of, spec.model_copy(update={"workload": tables}), saying="members alike in sex")
 
 
+def test_that_nothing_will_bound_most_tables_without_a_certificate_is_said_where_it_is_chosen(place: str) -> None:
+    app = open_page("budget", place)
+    assert "no bound" not in words(app)
+    field(app, "button_group", "Share of the budget").set_value(0.0).run()
+    assert "nearly all of two members of one household, will have no bound" in words(app)
+
+
 def test_more_budget_is_the_way_offered_for_two_tables(place: str) -> None:
     draft = projects.load(LOCAL_OWNER, place).draft
     small = draft | {"budget": draft["budget"] | {"epsilon": 0.3}}

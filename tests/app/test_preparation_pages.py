@@ -17,6 +17,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.graphical.dependence import AT_MOST
+from dpsynth_core.mechanisms.mechanism import DEPENDENCE
 from dpsynth_core.planning import discovery
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.formats import TableFormat
@@ -369,6 +371,14 @@ def stages(app: AppTest) -> dict[str, float]:
         )
     ).read_pandas()
     return dict(zip(rows["stage"], rows["share"], strict=True))
+
+
+def test_every_part_of_aims_budget_is_named_before_the_run() -> None:
+    app = open_page("budget", project(mechanism={"name": "aim", "settings": {}}))
+    parts = stages(app)
+    assert 0 < parts[DEPENDENCE] <= AT_MOST
+    (said,) = [line for line in words(app).splitlines() if line.startswith("As planned: ")]
+    assert [part.rsplit(" ", 1)[0] for part in said.removeprefix("As planned: ").split(", ")] == list(parts)
 
 
 def test_a_certificate_is_planned_unless_turned_off_and_then_the_run_has_none() -> None:

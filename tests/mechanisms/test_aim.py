@@ -17,6 +17,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical import dependence
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, HIDDEN, PLANNED
+from dpsynth_core.mechanisms.mechanism import DEPENDENCE
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
@@ -54,6 +55,21 @@ def test_each_round_selects_once_and_measures_once_after_all_columns(relation: s
     kinds = [type(e) for e in done.kernel.events]
     assert kinds[: len(DOMAIN) + 1] == [Gaussian] * (len(DOMAIN) + 1)
     assert kinds[len(DOMAIN) + 1 :] == [Selection, Gaussian] * done.finished.details["rounds"]
+
+
+@RELATIONS
+@pytest.mark.parametrize("rho", [0.001, 0.05, 1.0])
+def test_the_question_costs_no_more_than_the_plan_says(relation: str, rho: float) -> None:
+    """One charge, for all six pairs at once."""
+    done = run("aim", PAIRS, rho, relation, strategies=CHOSEN_ALL)
+    planned = dict(get("aim").split(PAIRS, done.kernel.unit.total_is_public))
+    (asked,) = [e for e in done.kernel.events if isinstance(e, Gaussian) and e.l2 == done.kernel.unit.errors_l2(6)]
+    assert 0 < asked.rho <= planned[DEPENDENCE] * rho * (1 + 1e-9)
+
+
+def test_no_question_is_planned_where_none_is_asked() -> None:
+    assert DEPENDENCE not in dict(get("aim").split(all_kway(DOMAIN, 1), False))
+    assert DEPENDENCE not in dict(configured(get("aim"), {"preset": "paper"}).split(PAIRS, False))
 
 
 @RELATIONS

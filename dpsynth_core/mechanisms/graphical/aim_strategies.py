@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.mechanisms.graphical import models
-from dpsynth_core.mechanisms.graphical.dependence import noise_in
+from dpsynth_core.mechanisms.graphical.dependence import AT_MOST, noise_in
 from dpsynth_core.mechanisms.graphical.grouping import pay
 from dpsynth_core.mechanisms.graphical.levels import Levels, levels_of, without_levels
 from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED, FITS_CHOSEN, WEIGHTS_KEPT
-from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Split, printed
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, DEPENDENCE, SINGLE, Card, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import Division, equal_shares, least_error_shares
 from dpsynth_core.privacy.accountant import GDP, ZCDP
@@ -33,6 +33,7 @@ USUAL_GAP, LARGE_GAP = 0.05, 0.5
 strongly."""
 WIDE, WIDE_CAPACITY = 50, 1 / 16
 """From so many columns on, a model may take only this share of `max_size_mb`, and values have no groups."""
+_ANY_NOISE = 1e-9
 HIDDEN = 0.005
 """The share of the people that the noise of a selection may hide of a column's errors."""
 FEW, PLANNED = 15, 0.9
@@ -142,13 +143,17 @@ class AimParameters:
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
         """The columns of the workload are paid as that many of the planned rounds; later rounds may become fewer and more precise. Where
-        noise is large beside the people, columns take more from the other stages, which is known once the first of them are measured; and
-        at most 2 % go to the question how much columns depend. Few tables that are measured at once save what choosing them would cost."""
-        share, first = self.measure_share, self.least_for_columns(workload.closure(), workload.domain)
+        noise is large beside the people, columns take more from the other stages, which is known once the first of them are measured.
+        Few tables that are measured at once save what choosing them would cost."""
+        share, every = self.measure_share, workload.closure()
+        first = self.least_for_columns(every, workload.domain)
         if first == 1.0:
             return ((SINGLE, 1.0),)
         first *= share
-        return ((SINGLE, first), (CHOOSING, (1 - share) * (1 - first)), (CHOSEN, share * (1 - first)))
+        pairs = any(len(r) == 2 for r in workload.domain.unpublished(every))
+        asked = AT_MOST if first and pairs and self.asks(_ANY_NOISE, sum(len(r) == 1 for r in every)) else 0.0
+        parts = ((SINGLE, first), (DEPENDENCE, asked), (CHOOSING, (1 - share) * (1 - first - asked)), (CHOSEN, share * (1 - first - asked)))
+        return tuple((part, share) for part, share in parts if share)
 
 
 OURS = Card(

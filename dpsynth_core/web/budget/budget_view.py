@@ -208,6 +208,7 @@ def details(project: Current, workload: Workload, unit: Unit, shares: Shares | N
             _noise(project, workload, unit, shares.mechanism)
             mechanism = document.mechanism(project.draft)
             show(charts.split, precision.budget_split(mechanism, workload, shares, unit.total_is_public))
+            st.caption(f"As planned: {precision.budget_sentence(mechanism, workload, shares, unit.total_is_public)}.")
             icon, key = ":material/policy:", "budget_experts"
             if (experts := st.expander("For experts: any attacker's best test", icon=icon, key=key, on_change="rerun")).open:
                 with experts:
@@ -235,10 +236,7 @@ def _noise(project: Current, workload: Workload, unit: Unit, rho: float) -> None
 def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
     title, none = "Share of the budget that measures the quality of the rows", "no certificate"
     if not fields.share(title, CERTIFICATE, SHARES, 0.0, CERTIFICATE_HELP, none):
-        st.caption(
-            ":material/info: Errors will only be bounded from the noisy tables: several times larger than they are, and in tables that "
-            "were not measured hardly at all."
-        )
+        st.caption(f":material/info: {precision.without_certificate(document.is_linked(project.draft))}")
         return
     tables, people, rho = len(workload.cliques), document.people(project.draft), shares.of("certificate")
     each = precision.certificate_margin(rho, unit, tables)
