@@ -7,12 +7,14 @@ import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import dpsynth_core as dps
 from dpsynth_core import cli
+from dpsynth_core.bundle.verdicts import CONSISTENT
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
@@ -20,6 +22,7 @@ from dpsynth_core.store import chain
 from tests.bundle import pack
 from tests.bundle.bundles import failed, files
 from tests.homes import HOUSEHOLDS, MOST, PEOPLE, tables
+from tests.refusals import refused
 from tests.vocabulary.test_peers import LINKED_GOOGLE, LINKED_SDV
 
 
@@ -322,6 +325,53 @@ def test_no_budget_is_set_aside_for_what_two_tables_do_not_have(released: Path) 
     spec = json.loads((released / "release.json").read_text())["spec"]
     spec["budget"]["means"] = 0.2
     assert set(dict(Plan.of(Spec.from_json(spec)).shares.aside)) == {"certificate"}
+
+
+def planned(home: Path, **options: Any) -> dps.Plan:
+    fixed = {"members": (home / "people.csv", PEOPLE), "person": "id", "rows_per_person": MOST}
+    return dps.plan(home / "homes.csv", {"region": 2}, epsilon=4, **{**fixed, **options})
+
+
+def test_a_program_plans_what_the_command_line_makes_and_makes_it(
+    home: Path, released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path))
+    plan = planned(home, population="homes")
+    assert plan.spec == json.loads((released / "release.json").read_text())["spec"]
+    made = plan.run(progress=False)
+    plan.run(progress=False)  # the ledger would not know another second table
+    assert sum(entry.kind == "reserve" for entry in chain.entries()) == 2
+    assert made.members["id"].isin(made.rows["id"]).all()
+    assert made.verify().verdict == CONSISTENT
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"members": None, "rules": [{}]}, "rules"),
+        ({"members": "people.csv"}, "members"),
+        ({"members": (pd.DataFrame(), PEOPLE)}, "members"),
+        ({"tables": 2}, "tables"),
+        ({"mechanism": "aim"}, "mechanism"),
+        ({"means": 0.1}, "means"),
+        ({"person": None}, "unit.max_rows_per_person"),
+        ({"rows_per_person": None}, "rows_per_person"),
+        ({"rows_per_person": 11}, "unit.max_rows_per_person"),
+    ],
+)
+def test_what_two_tables_do_not_go_with_is_refused_to_programs(home: Path, wrong: dict[str, Any], field: str) -> None:
+    refused(planned, home, **wrong, saying=f"^{field}: ")
+
+
+def test_what_the_budget_goes_to_and_what_no_certificate_means_is_said_before_the_run(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert synthesize(home, "bare", "--certificate", "0") == 0
+    told, plan = capsys.readouterr().err, str(planned(home, certificate=0))
+    for said in (told[: told.index("measured")], plan):
+        assert re.search(r"as planned: single columns .*, tables asked for .*, choosing what to ask .*, chosen tables [0-9.]+%", said)
+        assert "nearly all of two members of one household, will have no bound" in said
+    assert "no bound" not in str(planned(home))
 
 
 def test_a_kept_release_is_read_back(released: Path, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from dpsynth_core.interface import columns as domains
 from dpsynth_core.interface import shown as words
 from dpsynth_core.interface.columns import Columns
 from dpsynth_core.interface.frames import Given, given
+from dpsynth_core.mechanisms.graphical.households import Households, workload
 from dpsynth_core.planning import leaks
 from dpsynth_core.planning.leaks import Leak
 from dpsynth_core.planning.looks import stated
@@ -30,6 +31,7 @@ from dpsynth_core.planning.ways import Facts, expected
 from dpsynth_core.release import making, synthesis
 from dpsynth_core.sources.published import section
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link import Link
 
 if TYPE_CHECKING:
     from dpsynth_core.interface.release import Release
@@ -40,6 +42,7 @@ Tables: TypeAlias = "int | Sequence[Sequence[str]] | Mapping[str, Any]"
 
 
 _WEIGHT = {"column": "weight", "totals": "weight_totals", "tables": "weight_tables"}
+_ALL_TRIPLES = 3
 _MOST_PEOPLE = 10**12
 """That a forecast is made for."""
 
@@ -48,8 +51,10 @@ class Options(TypedDict, total=False):
     """What `plan` takes besides. Each is a field of a spec; the reference says more of them.
 
     delta: probability that the guarantee fails. mechanism, settings: its name and its parameters. person: the column that tells people
-    apart, and rows_per_person how many rows of each count. published: tables that were published about the same people, each a path or a
-    pandas frame with columns of the domain and `count`, and where it was published: ``[("ages.csv", "Census 2021")]``. relation:
+    apart, and rows_per_person how many rows of each count. members: of two linked tables, the path of the second and what its columns may
+    contain, ``("persons.csv", {"age": (0, 99)})``; person is then the key of both, rows_per_person how many members of a household count,
+    and rules what holds in every household. published: tables that were published about the same people, each a path or a pandas frame
+    with columns of the domain and `count`, and where it was published: ``[("ages.csv", "Census 2021")]``. relation:
     "add-remove" or "replace". people: about how many there are, as far as that is public; decides nothing but the forecast. rows: how
     many to write. certificate, discovery, inside, means, ranges, weighted: shares. weight: the column of survey weights, whose upper
     bound is the largest that counts; take the design weight, which depends on no other record. weight_totals: public totals that the
@@ -66,6 +71,8 @@ class Options(TypedDict, total=False):
     person: str | None
     published: Sequence[tuple[Any, str]]
     rows_per_person: int
+    members: tuple[Any, Columns]
+    rules: Sequence[Mapping[str, Any]]
     relation: str
     people: int | None
     rows: int | None
@@ -91,7 +98,7 @@ class Options(TypedDict, total=False):
 
 @explained_imports()
 def plan(
-    data: Any, columns: Columns, *, epsilon: float, tables: Tables = 3, population: str | None = None, **options: Unpack[Options]
+    data: Any, columns: Columns, *, epsilon: float, tables: Tables = _ALL_TRIPLES, population: str | None = None, **options: Unpack[Options]
 ) -> Plan:
     """Plan a release. Nothing is spent, and nothing of the records is read.
 
@@ -130,7 +137,9 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
     """The spec. Raises InputError for an option that there is not."""
     if unknown := set(options) - Options.__optional_keys__:
         raise InputError(min(unknown), "there is no such option", f"use {', '.join(sorted(Options.__optional_keys__))}")
-    looked, models, workload = options.get("looked"), options.get("models", ()), _workload(domain, tables)
+    looked, models, linked = options.get("looked"), options.get("models", ()), _linked(domain, tables, options)
+    asked = linked.get("workload") or _workload(domain, tables)
+    inside, means = (0.0, 0.0) if linked else (DEFAULT_INSIDE, DEFAULT_MEANS)
     return {
         "name": table.name,
         "population": UNNAMED if population is None else population,
@@ -147,22 +156,23 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
         "domain_origin": options.get("domain_origin", "unstated"),
         "domain_justification": options.get("origin_reason", ""),
         "domain": domain.to_json(),
-        "workload": workload,
+        **linked,
+        "workload": asked,
         "budget": {
             "epsilon": epsilon,
             "delta": options.get("delta", 1e-9),
             "certificate": options.get("certificate", DEFAULT_CERTIFICATE),
-            "ranges": options.get("ranges", USUAL_SHARE if workload.get("kind") == "ranges" else 0.0),
+            "ranges": options.get("ranges", USUAL_SHARE if asked.get("kind") == "ranges" else 0.0),
             "reason": options.get("epsilon_reason", ""),
-            "inside": options.get("inside", DEFAULT_INSIDE),
-            "means": options.get("means", DEFAULT_MEANS),
+            "inside": options.get("inside", inside),
+            "means": options.get("means", means),
             "weighted": options.get("weighted", WEIGHTED_SHARE if options.get("weight") else 0.0),
             **({"discovery": options["discovery"]} if "discovery" in options else {}),
         },
         "weight": None if options.get("weight") is None else _weight(options),
         "criteria": options.get("criteria", ()),
         "models": [{"column": column} for column in ([models] if isinstance(models, str) else models or ())],
-        "mechanism": {"name": options.get("mechanism", "aim"), "settings": options.get("settings", {})},
+        "mechanism": {"name": options.get("mechanism", Households.card.name if linked else "aim"), "settings": options.get("settings", {})},
         "output": {"rows": options.get("rows")},
     }
 
@@ -176,6 +186,26 @@ def _published(tables: Any, domain: Domain) -> list[dict[str, Any]]:
             problem = f"{shown(where)} is no text" if is_table else f"{shown(table)} is no path or pandas frame"
             raise InputError(f"published {number}", problem, 'give a table and where it was published: ("ages.csv", "Census 2021")')
     return [section(table, domain, where, f"published {number}") for number, (table, where) in enumerate(tables, start=1)]
+
+
+def _linked(domain: Domain, tables: Any, options: Options) -> dict[str, Any]:
+    """The sections about the second of two linked tables, and the tables of both; none where there is one. Raises InputError."""
+    second, rules = options.get("members"), options.get("rules", ())
+    if second is None:
+        if rules:
+            raise InputError("rules", "they are of two linked tables", "name the second with members, or state rules in a domain")
+        return {}
+    if not isinstance(second, tuple) or len(second) != 2 or not isinstance(second[0], str | os.PathLike):
+        raise InputError("members", "it is no path with columns", 'give both: ("persons.csv", {"age": (0, 99)})')
+    if tables != _ALL_TRIPLES:
+        raise InputError("tables", "two linked tables have tables of their own, of two columns", "leave it out")
+    if alone := [name for name in ("inside", "means", "ranges") if options.get(name)]:
+        raise InputError(alone[0], "two linked tables do not go with it yet", "leave it out")
+    if (most := options.get("rows_per_person")) is None:
+        raise InputError("rows_per_person", "it does not say how many members of a household count", "give a number from 1 to 10")
+    members = domains.domain(second[1])
+    section = {**given(second[0], {}).section, "domain": members.to_json(), "rules": list(rules)}
+    return {"members": section, "workload": workload(Link.ruled(domain, members, most, rules)).to_json()}
 
 
 def _weight(options: Options) -> dict[str, Any]:
@@ -260,7 +290,8 @@ class Plan:
         Parameters
         ----------
         progress : whether a bar shows how far it is, in a notebook or on a terminal.
-        again : spend once more, for another release of the same plan.
+        again : spend once more, for another release of the same plan. Of two linked tables every run does, for a ledger does not know the
+            second table again; `recover` finishes an interrupted one.
 
         Raises
         ------
