@@ -372,6 +372,7 @@ def test_what_the_budget_goes_to_and_what_no_certificate_means_is_said_before_th
         assert re.search(r"as planned: single columns .*, tables asked for .*, choosing what to ask .*, chosen tables [0-9.]+%", said)
         assert "nearly all of two members of one household, will have no bound" in said
     assert "no bound" not in str(planned(home))
+    assert f"Protects: one household with its row and those of at most {MOST} members, added or removed" in plan
 
 
 def test_a_kept_release_is_read_back(released: Path, tmp_path: Path) -> None:

@@ -30,9 +30,12 @@ def _plan_facts(plan: Plan, hope: Power | None) -> Pairs:
     if hope is not None:
         error = f"about {hope.error:.1%} of the people in the wrong group of a table, on average"
         expected = hope.warning or f"{hope.hope} should come out good enough; {error}"
+    protects = plan.spec.unit.words
+    if plan.link is not None:
+        protects = f"one household with its row and those of at most {plan.link.most} members, {protects.rpartition(', ')[2]}"
     forecast, certificate = plan.forecast, plan.shares.of(CERTIFICATE.name) or not plan.mechanism.card.publishes_tables
     return [
-        ("Protects", plan.spec.unit.words),
+        ("Protects", protects),
         ("Budget, as planned", precision.budget_sentence(plan.mechanism, plan.workload, plan.shares, plan.unit.total_is_public)),
         ("Expected", expected),
         ("Needs", f"about {max(1, round(forecast.seconds)):,} s and {forecast.memory_mb / 1000:.1f} GB on this machine"),
