@@ -142,9 +142,12 @@ def test_wider_groups_change_numbers_and_dates_alone_and_only_their_groups() -> 
     before, _, found = offered(2, 5_000)
     after = ways.changed(before.spec, found[-1].changes).domain
     assert after.names == before.domain.names
-    for one, wider in zip(before.domain, after, strict=True):
+    widened = [(one, wider) for one, wider in zip(before.domain, after, strict=True) if wider != one]  # as many columns as it takes
+    assert widened
+    for one, wider in widened:
         assert (wider.lower, wider.upper, wider.kind) == (one.lower, one.upper, one.kind)
-        assert wider == one if not one.is_number else ways.FEWEST <= wider.values < one.values
+        assert one.is_number
+        assert ways.FEWEST <= wider.values < one.values
 
 
 def test_cuts_that_somebody_chose_stay_cuts() -> None:
