@@ -1,10 +1,11 @@
-"""How often the bounds of two linked tables hold, for each of the four kinds of tables.
+"""Which tables of two linked ones have bounds, how often they hold, and how far above the errors they are, by kind of table.
 
-Invents families, makes releases of them with fresh noise, and compares what the rows err with the certificate's bounds (95 %, of one table)
-and with those of the mechanism's own answers. Tables of one release share their noise, so the doubt beside a share is the standard error
-over releases.
+Invents families, or takes the tables of a folder (as `households` does), makes releases with fresh noise, and compares what the rows err
+with the certificate's bounds (95 %, of one table) and with those of the mechanism's own answers. A bound of everybody is none. Tables of
+one release share their noise, so the doubt beside a share is the standard error over releases.
 
     python -m benchmarks household_bounds --epsilon 1 --runs 200
+    python -m benchmarks household_bounds --folder FOLDER --epsilon 1 --runs 5
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from benchmarks import households, record
 from benchmarks.table import errors, released
-from dpsynth_core.evaluation.bounds import UNBOUNDED
 from dpsynth_core.inference.households import KINDS, kinds
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE
 from dpsynth_core.release import synthesis
@@ -29,22 +30,25 @@ from dpsynth_core.vocabulary.link import Link
 
 NUMBER, MOST = 400, 3
 BOUNDS = ("certificate", "answers")
-Held = dict[tuple[str, str], float]
-"""By kind of table and of bound, the share of a release's bounds that hold."""
+Bounded = dict[tuple[str, str], list[tuple[float, float]]]
+"""Of a release, by kind of table and of bound: each table's error and bound."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = record.parser(__doc__, epsilon=1.0, runs=200)
+    parser = record.parser(__doc__, epsilon=1.0, runs=200, folder=Path())
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        invent(Path(folder))
-        link = households.link(Path(folder), MOST)
-        held = [trial(Path(folder), link, options.epsilon, run) for run in range(1, options.runs + 1)]
-    rows = [(kind, *(_shown([one[kind, bound] for one in held if (kind, bound) in one]) for bound in BOUNDS)) for kind in KINDS]
-    lines = record.table((f"{options.runs} releases, epsilon {options.epsilon:g}", *BOUNDS), rows)
-    every = dict.fromkeys(key for one in held for key in one)
-    shares = {", ".join(key): statistics.fmean(one[key] for one in held if key in one) for key in every}
-    record.write(options.results / "household_bounds", {"epsilon": options.epsilon, "runs": options.runs, **shares}, lines)
+    named = "_".join(["household_bounds", *([options.folder.name, f"eps{options.epsilon:g}"] if options.folder.name else [])])
+    with tempfile.TemporaryDirectory() as made:
+        folder, most = (options.folder, households.MOST) if options.folder.name else (Path(made), MOST)
+        if not options.folder.name:
+            invent(folder)
+        link = households.link(folder, most)
+        runs = [trial(folder, link, options.epsilon, run) for run in range(1, options.runs + 1)]
+    about = {"epsilon": options.epsilon, "runs": options.runs}
+    said = {(kind, bound): _summary([run[kind, bound] for run in runs]) for kind in KINDS for bound in BOUNDS}
+    titles = (f"{options.runs} releases, epsilon {options.epsilon:g}", "bound by", "tables with one", "bounds that hold", "times the error")
+    lines = record.table(titles, [(*key, f"{one['stated']:.0%}", one["hold"], one["times"]) for key, one in said.items()])
+    record.write(options.results / named, about | {", ".join(key): one for key, one in said.items()}, lines)
 
 
 def invent(folder: Path) -> None:
@@ -61,7 +65,7 @@ def invent(folder: Path) -> None:
         (folder / f"{name}.json").write_text(json.dumps(domain))
 
 
-def trial(folder: Path, link: Link, epsilon: float, run: int) -> Held:
+def trial(folder: Path, link: Link, epsilon: float, run: int) -> Bounded:
     print(f"run {run}", file=sys.stderr, end="\r")
     plan = synthesis.plan(households.spec(folder, link, epsilon, run, DEFAULT_CERTIFICATE))
     source = synthesis.open_source(plan)
@@ -69,17 +73,23 @@ def trial(folder: Path, link: Link, epsilon: float, run: int) -> Held:
     assert made.certificate is not None
     cliques, certified = list(plan.workload.cliques), {one.attributes: one for one in made.certificate.marginals}
     named = {link.domain.clique(clique): kind for clique, kind in kinds(link).items()}
-    holds = defaultdict[tuple[str, str], list[bool]](list)
+    bounded = defaultdict[tuple[str, str], list[tuple[float, float]]](list)
     for clique, error in errors(made, source.counts(cliques)).items():
-        holds[named[clique], "certificate"].append(certified[clique].bound95 >= error)
-        if made.bounds[clique].support != UNBOUNDED:
-            holds[named[clique], "answers"].append(made.bounds[clique].tight >= error)
-    return {key: statistics.fmean(some) for key, some in holds.items()}
+        bounded[named[clique], "certificate"].append((error, certified[clique].bound95))
+        bounded[named[clique], "answers"].append((error, made.bounds[clique].tight))
+    return bounded
 
 
-def _shown(shares: Sequence[float]) -> str:
-    """Where all bounds of all releases hold: of how many releases at least they all do, with 95 % confidence."""
-    if not shares or min(shares) == 1:
-        return f"all (of {0.05 ** (1 / len(shares)):.1%} of releases at least)" if shares else "none stated"
+def _summary(releases: Sequence[Sequence[tuple[float, float]]]) -> dict[str, Any]:
+    """stated: the share of all tables that have a bound. hold: of the bounds, mean and standard error over releases; where all hold, of how
+    many releases at least all do, with 95 % confidence. times: of tables that have one, the mean bound over the mean error."""
+    stated = [[(error, bound) for error, bound in one if bound < 1] for one in releases]
+    shares = [statistics.fmean(bound >= error for error, bound in one) for one in stated if one]
+    every = [pair for one in stated for pair in one]
+    if not every:
+        return {"stated": 0.0, "hold": "none stated", "times": ""}
     doubt = statistics.stdev(shares) / len(shares) ** 0.5 if len(shares) > 1 else float("nan")
-    return f"{statistics.fmean(shares):.3f} ± {doubt:.3f}"
+    sure = f"all (of {0.05 ** (1 / len(shares)):.1%} of releases at least)"
+    times = statistics.fmean(bound for _, bound in every) / statistics.fmean(error for error, _ in every)
+    hold = sure if min(shares) == 1 else f"{statistics.fmean(shares):.3f} ± {doubt:.3f}"
+    return {"stated": len(every) / sum(map(len, releases)), "hold": hold, "times": f"{times:.1f}"}
