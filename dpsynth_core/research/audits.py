@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,20 +12,16 @@ from scipy.special import logsumexp
 from dpsynth_core.audit.cases import DOMAIN, EPS, FAR, MU, OLD, RECORDS, UNITS, Ask, Case, Question
 from dpsynth_core.audit.evidence import Draw
 from dpsynth_core.audit.losses import Arguments, Guess, Losses, Maker, chosen, key
-from dpsynth_core.audit.neighbours import InventedTable, Neighbours, Row
+from dpsynth_core.audit.neighbours import InventedTable, Neighbours
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.research import operations
-from dpsynth_core.research.oracles.rules.rule_oracle import CP_SAT, EXHAUSTIVE, STEPS, Oracle, Task, all_values
+from dpsynth_core.research.oracles.rules.rule_oracle import EXHAUSTIVE, STEPS, Oracle, Task, all_values
 from dpsynth_core.research.oracles.rules.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, HALFSPACE, PARITY, RuleClass, features
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 
 Float = NDArray[np.float64]
-
-_WORK = 60.0
-"""Limit of work for CP-SAT, far more than it needs, so that it fails on neither table."""
-
 
 _THREE, _NUMBERS = QueryClass(DOMAIN, (("b",), ("a", "b"), ("b", "c"))), np.array([1, 3, 8], dtype=np.int64)
 """The cells that the person comes to, one of each marginal."""
@@ -53,12 +48,12 @@ def _bits(_kernel: PrivacyKernel, _: Neighbours) -> Question:
     return {"queries": _THREE, "numbers": _NUMBERS, "signs": signs, "answers": np.ones(3), **rates}
 
 
-def _task(kind: str, names: Sequence[str] = ("b", "c"), closed: bool = False) -> Task:
-    return Task.of(DOMAIN, RuleClass(kind, features(DOMAIN, names), closed))
+def _task(kind: str, closed: bool = False) -> Task:
+    return Task.of(DOMAIN, RuleClass(kind, features(DOMAIN, ("b", "c")), closed))
 
 
-def _rule(kind: str, names: Sequence[str] = ("b", "c"), oracle: str = EXHAUSTIVE, eps: float = EPS, **more: float) -> Ask:
-    question = {"task": _task(kind, names), "eps": eps, "oracle": Oracle(oracle, _WORK), **more}
+def _rule(kind: str, eps: float = EPS, **more: float) -> Ask:
+    question = {"task": _task(kind), "eps": eps, "oracle": Oracle(EXHAUSTIVE, 1.0), **more}
     return lambda _kernel, _: question
 
 
@@ -78,19 +73,6 @@ def _halfway(queries: QueryClass, neighbours: Neighbours) -> Any:
     """What every query counts half way between the two tables: the person moves it equally far from there on either side."""
     without, with_person = (queries.counts(table.counts(queries.cliques)) for table in neighbours.tables)
     return (without + with_person) / 2
-
-
-def _full_rows(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
-    """Somebody with every feature, in an otherwise empty table."""
-    rows = unit.max_rows_per_person
-    return ((OLD,) * rows if unit.relation == REPLACE else ()), ((1, 1, 1),) * rows
-
-
-def _orders(written: NDArray[np.int64]) -> Draw:
-    """Of the features of a list that could change places: how many neighbours are in ascending order, and how many in descending."""
-    entries = written[1:].reshape(-1, 2).tolist()
-    swappable = [one < other for (one, answer), (other, next_answer) in pairwise(entries) if answer == next_answer]
-    return Draw(0.0, (sum(swappable), len(swappable) - sum(swappable)))
 
 
 _AS_MANY = {"count": 2, "excluded": np.zeros(0, dtype=np.int64)}
@@ -115,10 +97,6 @@ CASES = (
     Case("measure_rules", _rule_costs),
     Case("best_mixture_error", _mixture, share=0.5),
 )
-BY_SEARCH = Case(
-    "learn_rule", _rule(DECISION_LIST, DOMAIN.names, CP_SAT, 0.001), "decision list by CP-SAT", others=(), person=_full_rows, look=_orders
-)
-"""Not in CASES, as each draw starts a solver: whether the form of a rule depends on the records. At this epsilon nothing may show."""
 
 
 def _signed_queries(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:

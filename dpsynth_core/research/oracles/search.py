@@ -81,12 +81,11 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """solution: a value for each variable of the model, by index; empty if the search failed. value, bound: of the model's objective; the
-    bound is an upper one where it is maximised, else a lower one. seconds: wall time. status "optimal": CP-SAT says so and its bound is the
-    value; a search that a gap limit ended is "feasible"."""
+    """solution: a value for each variable of the model, by index; empty if the search failed. bound: of the model's objective, an upper one
+    where it is maximised, else a lower one. seconds: wall time. status "optimal": CP-SAT says so and its bound is the value; a search that
+    a gap limit ended is "feasible"."""
 
     solution: Sequence[int]
-    value: float
     bound: float
     status: Status
     seconds: float
@@ -112,8 +111,8 @@ def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> SearchRe
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"the model is not valid: {model.validate()}")
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        nothing = -math.inf if model.proto.objective.scaling_factor < 0 else math.inf  # negative where it is maximised
-        return SearchResult((), nothing, -nothing, "failed", solver.wall_time)
-    value, bound = solver.objective_value, solver.best_objective_bound
-    proved = status == cp_model.OPTIMAL and value == bound
-    return SearchResult(list(solver.response_proto.solution), value, bound, "optimal" if proved else "feasible", solver.wall_time)
+        unbounded = math.inf if model.proto.objective.scaling_factor < 0 else -math.inf  # negative where it is maximised
+        return SearchResult((), unbounded, "failed", solver.wall_time)
+    bound = solver.best_objective_bound
+    proved = status == cp_model.OPTIMAL and solver.objective_value == bound
+    return SearchResult(list(solver.response_proto.solution), bound, "optimal" if proved else "feasible", solver.wall_time)

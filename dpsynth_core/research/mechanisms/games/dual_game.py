@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, printed
+from dpsynth_core.mechanisms.mechanism import Card, Forecast, printed
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import count_people, people
 from dpsynth_core.mechanisms.steps import Finish, Finished, Step, Unmoved, as_it_is
@@ -156,6 +156,8 @@ class DualQuery:
     skip: float = query_game.skip()
     finish: Finish = as_it_is
 
+    split = staticmethod(query_game.split)
+
     def schedule(self, rounds: int, _eta: float) -> SampleSchedule:
         """The samples of a game of so many rounds at this eta."""
         return all_fresh(rounds, self.samples)
@@ -167,9 +169,6 @@ class DualQuery:
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """As for all rounds that the parameters allow; a small budget needs fewer."""
         return query_game.forecast(workload, self.rounds, 1, self.samples, self.solve_seconds)
-
-    def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        return query_game.split(total_is_public)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """The game. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""

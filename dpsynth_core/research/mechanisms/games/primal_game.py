@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, printed
+from dpsynth_core.mechanisms.mechanism import Card, Forecast, printed
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import count_people, eps_for, people
 from dpsynth_core.mechanisms.steps import Finish, Finished, Step, Unmoved, as_it_is
@@ -98,6 +98,8 @@ class Fem:
     eps_0: float = real(0.0, least=0.0, most=10.0, text="Epsilon of each choice, as in the papers. 0: by choice_error.")
     form: Form = Form()
 
+    split = staticmethod(query_game.split)
+
     def __post_init__(self) -> None:
         if 0 < self.eps_0 < LEAST_EPS_0:
             raise InputError("mechanism.eps_0", f"{self.eps_0:g} is below {LEAST_EPS_0:g}", "give more, or 0 to choose by choice_error")
@@ -119,9 +121,6 @@ class Fem:
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """As for all rounds that the parameters allow; a small budget needs fewer."""
         return query_game.forecast(workload, self.rounds + 1, self.records, self.rounds, self.solve_seconds)
-
-    def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        return query_game.split(total_is_public)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Algorithm 1. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""

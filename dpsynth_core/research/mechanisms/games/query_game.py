@@ -179,7 +179,7 @@ def played(kernel: Kernel, number: int, answers: Sequence[Solution]) -> Fitted:
     return fitted(kernel, number, str(searches))
 
 
-def split(total_is_public: bool) -> Split:
+def split(_workload: Workload, total_is_public: bool) -> Split:
     return ((CHOOSING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHOOSING, 1 - TOTAL_SHARE))
 
 

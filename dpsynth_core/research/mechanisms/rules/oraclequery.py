@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, printed
+from dpsynth_core.mechanisms.mechanism import Card, Forecast, printed
 from dpsynth_core.mechanisms.parameters import choice, real, whole
 from dpsynth_core.mechanisms.rounds import count_people, people
 from dpsynth_core.mechanisms.steps import Finished, Step
@@ -78,6 +78,8 @@ class OracleQuery(learners.RuleLearner):
     solve_seconds: float = query_game.solve_seconds()
     skip: float = query_game.skip(0.5)
 
+    split = staticmethod(query_game.split)
+
     def rules(self, domain: Domain) -> RuleClass:
         """All rules of the class over all columns, closed under negation."""
         return RuleClass(self.rule, features(domain, domain.names), closed=True)
@@ -92,9 +94,6 @@ class OracleQuery(learners.RuleLearner):
         finding = 0.0 if sets else self.records * self.solve_seconds / 10
         seconds = 2.0 + self.rounds_for(rules) * (0.04 + search + finding + sets * (1.3e-8 * self.records + 8e-7))
         return Forecast(not domain.impossible, seconds, 200.0 + search_mb + 150e-6 * sets, tied if domain.impossible else "")
-
-    def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        return query_game.split(total_is_public)
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """T rounds. Yields Measured (the number of people, where it is secret), a Fitted event per round, then Finished."""
