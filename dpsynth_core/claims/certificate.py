@@ -224,7 +224,7 @@ def state(
 def with_groups(stated: Certificate, published: Tables, noisy: Mapping[ranks.Group, float], sigma: float) -> Certificate:
     """The same with what was measured of groups of tables, in records with noise `sigma`: their bounds are by CLs and not below the best
     estimates of single errors, for groups are called good by them; and those of single tables hold for all at once."""
-    share, fewest = _floor(stated.total, CONFIDENCE)
+    share, fewest = floor_of(stated.total, CONFIDENCE)
     mass = max(round(float(np.abs(fractions).sum()), 12) for fractions in published.values())
     distances, likeliest = np.array(list(noisy.values())), {one.attributes: one.likely / IN_WRONG_CELL for one in stated.marginals}
     tables = ranks.tables_of(noisy, published)
@@ -262,7 +262,7 @@ def _at_threshold(published: Tables, threshold: int | None) -> Tables:
 def table_bounds(certificate: Certificate, confidence: float) -> dict[Clique, float]:
     """What the share of people in a wrong cell of each of its tables is not above, with this confidence; of rows only."""
     total, distances = certificate.total, [one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals]
-    share, fewest = _floor(total, confidence)
+    share, fewest = floor_of(total, confidence)
     highs = surely_below(np.array(distances), certificate.sigma, total.sigma, 1 - confidence - share) / fewest if fewest > 0 else math.inf
     capped = np.broadcast_to(np.minimum(1.0, IN_WRONG_CELL * highs), len(distances)).tolist()
     return dict(zip((one.attributes for one in certificate.marginals), capped, strict=True))
@@ -273,7 +273,7 @@ def _each(
 ) -> list[tuple[float, float, float]]:
     """Of each error as a fraction: the best estimate, and what it is at least and at most with `CONFIDENCE` each (Proposition 23), also by
     what the other errors say where there are enough of them."""
-    share, fewest = _floor(total, CONFIDENCE)
+    share, fewest = floor_of(total, CONFIDENCE)
     most, failure = 2 * total.value - fewest, 1 - CONFIDENCE - share
     distances, mass = np.array(list(noisy.values())), np.array([masses[r] for r in noisy])
     folded, worst = mass * total.sigma, 1 + mass
@@ -300,12 +300,12 @@ def _bound(error: float, sigma: float, mass: float, total: Total, count: int) ->
 
     In records: N e <= error + noise + |T - N| mass. In fractions: divided by a lower bound of N. It is 1 + mass at most.
     """
-    share, fewest = _floor(total, CONFIDENCE)
+    share, fewest = floor_of(total, CONFIDENCE)
     records = error + margin(sigma, mass * total.sigma, count, CONFIDENCE + share)
     return min(1 + mass, max(0.0, records) / fewest) if fewest > 0 else 1 + mass
 
 
-def _floor(total: Total, confidence: float) -> tuple[float, float]:
+def floor_of(total: Total, confidence: float) -> tuple[float, float]:
     """A lower bound of the number of records, by which distances are divided, and the part of the failure probability that it takes."""
     share = _FLOOR_SHARE * (1 - confidence) if total.sigma else 0.0
     return share, total.at_least(1 - share)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
+from dpsynth_core.claims.certificate import CONFIDENCE, floor_of
 from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
 from dpsynth_core.claims.outcome import Nothing, Open, alike, expect
 from dpsynth_core.foundation.errors import InputError
@@ -33,11 +34,8 @@ from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import FEWEST_IN_ORDER
 
-CONFIDENCE = 0.95
 USUAL_SHARE = 0.02
 """Of the budget, where a workload asks for ranges and nothing else is said."""
-_FLOOR_SHARE = 0.01
-"""Share of the failure probability for the lower bound of the number of records."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +63,8 @@ class RangeErrors:
 def bound(error: float, sigma: float, total: Total, confidence: float = CONFIDENCE) -> float:
     """The share of people that the largest error of a range stays below with this confidence, if it was measured as `error`, a share of
     `total`, with noise sigma; 1 at most."""
-    kept = _FLOOR_SHARE * (1 - confidence) if total.sigma else 0.0
-    fewest = total.at_least(1 - kept)
-    records = error * total.value + margin(sigma, total.sigma, 1, confidence + kept)
+    share, fewest = floor_of(total, confidence)
+    records = error * total.value + margin(sigma, total.sigma, 1, confidence + share)
     return min(1.0, max(0.0, records) / fewest) if fewest > 0 else 1.0
 
 

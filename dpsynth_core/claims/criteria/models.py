@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self
 
 from dpsynth_core.claims.criteria.conditions import known_column
 from dpsynth_core.claims.criteria.criterion import TOO_SMALL, UNKNOWN, Criterion, Entries, Entry, Field
+from dpsynth_core.claims.models.targets import models_of
 from dpsynth_core.claims.models.usefulness import PER_COLUMN, Guesses
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.privacy.unit import Unit
@@ -25,7 +26,7 @@ from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.kinds.kind import is_number
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.predictors import BOOSTING, LINEAR, LOGISTIC
+from dpsynth_core.vocabulary.predictors import BOOSTING
 from dpsynth_core.vocabulary.workload import Workload
 
 _GUESSED = (
@@ -59,7 +60,7 @@ class ModelCriterion(Criterion):
         common = cls.common(entries, field)
         column = known_column(entries.get("column"), workload.domain, f"{field}.column", "name the column that is guessed")
         model, tolerance = entries.get("model", BOOSTING), entries.get("tolerance")
-        if model not in (known := models_of(workload.domain, column)):
+        if model not in (known := models_of(workload.domain[column])):
             raise InputError(f"{field}.model", f"{shown(model)} is no model of {column_field(column)}", f"use one of {', '.join(known)}")
         if tolerance is not None and not (is_number(tolerance) and tolerance > 0):
             raise InputError(f"{field}.tolerance", f"{shown(tolerance)} cannot be used", "give a number above 0, or leave it out")
@@ -162,7 +163,3 @@ class ModelGain(ModelCriterion):
     def hopeless(self, margin: float) -> bool:
         """No gain is as large as 1."""
         return margin - self.limit >= 1
-
-
-def models_of(domain: Domain, column: str) -> tuple[str, str]:
-    return BOOSTING, LINEAR if domain[column].is_number and domain[column].scale.axis == "number" else LOGISTIC

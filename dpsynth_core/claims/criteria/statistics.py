@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.claims.criteria.conditions import EVERYBODY, Condition, check_open, known_column, read_condition
 from dpsynth_core.claims.criteria.criterion import AMONG, OFF_BY, UNKNOWN, Entries, Entry, Field, MeasuredCriterion, Published, positive
+from dpsynth_core.claims.models.targets import is_quantity
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.privacy.interface import SealedKernel
@@ -280,6 +281,6 @@ def number_column(name: object, domain: Domain, field: str) -> str:
     if name is None:
         raise InputError(field, "no column is named", "name a column of numbers")
     known = known_column(name, domain, field, "name a column of numbers")
-    if not domain[known].is_number or domain[known].scale.axis != "number":
+    if not is_quantity(domain[known]):
         raise InputError(field, f"{column_field(known)} is no column of numbers", "name a column of numbers")
     return known

@@ -15,6 +15,7 @@ from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.names import column_field
+from dpsynth_core.vocabulary.predictors import BOOSTING, LINEAR, LOGISTIC
 
 MAX_MODELS = 20
 """Columns that models may be asked to predict."""
@@ -141,20 +142,25 @@ def _obstacle(domain: Domain, attribute: Attribute) -> tuple[str, str] | None:
         return "has one value, so that there is nothing to predict", another
     if len(domain) < 2:
         return "is the only column, so that there is nothing to predict it from", "use more columns"
-    if not _is_quantity(attribute) and attribute.size > MOST_CLASSES:
+    if not is_quantity(attribute) and attribute.size > MOST_CLASSES:
         return f"has {attribute.size:,} cells, and a model tells {MOST_CLASSES} apart at most", f"give it fewer, or {another}"
     return None
 
 
-def _is_quantity(attribute: Attribute) -> bool:
+def is_quantity(attribute: Attribute) -> bool:
     """Whether a guess can be near: numbers, but not dates and times, whose unit nobody would state."""
     return attribute.is_number and attribute.scale.axis == "number"
+
+
+def models_of(attribute: Attribute) -> tuple[str, str]:
+    """The names of the models of a column."""
+    return BOOSTING, LINEAR if is_quantity(attribute) else LOGISTIC
 
 
 def _tolerance(field: str, attribute: Attribute, stated: float | None) -> float | None:
     """As stated; where nothing is, a tenth of the range or, where that is more, the median width of the column's bins, so that a guess in
     the right bin can be right. Raises InputError."""
-    if not _is_quantity(attribute):
+    if not is_quantity(attribute):
         if stated is not None:
             raise InputError(field, f"{column_field(attribute.name)} is no number, so that no guess is near", "leave it out")
         return None

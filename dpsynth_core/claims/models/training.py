@@ -17,25 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.claims.models.targets import Target, ends
+from dpsynth_core.claims.models.targets import Target, ends, models_of
 from dpsynth_core.claims.models.training_time import TRAINING_ROWS, rounds
 from dpsynth_core.foundation import threads
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.predictors import (
-    BOOSTING,
-    LINEAR,
-    LOGISTIC,
-    MAJORITY,
-    Additive,
-    Codes,
-    Decision,
-    Forest,
-    Largest,
-    Predictor,
-    Tree,
-    Within,
-)
+from dpsynth_core.vocabulary.predictors import MAJORITY, Additive, Codes, Decision, Forest, Largest, Predictor, Tree, Within
 
 _DEPTH = 8
 _FITTING_STEPS = 300
@@ -84,10 +71,6 @@ class _Lesson:
         return self.codes[:, self.domain.position(name)]
 
 
-def names(target: Target) -> tuple[str, str]:
-    return BOOSTING, LOGISTIC if target.tolerance is None else LINEAR
-
-
 def majority(domain: Domain, codes: NDArray[np.int32], target: Target) -> Model:
     """The best guess that looks at nothing: the most frequent class, or the number that is near enough most often. In synthetic rows."""
     counts = np.bincount(codes[:, domain.position(target.column)], minlength=target.attribute.size).astype(np.int64)
@@ -105,7 +88,7 @@ def majority(domain: Domain, codes: NDArray[np.int32], target: Target) -> Model:
 def trained(domain: Domain, codes: NDArray[np.int32], target: Target) -> tuple[Model, Model]:
     """Both models of a column. codes: of the synthetic rows, shape (rows, attributes of the domain)."""
     lesson = _lesson(domain, codes[:TRAINING_ROWS], target)
-    boosting, linear = names(target)
+    boosting, linear = models_of(target.attribute)
     if len(np.unique(lesson.answers)) < 2:  # nothing to tell apart: the guess that looks at nothing
         alone = majority(domain, codes, target).predictor
         return Model(boosting, alone), Model(linear, alone)

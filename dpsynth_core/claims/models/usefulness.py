@@ -23,7 +23,7 @@ from pydantic import TypeAdapter
 
 from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
 from dpsynth_core.claims.models import training
-from dpsynth_core.claims.models.targets import Target
+from dpsynth_core.claims.models.targets import Target, models_of
 from dpsynth_core.claims.outcome import Nothing, Wrong, alike, expect, some
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.privacy.interface import SealedKernel
@@ -219,7 +219,7 @@ class Models(Claim[tuple[Usefulness, ...]]):
         trained = list[Trained]()
         for target in targets:
             guess = training.majority(received.plan.domain, codes.astype(np.int32), target).guess
-            trained.append(Trained(target, {name: digests[target.column, name] for name in training.names(target)}, guess))
+            trained.append(Trained(target, {name: digests[target.column, name] for name in models_of(target.attribute)}, guess))
         people = received.final.total
         if people is None:  # measured for them alone
             before = received.answers[[answer.operation for answer in received.answers].index("measure_right") - 1]

@@ -13,7 +13,7 @@ from dpsynth_core.claims.criteria import deciding as words
 from dpsynth_core.claims.criteria.criterion import MUST, SHOULD, Field
 from dpsynth_core.claims.criteria.criterion import Entry as Holds
 from dpsynth_core.claims.criteria.deciding import CRITERIA
-from dpsynth_core.claims.criteria.models import ModelCriterion, models_of
+from dpsynth_core.claims.criteria.models import ModelCriterion
 from dpsynth_core.claims.criteria.registry import KINDS, AnyCriterion, need_models
 from dpsynth_core.claims.criteria.regression import MOST_BESIDE
 from dpsynth_core.claims.criteria.tables import TablesWithin
@@ -130,8 +130,8 @@ _AMOUNTS = (Holds.PERCENT, Holds.AMOUNT, Holds.QUANTILE)
 def _choice(domain: Domain, entry: Entry, number: int, field: Field) -> None:
     """A column, several, a model, or how near its guesses have to be; nothing where there is nothing to choose from."""
     column, value = entry.get("column"), entry.get(field.name)
-    known = models_of(domain, str(column)) if column in domain else ()  # models of the column that is guessed, once there is one
-    numbers = [a.name for a in domain if a.is_number and a.scale.axis == "number" and not a.most]
+    known = models.models_of(domain[str(column)]) if column in domain else ()  # models of the column that is guessed, once there is one
+    numbers = [a.name for a in domain if models.is_quantity(a) and not a.most]
     widget: Any = st.selectbox
     look: dict[str, Any] = {"options": numbers, "format_func": one_line}
     if field.holds is Holds.NUMBERS:
