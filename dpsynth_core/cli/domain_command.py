@@ -27,8 +27,7 @@ def add(commands: Commands) -> None:
     parser.add_argument("--out", metavar="DOMAIN.json", type=Path, required=True, help="must not be there yet")
     second = "where such a domain is about two linked tables: the second one's"
     parser.add_argument("--members-out", metavar="DOMAIN.json", type=Path, help=second)
-    table_options.add_table_options(parser)
-    table_options.add_database_options(parser)
+    table_options.add_table_options(parser, counted=False)
 
 
 def _declared(options: argparse.Namespace) -> dict[str, Any]:

@@ -25,8 +25,6 @@ def add(commands: Commands) -> None:
     parser.add_argument("data", metavar="DATA", type=place, help=f"the new table: {FILES}; {DATABASES}; or {PEOPLE}")
     parser.add_argument("--out", metavar="SPEC.json", type=Path, required=True, help="the new spec, for `run`; must not be there yet")
     table_options.add_table_options(parser)
-    table_options.add_engine_options(parser)
-    table_options.add_database_options(parser)
 
 
 def _next(options: argparse.Namespace) -> None:

@@ -93,8 +93,6 @@ def add(commands: Commands) -> None:
     looked = f"what you saw of the table without noise before you decided all this; may be repeated. {NOTHING} | {' | '.join(LOOKS)}"
     make.add_argument("--looked", metavar="WHAT", choices=(NOTHING, *LOOKS), action="append", help=f"{looked} (default: not stated)")
     table_options.add_table_options(make)
-    table_options.add_engine_options(make)
-    table_options.add_database_options(make)
     add_setting(make)
     make.add_argument("--rows", metavar="N", help="how many rows to write (default: the noisy or public number of records)")
     make.add_argument("--tables", metavar="M", default="1", help="how many tables of rows to draw from the one measurement (default: 1)")

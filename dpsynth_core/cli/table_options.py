@@ -75,7 +75,8 @@ def _refuse(options: argparse.Namespace, names: Iterable[str], problem: str, rem
             raise InputError(_option(name), problem, remedy)
 
 
-def add_table_options(parser: argparse.ArgumentParser) -> None:
+def add_table_options(parser: argparse.ArgumentParser, counted: bool = True) -> None:
+    """counted: whether the command counts the table, so that something has to."""
     parser.add_argument("--encoding", help="how the table is written, such as utf-8 or cp1252 (default: as its first bytes suggest)")
     parser.add_argument("--delimiter", help="comma | semicolon | tab | bar, or the character itself (default: as its first bytes suggest)")
     quoting = "lines: quotes end with their line (default) | none | standard: quoted cells may contain line breaks, in a well-formed file"
@@ -89,15 +90,14 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--columns", metavar="NAMES", help="the table has no header: the names of its columns, separated by commas")
     parser.add_argument("--sheet", metavar="NAME", help="of a workbook (default: the first)")
     parser.add_argument("--missing", metavar="TEXT", action="append", help="counts as missing; may be repeated (default: the usual ones)")
-
-
-def add_database_options(parser: argparse.ArgumentParser) -> None:
+    if counted:
+        _add_engine_options(parser)
     parser.add_argument("--table", metavar="NAME", help="of a database: the table or view, perhaps behind its schema and a point")
     parser.add_argument("--query", metavar="SQL", help="of a database: one SELECT whose rows are the records")
     parser.add_argument("--timeout", metavar="SECONDS", type=int, help="of a database: what one statement may take (default: 3600)")
 
 
-def add_engine_options(parser: argparse.ArgumentParser) -> None:
+def _add_engine_options(parser: argparse.ArgumentParser) -> None:
     engine = "what counts the table: here, all processors of this machine (default) | dask, the workers of a Dask cluster"
     parser.add_argument("--engine", choices=("here", "dask"), default="here", help=engine)
     cluster = "of a Dask cluster that runs, such as tls://host:8786 (default: processes on this machine for as long as it takes)"
