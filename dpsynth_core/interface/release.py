@@ -263,6 +263,3 @@ def verify(path: str | os.PathLike[str], *, key: str | None = None, seconds: int
 
     found = confined.verified(Path(path), Limits(megabytes=megabytes, seconds=seconds))
     return found if key is None else found.by(parse_key(key, "key"))
-
-
-

@@ -128,4 +128,3 @@ def _bar() -> Callable[[str], None] | None:
     if not sys.stderr.isatty():
         return None
     return lambda line: print(f"\r\033[K{visible(line)[:120]}", end="", file=sys.stderr, flush=True)
-

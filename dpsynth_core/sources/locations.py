@@ -44,7 +44,6 @@ class Remote(os.PathLike[str]):
     def name(self) -> str:
         return PurePosixPath(self.inner).name
 
-
     @property
     def filesystem(self) -> pafs.FileSystem:
         return _opened(self.uri)[0]

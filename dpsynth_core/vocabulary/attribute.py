@@ -106,7 +106,6 @@ class Attribute:
         """fields: labels, dtype, missing, other, missing_as, other_as."""
         return cls.listed(name, "ordinal" if ordered else "categorical", categories, **fields)
 
-
     @classmethod
     def listed(
         cls,
@@ -306,7 +305,6 @@ class Attribute:
         """What to call each cell in charts and tables, in code order."""
         return self._labels
 
-
     def stated_bins(self) -> dict[str, Any]:
         """How the bins are made, as JSON: a number of equal ones, a width, or else their edges; and values with a cell each."""
         if (regular := self._regular_bins(self.edges)) is not None:
@@ -341,7 +339,6 @@ class Attribute:
         if self.about.grouped and (self.hierarchy is None or self.hierarchy.groups):
             raise self._error("groups are learnt at a level", 'state "level": how many characters count')
         object.__setattr__(self, "dtype", self.about.dtype or "string")
-
 
     def _check_numbers(self) -> None:
         object.__setattr__(self, "dtype", self.about.dtype)

@@ -76,7 +76,6 @@ class _Waiting:
         self._sizes = np.array(domain.sizes(domain.names), dtype=np.float64)
         self._alone = self._by_column(np.flatnonzero(self._lengths == 1))
 
-
     def block(self, first: int, block_cells: int) -> tuple[list[int], list[int]]:
         """The columns of a block that begins as one clique, in the domain's order, and the cliques that it covers, which wait no longer.
         Each time the column comes in that completes most waiting cliques per added cell, while it fits."""

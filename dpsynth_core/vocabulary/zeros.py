@@ -47,6 +47,8 @@ MAX_OF_ALL = 100_000_000
 """Cells of the tables of all rules: a byte each, gone through once."""
 MAX_NOTE = 500
 _SHOWN_VALUES = 4
+
+
 @dataclass(frozen=True)
 class StructuralZeros:
     """The cells of all `boxes` cannot occur. attributes: in domain order, one entry of each box belongs to each.

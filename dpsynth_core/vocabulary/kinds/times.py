@@ -62,7 +62,6 @@ class _Clock(Scale):
     longest_step: ClassVar[int] = _STEPS[-1]
     """Of the round lengths that learning divides cells by."""
 
-
     @property
     def widths(self) -> tuple[str, ...]:  # type: ignore[override]
         return tuple(name for name, length in _WIDTHS.items() if length <= self.longest and length % self.span == 0)
@@ -234,10 +233,10 @@ class Durations(_Clock):
         micros = clock_micros(str(entered))
         return None if micros is None else timedelta(microseconds=micros)
 
-
     def seconds(self, micros: int) -> str:
         """With seconds at every precision, so that "01:30:00" is not taken for a minute and a half."""
         return super().seconds(micros) or ":00"
+
 
 def clock_micros(text: str) -> int | None:
     """Microseconds of hh:mm, hh:mm:ss or hh:mm:ss.f, of any number of hours; None for any other text."""
