@@ -140,6 +140,7 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
     looked, models, linked = options.get("looked"), options.get("models", ()), _linked(domain, tables, options)
     asked = linked.get("workload") or _workload(domain, tables)
     inside, means = (0.0, 0.0) if linked else (DEFAULT_INSIDE, DEFAULT_MEANS)
+    weight = {name: options[given] for name, given in _WEIGHT.items() if given in options}  # type: ignore[literal-required]
     return {
         "name": table.name,
         "population": UNNAMED if population is None else population,
@@ -169,7 +170,7 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
             "weighted": options.get("weighted", WEIGHTED_SHARE if options.get("weight") else 0.0),
             **({"discovery": options["discovery"]} if "discovery" in options else {}),
         },
-        "weight": None if options.get("weight") is None else _weight(options),
+        "weight": None if options.get("weight") is None else weight,
         "criteria": options.get("criteria", ()),
         "models": [{"column": column} for column in ([models] if isinstance(models, str) else models or ())],
         "mechanism": {"name": options.get("mechanism", Households.card.name if linked else "aim"), "settings": options.get("settings", {})},
@@ -206,10 +207,6 @@ def _linked(domain: Domain, tables: Any, options: Options) -> dict[str, Any]:
     members = domains.domain(second[1])
     section = {**given(second[0], {}).section, "domain": members.to_json(), "rules": list(rules)}
     return {"members": section, "workload": workload(Link.ruled(domain, members, most, rules)).to_json()}
-
-
-def _weight(options: Options) -> dict[str, Any]:
-    return {name: options[given] for name, given in _WEIGHT.items() if given in options}  # type: ignore[literal-required]
 
 
 def _workload(domain: Domain, tables: Any) -> dict[str, Any]:

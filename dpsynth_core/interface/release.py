@@ -22,7 +22,6 @@ from dpsynth_core.release.rows import whole
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
     from dpsynth_core.bundle.verdicts import Report
     from dpsynth_core.release.sampling import Refitted
@@ -56,12 +55,9 @@ class Release:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows for any library that speaks Arrow's PyCapsule interface. Raises InputError where there are none."""
-        return self._arrow().__arrow_c_stream__(requested_schema)
-
-    def _arrow(self) -> pa.Table:
         if (table := self.made.table) is None:
             raise InputError("rows", "this release has none", "look at what it measured: errors, ask")
-        return table
+        return table.__arrow_c_stream__(requested_schema)
 
     @property
     def verdict(self) -> str:

@@ -80,7 +80,8 @@ def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> ND
         raise ValueError("edges do not rise: where a number is found could depend on the numbers before it")
     codes = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, attribute.values - 1).astype(np.int32)
     if (elsewhere := attribute.code_for_beyond) is not None:
-        codes[(numbers < edges[0]) | _above(attribute, numbers)] = elsewhere
+        above = numbers >= edges[-1] if attribute.scale.whole else numbers > edges[-1]  # whole values end one below their last edge
+        codes[(numbers < edges[0]) | above] = elsewhere
     absent = np.isnan(numbers)
     if absent.any():
         codes[absent] = np.where(_written(attribute, values, notation)[absent], attribute.code_for_unlisted, attribute.code_for_missing)
@@ -96,11 +97,6 @@ def numbers_of(attribute: Attribute, values: pa.Array, notation: Notation) -> ND
     unit = MICROSECONDS[attribute.precision]
     counts = times.READERS[attribute.dtype](values, notation, unit)
     return np.where(counts == NO_TIME, np.nan, counts // unit)
-
-
-def _above(attribute: Attribute, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether numbers lie above the bounds; the last edge of whole values is one more than the upper bound."""
-    return numbers >= attribute.edges[-1] if attribute.scale.whole else numbers > attribute.edges[-1]
 
 
 def _written(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.bool_]:

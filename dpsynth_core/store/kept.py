@@ -21,7 +21,9 @@ def keep(made: Release, note: Callable[[str], None]) -> Path:
     """Where the bundle of a release is, from now on. note: takes lines that anybody may read. Raises InputError where the disk takes no
     more."""
     folder = private_directory(home() / "releases")
-    path = folder / f"{_run(made)}.zip"
+    entries = chain.entries() if made.ledger else ()
+    run = next((entry.run for entry in entries if entry.hash == made.ledger["hash"]), new_id())
+    path = folder / f"{run}.zip"
     with explained(), private_file(path) as stream:
         pack(made, stream, folder, signer=in_process.signer_of(made, note))
     return path
@@ -41,8 +43,3 @@ def earlier(plan: Plan) -> Path | None:
         if spools.spool_file(run).exists():
             return None
     return None
-
-
-def _run(made: Release) -> str:
-    """The ledger's name for the run; a new one where none was charged."""
-    return next((entry.run for entry in chain.entries() if entry.hash == made.ledger["hash"]), new_id()) if made.ledger else new_id()

@@ -227,8 +227,10 @@ class Measured:
     failure: float
 
     def reach(self, people: float, sides: int) -> float:
-        """How far from the true sum it may be: noise, and what rounding the parts of so many people adds."""
-        return _reach(self.failure, sides) * self.sigma + self.scale * people / SUM_STEPS
+        """How far from the true sum it may be: noise, and what rounding the parts of so many people adds. Its share of the failure
+        probability is divided between so many sides."""
+        deviations = normal(1 - self.failure * (1 - CONFIDENCE) / sides)
+        return deviations * self.sigma + self.scale * people / SUM_STEPS
 
 
 Sums = dict[tuple[int, int], Measured]
@@ -255,11 +257,6 @@ def _measured(kernel: SealedKernel, clique: Clique, stated: Stated) -> Sums:
         noisy, scale = measured_sum(kernel, clique, part, rho * share)
         sums[one, other] = Measured(scale * noisy.value, scale * noisy.sigma, scale, failure)
     return sums
-
-
-def _reach(failure: float, sides: int) -> float:
-    """Deviations within which a sum is but for this share of the failure probability, divided between so many sides."""
-    return normal(1 - failure * (1 - CONFIDENCE) / sides)
 
 
 def _difference(sums: Sums, sides: int) -> Range | None:
