@@ -15,7 +15,7 @@ over whole runs is tested.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,14 +24,13 @@ import scipy
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from dpsynth_core.evaluation.combination import Evidence, least_squares
+from dpsynth_core.evaluation.combination import Evidence
 from dpsynth_core.mechanisms.steps import Candidate, SelectionRecord
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.statistics.quantiles import absolute_sum, largest_positive_parts, normal
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
-from dpsynth_core.vocabulary.released import combined
 
 CONFIDENCE = 0.95
 SUPPORTED, UNSUPPORTED, UNBOUNDED = "supported", "unsupported", "unbounded"
@@ -77,7 +76,7 @@ def bounds(
     evidence = Evidence(measurements)
     for clique, fractions in published.items():
         answer = fractions * total.value
-        pair = supported(domain, evidence.about(clique), clique, answer, inner, doubt if rows else None)
+        pair = supported(domain, evidence, clique, answer, inner, doubt if rows else None)
         support = SUPPORTED
         if pair is None and clique in considered:
             last, candidate = considered[clique]
@@ -92,7 +91,7 @@ def bounds(
 
 
 def supported(
-    domain: Domain, measurements: Collection[Measurement], clique: Clique, answer: Array, confidence: float, doubt: float | None
+    domain: Domain, evidence: Evidence, clique: Clique, answer: Array, confidence: float, doubt: float | None
 ) -> tuple[float, float] | None:
     """Bounds on ||M_r(D) - answer||_1 in counts, the paper's and the tight one; None where no measurement contains the marginal.
 
@@ -102,7 +101,7 @@ def supported(
     doubt: how far the number of records may be from the answer's sum; None for answers that are not rows'.
     A marginal that some measurement gives finally, with correlated noise, has one bound for both.
     """
-    average = combined(measurements, clique)
+    average = evidence.average(clique)
     if average is None:
         return None
     if average.spread is not None:
@@ -114,7 +113,7 @@ def supported(
     if doubt is None:
         return paper, _apart(domain, average, answer, confidence)
     two_sided = distance + average.deviation * absolute_sum(cells, 1 - alpha / 2)
-    return paper, min(two_sided, _one_sided(domain, measurements, clique, answer, 1 - alpha / 2) + doubt)
+    return paper, min(two_sided, _one_sided(evidence, clique, answer, 1 - alpha / 2) + doubt)
 
 
 def _apart(domain: Domain, seen: Measurement, answer: Array, confidence: float) -> float:
@@ -144,7 +143,7 @@ def _noise(measurement: Measurement, cells: int, confidence: float) -> float:
     return HALF_NORMAL * measurement.deviation * cells + measurement.spread * math.sqrt(2 * cells * math.log(1 / (1 - confidence)))
 
 
-def _one_sided(domain: Domain, measurements: Collection[Measurement], clique: Clique, answer: Array, confidence: float) -> float:
+def _one_sided(evidence: Evidence, clique: Clique, answer: Array, confidence: float) -> float:
     """A bound on 2 ||(answer - M_r(D))+||_1, which is the L1 distance for equal sums, and else short of it by the difference at most.
 
     With y = M + Z the least-squares estimate, a cell contributes at most its answer, for M >= 0, and at most
@@ -153,7 +152,7 @@ def _one_sided(domain: Domain, measurements: Collection[Measurement], clique: Cl
     cells A has, only how many, and is bounded for each number on a fixed grid (a union bound).
     Most cells of a large marginal are empty; this is what keeps the noise in them from counting.
     """
-    best = least_squares(domain, measurements, clique)
+    best = evidence.least_squares(clique)
     assert best is not None, "the marginal is supported"
     over = np.maximum(answer - best.values, 0.0).ravel()
     cells = answer.ravel()

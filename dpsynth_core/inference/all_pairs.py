@@ -170,7 +170,6 @@ def refine(lines: Lines, codes: Codes, pairs: Singles, rng: np.random.Generator,
     """A copy of `codes` (rows, columns) whose pairs are at least as close to len(codes) * pairs, in the sum of absolute differences."""
     refined = codes.copy()
     surplus = counted(lines, codes) - np.float32(len(codes)) * pairs
-    tables = _Tables(lines, surplus, _price(surplus))
     left = max(BLOCK_ROWS, int(MOST_WORK / max(1, surplus.size)))  # rows that there is time for
     for _ in range(passes):
         most = min(len(codes), left)
@@ -182,10 +181,11 @@ def refine(lines: Lines, codes: Codes, pairs: Singles, rng: np.random.Generator,
             order_of_columns = rng.permutation(len(lines.sizes))
             for first in range(0, len(order_of_columns), PRICED_TOGETHER):
                 columns = [int(column) for column in order_of_columns[first : first + PRICED_TOGETHER]]
-                prices = marks @ tables.price[:, np.concatenate([lines.numbers[lines.of(column)] for column in columns])]
+                own = np.concatenate([lines.numbers[lines.of(column)] for column in columns])
+                prices = marks @ _price(surplus[own]).T
                 ends = np.cumsum([lines.sizes[column] for column in columns])
                 for column, of_column in zip(columns, np.split(prices, ends[:-1], axis=1), strict=True):
-                    tables.improve(held, marks, column, of_column)
+                    _improve(lines, surplus, held, marks, column, of_column)
             refined[some] = held
     return refined
 
@@ -195,40 +195,30 @@ def _price(surplus: Singles) -> Singles:
     return np.clip(2 * surplus, -1, 1)
 
 
-@dataclass(frozen=True)
-class _Tables:
-    """surplus: rows minus target of all cells of all pairs, 0 within columns, as `price`, which follows it."""
-
-    lines: Lines
-    surplus: Singles
-    price: Singles
-
-    def improve(self, held: Codes, marks: Singles, column: int, prices: Singles) -> None:
-        """Make the good moves of one column within a block of rows. held: (rows, columns); marks: `Lines.marked` of them; prices: of each
-        value in each row, (rows, values)."""
-        here, every = self.lines.of(column), np.arange(len(held))
-        old = held[:, column].copy()
-        new = prices.argmin(axis=1)
-        gain = prices[every, new] - prices[every, old]
-        count = max(1, int(SHORTLIST * len(held)))
-        moved = np.argpartition(gain, min(count, len(gain) - 1))[:count]
-        moved = moved[np.argsort(gain[moved], kind="stable")]
-        moved = moved[gain[moved] < -_LEAST_GAIN]
-        own, theirs, step = self.surplus[here], marks[moved], np.zeros((here.stop - here.start, len(moved)), dtype=np.float32)
-        step[new[moved], every[: len(moved)]], step[old[moved], every[: len(moved)]] = 1, -1
-        before = float(np.abs(own).sum())
-        while len(moved):
-            change = step[:, : len(moved)] @ theirs[: len(moved)]
-            change[:, here] = 0
-            if np.abs(own + change).sum() < before:
-                break
-            moved = moved[: len(moved) // 2]  # together they overshoot
-        if not len(moved):
-            return
-        self.surplus[here] += change
-        self.surplus[:, here] = self.surplus[here].T
-        self.price[here] = _price(self.surplus[here])
-        self.price[:, here] = self.price[here].T
-        held[moved, column] = new[moved]
-        marks[moved[:, None], np.arange(here.start, here.stop)] = 0
-        marks[moved, here.start + new[moved]] = 1
+def _improve(lines: Lines, surplus: Singles, held: Codes, marks: Singles, column: int, prices: Singles) -> None:
+    """Make the good moves of one column within a block of rows. surplus: rows minus target of all cells of all pairs, 0 within columns.
+    held: (rows, columns); marks: `Lines.marked` of them; prices: of each value in each row, (rows, values)."""
+    here, every = lines.of(column), np.arange(len(held))
+    old = held[:, column].copy()
+    new = prices.argmin(axis=1)
+    gain = prices[every, new] - prices[every, old]
+    count = max(1, int(SHORTLIST * len(held)))
+    moved = np.argpartition(gain, min(count, len(gain) - 1))[:count]
+    moved = moved[np.argsort(gain[moved], kind="stable")]
+    moved = moved[gain[moved] < -_LEAST_GAIN]
+    own, theirs, step = surplus[here], marks[moved], np.zeros((here.stop - here.start, len(moved)), dtype=np.float32)
+    step[new[moved], every[: len(moved)]], step[old[moved], every[: len(moved)]] = 1, -1
+    before = float(np.abs(own).sum())
+    while len(moved):
+        change = step[:, : len(moved)] @ theirs[: len(moved)]
+        change[:, here] = 0
+        if np.abs(own + change).sum() < before:
+            break
+        moved = moved[: len(moved) // 2]  # together they overshoot
+    if not len(moved):
+        return
+    surplus[here] += change
+    surplus[:, here] = surplus[here].T
+    held[moved, column] = new[moved]
+    marks[moved[:, None], np.arange(here.start, here.stop)] = 0
+    marks[moved, here.start + new[moved]] = 1

@@ -99,10 +99,19 @@ def combined(measurements: Collection[Measurement], clique: Clique) -> Measureme
         return whole
     wanted = set(clique)
     containing = [m for m in measurements if wanted.issubset(m.clique)]
-    if not containing:
-        return None
-    tables = [project(m.values, m.clique, clique) for m in containing]
-    precisions = [table.size / (m.values.size * m.deviation**2) for m, table in zip(containing, tables, strict=True)]
-    whole_precision = math.fsum(precisions)
-    mean = sum(precision / whole_precision * table for precision, table in zip(precisions, tables, strict=True))
-    return Measurement(clique, np.asarray(mean), math.sqrt(1 / whole_precision))
+    return averaged(containing, clique) if containing else None
+
+
+def averaged(containing: Sequence[Measurement], clique: Clique) -> Measurement:
+    """The same of one or more that all contain the marginal, whether one of them is final or not. Tables of the same shape are added up
+    before they are summed down: wide tables have hundreds of them."""
+    precisions = np.array([1 / (m.values.size * m.deviation**2) for m in containing])
+    whole, mean = math.fsum(precisions), np.zeros(())
+    alike = dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]]()
+    for place, m in enumerate(containing):
+        alike.setdefault((m.values.shape, tuple(map(m.clique.index, clique))), []).append(place)
+    for (shape, axes), places in alike.items():
+        tables, weights = [containing[place].values for place in places], precisions[places] / whole
+        together = tables[0] * weights[0] if len(places) == 1 else np.tensordot(weights, tables, 1)
+        mean = mean + project(np.asarray(together), range(len(shape)), axes)
+    return Measurement(clique, mean, math.sqrt(1 / (whole * mean.size)))

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound, bounds, supported, unsupported
+from dpsynth_core.evaluation.combination import Evidence
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.steps import Candidate, Measured, SelectionRecord
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -48,7 +49,7 @@ def test_the_supported_bound_is_that_of_corollary_3() -> None:
     deviation = 1 / math.sqrt(1 / 12 + 1 / 16)
     expected = np.abs(answer - average).sum() + math.sqrt(2 * math.log(2)) * deviation * 4 + 1.7 * deviation * math.sqrt(8)
     # the paper's lambda = 1.7 is 1.731 rounded: exp(-1.7^2) = 0.0556
-    assert supported(DOMAIN, taken, ("a",), answer, 1 - math.exp(-(1.7**2)), 0.0)[0] == pytest.approx(expected)
+    assert supported(DOMAIN, Evidence(taken), ("a",), answer, 1 - math.exp(-(1.7**2)), 0.0)[0] == pytest.approx(expected)
 
 
 def test_the_unsupported_bound_is_that_of_corollary_5_with_the_factor_of_its_proof() -> None:
@@ -137,7 +138,7 @@ def gaussian_answers(relation: str, runs: int) -> tuple[int, int]:
         kernel = PrivacyKernel(source, Unit(relation), 1.0, SeededNoise(seed))
         for clique in PAIRS.cliques:
             measured = kernel.measure_marginals([clique], 5.0)[0]
-            bound = supported(DOMAIN, [measured], clique, measured.values, 0.95, None)
+            bound = supported(DOMAIN, Evidence([measured]), clique, measured.values, 0.95, None)
             error = np.abs(measured.values - true[clique]).sum()
             paper += bound[0] < error
             tight += bound[1] < error
@@ -164,7 +165,7 @@ def test_the_one_sided_bound_holds_and_wins_where_most_cells_are_empty() -> None
         noisy = np.rint(true + 3.0 * rng.standard_normal(4000))
         made = np.maximum(noisy - 6, 0)
         made *= 600 / made.sum()
-        paper, tight = supported(domain, [Measurement(("a",), noisy, 3.0)], ("a",), made, 0.95, 0.0)
+        paper, tight = supported(domain, Evidence([Measurement(("a",), noisy, 3.0)]), ("a",), made, 0.95, 0.0)
         failures += tight < np.abs(true - made).sum()
         gains.append(paper / tight)
     assert failures <= too_many(runs)
@@ -232,16 +233,3 @@ def test_bounds_of_answers_hold_with_impossible_cells_whatever_the_records_are(n
         ratios.append(bound["a", "b"].tight / unaware["a", "b"].tight)
     assert max(failures.values()) <= too_many(runs)
     assert np.median(ratios) < 0.85 or not obedient
-
-
-@pytest.mark.parametrize("k", [1, 2, 3])
-def test_many_measurements_bound_as_much_as_one_by_one(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = run("all_pairs", all_kway(DOMAIN, 2), 0.05)
-    measured = [event.measurement for event in done.events if isinstance(event, Measured)]
-    published = {clique: table / 4000 for clique, table in done.source.counts(all_kway(DOMAIN, k).cliques).items()}
-    found = []
-    for many in (0, 1000):
-        monkeypatch.setattr("dpsynth_core.evaluation.combination.MANY", many)
-        bounded = bounds(DOMAIN, published, Total(4000.0, 30.0), measured)
-        found.append([number for one in bounded.values() for number in (one.paper, one.tight)])
-    assert found[0] == pytest.approx(found[1])

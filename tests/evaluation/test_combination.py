@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpsynth_core.evaluation.combination import least_squares
+from dpsynth_core.evaluation.combination import Evidence
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.released import combined
@@ -47,7 +47,7 @@ def test_it_is_the_least_squares_estimate_over_the_whole_domain(clique: Clique) 
     inverse = np.linalg.pinv(design.T @ design)
     whole = inverse @ design.T @ np.concatenate([m.values.ravel() / m.sigma for m in taken])
     covariance = matrix(clique) @ inverse @ matrix(clique).T
-    answer = least_squares(DOMAIN, taken, clique)
+    answer = Evidence(taken).least_squares(clique)
     assert answer is not None
     assert answer.values.ravel() == pytest.approx(matrix(clique) @ whole)
     assert covariance.diagonal() == pytest.approx(np.full(DOMAIN.cells(clique), answer.deviation**2))
@@ -56,7 +56,7 @@ def test_it_is_the_least_squares_estimate_over_the_whole_domain(clique: Clique) 
 
 def test_it_is_at_least_as_precise_as_the_average_of_what_contains_the_marginal() -> None:
     for clique in (("a", "b", "c"), ("a", "b"), ("b",), ("a", "c")):
-        average, best = combined(measurements(), clique), least_squares(DOMAIN, measurements(), clique)
+        average, best = combined(measurements(), clique), Evidence(measurements()).least_squares(clique)
         assert average is not None
         assert best is not None
         assert best.deviation <= average.deviation * (1 + 1e-12)
@@ -64,5 +64,5 @@ def test_it_is_at_least_as_precise_as_the_average_of_what_contains_the_marginal(
 
 
 def test_a_marginal_that_no_measurement_contains_has_no_estimate() -> None:
-    assert least_squares(DOMAIN, measurements(), ("a", "c", "d")) is None
-    assert least_squares(DOMAIN, [], ("a",)) is None
+    assert Evidence(measurements()).least_squares(("a", "c", "d")) is None
+    assert Evidence([]).least_squares(("a",)) is None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds, supported
-from dpsynth_core.evaluation.combination import least_squares
+from dpsynth_core.evaluation.combination import Evidence
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
@@ -35,7 +35,7 @@ def test_only_a_measurement_with_a_spread_is_final() -> None:
 
 
 def test_estimates_take_it_as_it_is() -> None:
-    average, best = combined(ALL, ("a",)), least_squares(DOMAIN, ALL, ("a",))
+    average, best = combined(ALL, ("a",)), Evidence(ALL).least_squares(("a",))
     assert average is not None
     assert best is not None
     assert np.array_equal(average.values, COLUMN.values)
@@ -50,7 +50,7 @@ def test_the_number_of_records_is_the_one_that_was_measured() -> None:
 
 
 def test_a_bound_is_the_mean_and_what_correlated_noise_may_exceed_it_by() -> None:
-    answer = supported(DOMAIN, ALL, ("a", "b"), PAIR.values + 1, 0.95, None)
+    answer = supported(DOMAIN, Evidence(ALL), ("a", "b"), PAIR.values + 1, 0.95, None)
     assert answer is not None
     assert answer[0] == answer[1] == pytest.approx(6 + math.sqrt(2 / math.pi) * 2.0 * 6 + 2.5 * math.sqrt(2 * 6 * math.log(20)))
 

@@ -15,7 +15,7 @@ from dpsynth_core.claims.certificate import ROWS, Certificate, table_bounds
 from dpsynth_core.claims.ranges import LargestRange, RangeErrors, bound
 from dpsynth_core.claims.weighted import Weighted
 from dpsynth_core.evaluation.bounds import UNSUPPORTED, Bound
-from dpsynth_core.evaluation.combination import Combined, Evidence, combined_parts
+from dpsynth_core.evaluation.combination import Combined, Evidence
 from dpsynth_core.evaluation.questions.question import Vector, cell_values, half_width
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import Total
@@ -77,7 +77,7 @@ class Known:
         """The table from all noisy ones; None where none contains it."""
         if clique not in self._estimates:
             public = self.total.value if self.total is not None and self.total.sigma == 0 else None
-            self._estimates[clique] = combined_parts(self.domain, self._evidence.about(clique), clique, public)
+            self._estimates[clique] = self._evidence.parts(clique, public)
         return self._estimates[clique]
 
     @cached_property

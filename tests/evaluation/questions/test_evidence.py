@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNSUPPORTED, Bound
-from dpsynth_core.evaluation.combination import combined_parts
+from dpsynth_core.evaluation.combination import Evidence
 from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, answer
 from dpsynth_core.evaluation.questions.evidence import Noisy, agreeing, moved, within
 from dpsynth_core.evaluation.questions.known import Known, Limit, known
@@ -51,7 +51,7 @@ def test_the_variance_of_a_sum_is_that_of_many_draws() -> None:
     sums, deviation = [], 0.0
     for _ in range(2000):
         tables = [measured(rng, codes, ("sex", "age"), 4.0), measured(rng, codes, ("age",), 2.0), measured(rng, codes, ("age", "job"), 3.0)]
-        best = combined_parts(DOMAIN, tables, ("sex", "age"))
+        best = Evidence(tables).parts(("sex", "age"))
         assert best is not None
         noisy = Noisy(DOMAIN, best)
         sums.append(noisy.sum(product))
@@ -63,7 +63,7 @@ def test_the_variance_of_a_sum_is_that_of_many_draws() -> None:
 
 def test_a_public_number_of_people_takes_the_noise_out_of_everybody() -> None:
     rng = np.random.default_rng(2)
-    best = combined_parts(DOMAIN, [measured(rng, people(rng, 500), ("sex",), 5.0)], ("sex",), total=500.0)
+    best = Evidence([measured(rng, people(rng, 500), ("sex",), 5.0)]).parts(("sex",), total=500.0)
     assert best is not None
     assert best.values.sum() == pytest.approx(500)
     assert Noisy(DOMAIN, best).covariance({}, {}) == 0
