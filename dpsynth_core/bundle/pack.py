@@ -33,8 +33,8 @@ MANIFEST, CARD, SCRIPT = "MANIFEST.json", "data_card.json", "reproduce.py"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _PLAIN = frozenset({str, int, float, bool, type(None), np.ndarray})
-LARGE, FAST = 20_000_000, 4
-"""Bytes above which a file is packed at this level of zlib: in a fourth of the time, a sixth larger."""
+LARGE, FAST = 1_000_000, 4
+"""Bytes above which a file is packed at this level of zlib: in a fifth of the time, a twentieth to an eighth larger."""
 
 _SCRIPT = '''"""Make the synthetic rows again from the noisy answers in release.json; no private data are needed, and no network.
 
@@ -141,4 +141,5 @@ def _refuse_curator_only(value: Any, what: str) -> None:
             _refuse_curator_only(part, what)
     elif isinstance(value, list | tuple | set | frozenset):
         for part in value:
-            _refuse_curator_only(part, what)
+            if type(part) not in _PLAIN:  # as most are
+                _refuse_curator_only(part, what)

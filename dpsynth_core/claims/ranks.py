@@ -40,11 +40,6 @@ class Group:
     size: int = 0
     name: str = ""
 
-    @staticmethod
-    def of(clique: Clique) -> tuple[Group, ...]:
-        """Those that a table is in."""
-        return (Group(len(clique)), *(Group(name=name) for name in clique if len(clique) > 1))
-
 
 @dataclass(frozen=True)
 class Most:
@@ -60,10 +55,12 @@ class Most:
 def tables_of(groups: Collection[Group], cliques: Collection[Clique]) -> dict[Group, list[Clique]]:
     """Those of the tables that are in each group, in their order."""
     tables: dict[Group, list[Clique]] = {group: [] for group in groups}
+    of_size = {group.size: some for group, some in tables.items() if group.size}
+    of_column = {group.name: some for group, some in tables.items() if not group.size}
     for clique in cliques:
-        for group in Group.of(clique):
-            if group in tables:
-                tables[group].append(clique)
+        some = [of_size[len(clique)]] if len(clique) in of_size else []
+        for held in (*some, *(of_column[name] for name in clique if len(clique) > 1 and name in of_column)):
+            held.append(clique)
     return tables
 
 

@@ -37,4 +37,4 @@ def print_text(text: str) -> None:
 
 
 def _printable(line: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in line)
+    return line if line.isprintable() else "".join(c if c.isprintable() else "?" for c in line)

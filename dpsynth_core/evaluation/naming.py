@@ -57,4 +57,4 @@ def _bounded(bound: Bound | None) -> float:
 
 def says_something(clique: Clique, domain: Domain) -> bool:
     """Whether each of its columns has a value of its own."""
-    return all(domain[name].values > 0 for name in clique)
+    return domain.valueless.isdisjoint(clique)

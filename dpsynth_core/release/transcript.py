@@ -379,7 +379,7 @@ def _write(value: Any, numbers: Mapping[int, int]) -> Any:
     if isinstance(value, np.ndarray):
         return {"array": value.ravel().tolist(), "shape": list(value.shape), "dtype": str(value.dtype)}
     if isinstance(value, list | tuple):
-        return {type(value).__name__: [_write(part, numbers) for part in value]}
+        return {type(value).__name__: [part if type(part) is str else _write(part, numbers) for part in value]}
     if isinstance(value, dict):
         return {"dict": [[_write(key, numbers), _write(part, numbers)] for key, part in value.items()]}
     if isinstance(value, Measurement) and id(value) in numbers:

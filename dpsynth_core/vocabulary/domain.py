@@ -108,6 +108,11 @@ class Domain:
         return tuple(attribute.name for attribute in self.attributes)
 
     @cached_property
+    def valueless(self) -> frozenset[str]:
+        """Columns without a value of their own, of which all cells are "other" or missing."""
+        return frozenset(attribute.name for attribute in self.attributes if not attribute.values)
+
+    @cached_property
     def _position(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.names)}
 
@@ -125,9 +130,11 @@ class Domain:
 
     def position(self, name: str) -> int:
         """Index of a column. InputError if there is none of that name."""
-        if name not in self._position:
-            raise InputError(column_field(str(name)), "it is not in the domain", "check the spelling, or add it to the domain")
-        return self._position[name]
+        try:
+            return self._position[name]
+        except KeyError:
+            problem, remedy = "it is not in the domain", "check the spelling, or add it to the domain"
+            raise InputError(column_field(str(name)), problem, remedy) from None
 
     def clique(self, names: Iterable[str]) -> Clique:
         """The canonical form of a set of columns: domain order. InputError for unknown or repeated names."""
@@ -139,7 +146,7 @@ class Domain:
 
     def sizes(self, clique: Iterable[str]) -> tuple[int, ...]:
         """Shape of a marginal's table."""
-        return tuple(self[name].size for name in clique)
+        return tuple([self.attributes[self.position(name)].size for name in clique])
 
     def cells(self, clique: Iterable[str]) -> int:
         """Number of cells of a marginal; 1 for the empty clique. Exact however large."""

@@ -104,7 +104,11 @@ def combined(measurements: Collection[Measurement], clique: Clique) -> Measureme
 
 def averaged(containing: Sequence[Measurement], clique: Clique) -> Measurement:
     """The same of one or more that all contain the marginal, whether one of them is final or not. Tables of the same shape are added up
-    before they are summed down: wide tables have hundreds of them."""
+    before they are summed down, for a column of a wide table is in hundreds of them."""
+    if len(containing) == 1:  # as of each pair of a wide table
+        (one,) = containing
+        summed = project(one.values, one.clique, clique)
+        return Measurement(clique, summed, one.deviation * math.sqrt(one.values.size / summed.size))
     precisions = np.array([1 / (m.values.size * m.deviation**2) for m in containing])
     whole, mean = math.fsum(precisions), np.zeros(())
     alike = dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]]()
@@ -112,6 +116,8 @@ def averaged(containing: Sequence[Measurement], clique: Clique) -> Measurement:
         alike.setdefault((m.values.shape, tuple(map(m.clique.index, clique))), []).append(place)
     for (shape, axes), places in alike.items():
         tables, weights = [containing[place].values for place in places], precisions[places] / whole
-        together = tables[0] * weights[0] if len(places) == 1 else np.tensordot(weights, tables, 1)
-        mean = mean + project(np.asarray(together), range(len(shape)), axes)
+        if len(places) == 1:  # perhaps a large one: no copy of it
+            mean = mean + weights[0] * project(tables[0], range(len(shape)), axes)
+        else:
+            mean = mean + project(np.tensordot(weights, tables, 1), range(len(shape)), axes)
     return Measurement(clique, mean, math.sqrt(1 / (whole * mean.size)))
