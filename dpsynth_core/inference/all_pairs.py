@@ -220,5 +220,5 @@ def _improve(lines: Lines, surplus: Singles, held: Codes, marks: Singles, column
     surplus[here] += change
     surplus[:, here] = surplus[here].T
     held[moved, column] = new[moved]
-    marks[moved[:, None], np.arange(here.start, here.stop)] = 0
+    marks[moved, here.start + old[moved]] = 0
     marks[moved, here.start + new[moved]] = 1
