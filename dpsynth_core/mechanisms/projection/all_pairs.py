@@ -33,7 +33,7 @@ MOST_CELLS = 10_000_000
 MOST_BYTES, _PAIR_BYTES, _CELL_BYTES = 100_000_000, 850, 5
 """Of release.json, or `bundle.unpack` does not read it and nobody can check the bundle; of a pair and a cell of it there."""
 _USUAL_TOTAL = 50_000
-_PAIR, _CELL, _MOVE = 1.15e-3, 1.3e-5, 9e-11
+_PAIR, _CELL, _MOVE = 7.8e-4, 1.3e-5, 7e-11
 """Seconds of a pair, of a cell of it, and of one row for each square of a value: as a run each of 100 and 300 columns took
 (benchmarks/wide.py)."""
 
