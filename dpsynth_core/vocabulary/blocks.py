@@ -45,7 +45,7 @@ def plan(domain: Domain, cliques: Collection[Clique], block_cells: int | None = 
     return dict(_planned(domain, targets, block_cells or (SMALL_CELLS if len(targets) >= MANY else BLOCK_CELLS)))
 
 
-@lru_cache(maxsize=2)  # the same tables are counted in records, and again in rows
+@lru_cache(maxsize=8)  # the same tables are counted in records, and again in rows, in a few passes
 def _planned(domain: Domain, targets: tuple[Clique, ...], block_cells: int) -> dict[Clique, Clique]:
     waiting = _Waiting(targets, domain)
     home: dict[Clique, Clique] = {}
