@@ -9,7 +9,7 @@ households are what the models say (`members`). Knows released values only.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
 from typing import Protocol
@@ -23,8 +23,8 @@ from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.link import NUMBER, Link, places
 from dpsynth_core.vocabulary.measurement import Clique
 
-CLASSES = 3
-"""Sizes of households that tables of pairs tell apart: one, two, three and more."""
+CLASSES = (2, 3)
+"""Sizes of households from which on tables of pairs tell them apart: one, two, three and more."""
 MANY = 3
 """So many members with a value, or more, are not told apart."""
 MOST_TABLES, MOST_CELLS = 400, 2_000_000
@@ -53,9 +53,9 @@ def kinds(link: Link) -> dict[Clique, str]:
     return {clique: kind for kind, tables in every.items() for clique in tables}
 
 
-def classes(link: Link) -> Groups:
-    """The class of each size of household, from 0 members up: nobody's with one member's."""
-    return Groups(f"{NUMBER} (classes)", NUMBER, tuple(min(max(size, 1), CLASSES) - 1 for size in range(link.most + 1)))
+def classes(link: Link, starts: Sequence[int] = CLASSES) -> Groups:
+    """The class of each size of household, from 0 members up: nobody's with one member's, then one from each of these sizes, ascending."""
+    return Groups(f"{NUMBER} (classes)", NUMBER, tuple(sum(size >= start for start in starts) for size in range(link.most + 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,8 +199,7 @@ class _Reading:
         """How many ordered pairs of members of one household have each pair of values, by class of its size."""
         shares, sizes = self._by_size((mine, self.link.other(another))), np.arange(len(self.numbers))
         counts = shares * _along(self.numbers * sizes * (sizes - 1), shares)
-        groups = np.array(classes(self.link).places)
-        return np.stack([counts[groups == group].sum(axis=0) for group in range(CLASSES)])
+        return np.moveaxis(classes(self.link).summed(counts, 0), -1, 0)
 
     def alike(self, name: str) -> NDArray[np.float64]:
         """How many households have each value none, once, twice and so on; of members with it, the share who are one of so many."""

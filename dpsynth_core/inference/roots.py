@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.households import Model, classes
+from dpsynth_core.inference.households import Model
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts
 
@@ -32,10 +33,10 @@ def of_members(link: Link, clique: Clique) -> tuple[slice, ...]:
     return tuple(slice(-1) if name in link.swapped else slice(None) for name in clique)
 
 
-def rooted(link: Link, one: Model, two: Model, clique: Clique) -> tuple[Floats, Floats]:
+def rooted(link: Link, sizes: Groups, one: Model, two: Model, clique: Clique) -> tuple[Floats, Floats]:
     """Sums of roots, and counts of records, in the cells of members: of columns of the household and of one member, or of two members by
-    class of size. one: a model of a household and a member. two: of two members of one household."""
-    sizes, mine = classes(link), [name for name in clique if name in link.swapped]
+    class of size. sizes: the classes. one: a model of a household and a member. two: of two members of one household."""
+    mine = [name for name in clique if name in link.swapped]
     others = [name for name in clique if name not in (NUMBER, sizes.name)]
     counts = _counts(link, two if paired(link, clique) else one, (NUMBER, *others))
     each = _each_pair(link, two, mine) if paired(link, clique) else _each(link, two, mine)
@@ -123,9 +124,10 @@ def _divided(n: int, parts: int) -> Iterator[tuple[int, ...]]:
 @dataclass(frozen=True, eq=False)
 class Roots:
     """Sums of roots as they are believed, in the cells of members, with noise of deviation sigma. clique: of a table of columns of the
-    household and of one member, which may be the other one; or of two members, by class of size."""
+    household and of one member, which may be the other one; or of two members, by class of size. sizes: the classes."""
 
     link: Link
+    sizes: Groups
     clique: Clique
     values: Floats
     sigma: float
@@ -134,10 +136,10 @@ class Roots:
         """What follows for the table of records. All of them together are those of members, or of pairs, for how many are alike is known
         less well than how many there are: what is missing is spread as noise and `UNSURE` cells err. Nobody's cells are empty but for those
         that sizes decide, of which nothing is said: who is nobody in one column is in all, and who is alone stands with nobody."""
-        link, sizes = self.link, classes(self.link)
+        link, sizes = self.link, self.sizes
         number = _counts(link, two if (pairs := paired(link, self.clique)) else one, (NUMBER,))
         there = np.array([0.0, 0.0 if pairs else 0.5, *[1.0] * (link.most - 1)])  # the share of such records, by how many members there are
-        roots, records = rooted(link, one, two, self.clique)
+        roots, records = rooted(link, sizes, one, two, self.clique)
         ratio = np.minimum((records + 1e-6 * records.mean() + 1e-9) / (roots + 1e-6 * roots.mean() + 1e-9), 1.0)  # sqrt(c/s) is no more
         some: NDArray[np.bool_] = np.ones(1, dtype=bool)
         for name, by in ((NUMBER, there), (sizes.name, sizes.summed(there, 0))):

@@ -70,7 +70,7 @@ def test_counts_that_follow_from_sums_of_roots_are_those_of_the_table(clique: Cl
     many are alike. Of more, up to chance: the members of these households are alike independently of each other."""
     link, table = Link(HOUSEHOLDS, MEMBERS, most), source(survey(2000), most)
     inside, known, sizes = of_members(link, clique), Known(table), {classes(link).name: classes(link)}
-    sums = Roots(link, clique, table.roots(clique, sizes)[inside] / ROOT_STEPS, 1.0)
+    sums = Roots(link, classes(link), clique, table.roots(clique, sizes)[inside] / ROOT_STEPS, 1.0)
     over = parent(link.domain, clique, sizes)
     every = regrouped(table.counts([over])[over], over, clique, sizes)
     follows = sums.counts(known, known)
@@ -86,7 +86,7 @@ def test_noise_that_leaves_nothing_of_a_sum_does_not_grow(clique: Clique) -> Non
     link, table = Link(HOUSEHOLDS, MEMBERS, MOST), source(survey(2000), MOST)
     every, inside, known = table.counts([clique])[clique], of_members(link, clique), Known(table)
     noise = np.random.default_rng(1).normal(0.0, float(every.sum()), every[inside].shape)
-    counts = Roots(link, clique, noise - noise.mean(), float(every.sum())).counts(known, known).values
+    counts = Roots(link, classes(link), clique, noise - noise.mean(), float(every.sum())).counts(known, known).values
     assert np.abs(counts).max() <= np.abs(noise - noise.mean()).max() + every.sum()
     assert counts[inside].sum() == pytest.approx(every[inside].sum())
     counts[inside] = 0
@@ -154,7 +154,7 @@ def test_sums_of_roots_say_nothing_of_a_model_that_lost_its_numbers() -> None:
     link, table, (clique, _) = Link(HOUSEHOLDS, MEMBERS, MOST), source(survey(300), MOST), OF_TWO
     lost = replace(Known(table), times=float("nan"))
     values = table.roots(clique, {classes(link).name: classes(link)})[of_members(link, clique)] / ROOT_STEPS
-    counts = Roots(link, clique, values, 1.0).counts(lost, lost)
+    counts = Roots(link, classes(link), clique, values, 1.0).counts(lost, lost)
     assert np.isfinite(counts.values).all()
     assert np.isfinite(counts.variances).all()
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.inference.estimation import Stopping, estimate, one_each
 from dpsynth_core.inference.folding import Folding
-from dpsynth_core.inference.households import LinkedCodes, classes, draw, kinds
+from dpsynth_core.inference.households import CLASSES, LinkedCodes, classes, draw, kinds
 from dpsynth_core.inference.households import Model as RowModel
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.roots import Roots, of_members, paired, rooted
@@ -34,14 +34,20 @@ from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, MarginalCounts, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
-COLUMNS, MEASURING, RESERVE, ROUNDS, CAPACITY_MB, MERGE_BELOW = 0.08, 0.95, 8, 40, 64.0, 3.0
-"""Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; as how many the first are paid; how
-large the model may become; below how many standard deviations of its noise a value is one with others."""
+COLUMNS, MEASURING, RESERVE, CAPACITY_MB, MERGE_BELOW = 0.08, 0.95, 8, 64.0, 3.0
+"""Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; how large the model may become;
+below how many standard deviations of its noise a value is one with others."""
+ROUNDS, USUAL, FASTER = (16, 38, 80), 0.0064, 0.28
+"""As how many rounds the first are paid: least, usually, most. Where noise is small more tables are worth measuring. Usually: where noise
+of all that is left, on one table, would put this share of records in a wrong cell."""
+APART = 0.06
+"""A class of sizes of households is divided where noise is at most this share of either part."""
 OF_NUMBER = 2.5
 """What the number of members weighs among single columns: every table of members is counted by it."""
 NUMBERS = 0.1
@@ -55,8 +61,8 @@ TOGETHER = 6
 """A round measures one table for each so many before it."""
 OFFSET = 0.5
 """Of a table's noise, what a selection takes to be left where only patterns in it are believed."""
-OF_THREE, MOST_TABLES, MOST_CELLS = 0.6, 100, 10_000
-"""What all tables of three columns weigh beside those that are asked for, from which they do not follow; how many of them there may be, the
+OF_THREE, MOST_TABLES, MOST_CELLS = 0.64, 100, 10_000
+"""What a table of three columns weighs beside the mean of its pairs, which are asked for and do not tell it; how many there may be, the
 smallest first, and of how many cells each."""
 WIDE, WIDE_PAIRS, OF_ROOTS, MOST_PAIRS = 0.03, 0.1, 0.65, 4_000_000
 """Sums of roots are measured of a table of one member, and of two, where the deviations of its cells' noise add up to this share of all
@@ -158,9 +164,10 @@ class Households:
     def _of_three(self, domain: Domain, asked: Mapping[Clique, float]) -> dict[Clique, float]:
         """Tables of a column of the household and two of a member, of which all three pairs are asked for, and what they weigh."""
         every = product(self.link.households.names, combinations(self.link.members.names, 2))
-        tables = [domain.clique((one, *two)) for one, two in every if {two, (one, two[0]), (one, two[1])} <= asked.keys()]
+        pairs = {domain.clique((one, *two)): (two, (one, two[0]), (one, two[1])) for one, two in every}
+        tables = {clique: fmean(asked[pair] for pair in of) for clique, of in pairs.items() if set(of) <= asked.keys()}
         small = sorted((clique for clique in tables if domain.cells(clique) <= MOST_CELLS), key=domain.cells)[:MOST_TABLES]
-        return dict.fromkeys(small, OF_THREE * math.fsum(asked.values()) / max(1, len(small)))
+        return {clique: OF_THREE * tables[clique] for clique in small}
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Columns of households and of one member, and numbers of members; then rounds of tables."""
@@ -171,10 +178,13 @@ class Households:
         for clique, share in shares.items():
             sigma = sigma_for(share * COLUMNS * MEASURING * kernel.rho_total, kernel.unit.marginal_l2)
             measured += yield from measure(kernel, 0, [clique], sigma)
-        sizes = classes(link)
+        noise = _noise(workload, sigma_for(kernel.rho_left, kernel.unit.marginal_l2) / total_from(kernel, measured))
+        rounds = min(max(round(ROUNDS[1] * (USUAL / noise) ** FASTER), ROUNDS[0]), ROUNDS[2])
+        held = next(one.values for one in measured if one.clique == (NUMBER,))
+        sizes = classes(link, _starts(held / held.sum(), noise * math.sqrt(rounds / MEASURING) / APART))
         kernel = kernel.grouped([sizes]) if sizes.size > 1 else kernel
         both = _Both(link, kernel.domain)
-        sums = _Sums(kernel, both)
+        sums = _Sums(kernel, both, sizes)
         parts = [_Part(kernel, names, both.of(measured)) for names in _parts(link, sizes.name)]
         candidates = {_by_class(kernel.domain, link, clique, sizes.name): weight for clique, weight in workload.weights.items()}
         home = {clique: next(part for part in parts if part.holds(clique)) for clique in candidates}
@@ -193,7 +203,7 @@ class Households:
         candidates |= (three := self._of_three(kernel.domain, candidates))
         home |= dict.fromkeys(three, parts[0])
         costs = _costs(kernel.domain, candidates, len(three))
-        budget = RoundBudget.spending(kernel.rho_left / ROUNDS, MEASURING, kernel.unit.marginal_l2, kernel.selection_price)
+        budget = RoundBudget.spending(kernel.rho_left / rounds, MEASURING, kernel.unit.marginal_l2, kernel.selection_price)
         number, last, record, tables = 0, not candidates, Selections(), len(measured)
         while not last:
             number += 1
@@ -236,6 +246,21 @@ class Households:
         one, two = (OfColumns(part.model, domain.keep(set(part.domain.names) - {sizes.name})) for part in parts)
         numbers = {name: _number_model(kernel, told, domain.clique((NUMBER, name)), one) for name, told in alike.items()}
         yield Finished(HouseholdModel(link, one, two, numbers), parts[0].model.total, details, tuple(record.selections), considered)
+
+
+def _noise(workload: Workload, deviation: float) -> float:
+    """The share of records that noise puts in a wrong cell of a table, the mean of all. deviation: of a cell's noise, likewise a share."""
+    return HALF_NORMAL / 2 * deviation * workload.cells / max(1, len(workload.cliques))
+
+
+def _starts(held: NDArray[np.float64], few: float) -> list[int]:
+    """The sizes of households at which a class of them begins. held: the share of households of each size. few: so many are one class.
+    Couples are told from families whatever the noise is."""
+    starts = [*CLASSES]
+    for size in range(starts[-1] + 1, len(held)):
+        if min(held[starts[-1] : size].sum(), held[size:].sum()) >= few:
+            starts.append(size)
+    return starts
 
 
 def _parts(link: Link, sizes: str) -> tuple[set[str], set[str]]:
@@ -302,14 +327,14 @@ def _number_model(kernel: Kernel, told: Sequence[Measurement], known: Clique, fi
 class _Sums:
     """Sums of roots of tables."""
 
-    def __init__(self, kernel: Kernel, both: _Both) -> None:
-        self._kernel, self._both = kernel, both
+    def __init__(self, kernel: Kernel, both: _Both, sizes: Groups) -> None:
+        self._kernel, self._both, self._sizes = kernel, both, sizes
         self._noisy, self._before = dict[Clique, list[Measurement]](), dict[Clique, NDArray[np.float64]]()
 
     def pay(self, clique: Clique, noise: float) -> bool:
         """Whether they are worth measuring of a table, and can be. noise: of a cell, as a share of all records."""
         link, mine = self._both.link, [name for name in clique if name in self._both.link.swapped]
-        pair = paired(link, clique) and len(clique) == 3 and classes(link).name in clique
+        pair = paired(link, clique) and len(clique) == 3 and self._sizes.name in clique
         if not pair and not set(clique) <= {*link.households.names, NUMBER, *link.members.names}:
             return False
         cells = math.prod(link.domain[name].size - 1 for name in mine)
@@ -323,8 +348,8 @@ class _Sums:
         roots = self._kernel.measure_roots(clique, sigma)[of_members(link, clique)]
         every = self._noisy.setdefault(clique, [])
         every.append(Measurement(clique, roots, sigma))
-        before = self._before.setdefault(clique, rooted(link, one, two, clique)[0])
-        return [Roots(link, told.clique, told.values, told.sigma) for told in self._both.of(one_each(every), before)]
+        before = self._before.setdefault(clique, rooted(link, self._sizes, one, two, clique)[0])
+        return [Roots(link, self._sizes, told.clique, told.values, told.sigma) for told in self._both.of(one_each(every), before)]
 
 
 def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
