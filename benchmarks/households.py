@@ -2,7 +2,7 @@
 
 FOLDER holds households.csv and persons.csv, coded, with a column `household` in both, and households.json and persons.json: how many values
 each other column has. Each number is the share of units that are in the wrong cell (half of the L1 distance of two tables of shares), the
-mean over the tables of a kind and over the runs:
+mean over the tables of a kind and over the runs; a kind of which there is none is left out:
 
     households           two columns of the household
     size, by column      how many members it has; that and a column of the household
@@ -108,7 +108,8 @@ def trial(folder: Path, epsilon: float, runs: int) -> dict[str, float]:
         owners = np.concatenate([batch.column(KEY).to_numpy() for batch in release.members.batches()]) - 1
         for kind, distance in distances(two, real, together(two, households, owners, members)):
             seen[kind].append(distance)
-    return {"epsilon": epsilon, "runs": runs, "seconds": statistics.fmean(seconds)} | {kind: statistics.fmean(seen[kind]) for kind in SHOWN}
+    means = {kind: statistics.fmean(found) for kind, found in seen.items()}
+    return {"epsilon": epsilon, "runs": runs, "seconds": statistics.fmean(seconds)} | means
 
 
 def read(folder: Path, two: Link) -> LinkedCodes:
@@ -182,6 +183,6 @@ def _codes(batch: object, domain: Domain) -> NDArray[np.int64]:
 
 def write(results: Path, point: dict[str, float], of: str = "") -> None:
     """Keep the record, and show it as a table."""
-    rows = [(kind, f"{point[kind]:.3f}") for kind in SHOWN] + [("processor seconds", f"{point['seconds']:.0f}")]
+    rows = [(kind, f"{point[kind]:.3f}") for kind in SHOWN if kind in point] + [("processor seconds", f"{point['seconds']:.0f}")]
     lines = record.table(("", f"epsilon {point['epsilon']:g}, {point['runs']:.0f} runs"), rows)
     record.write(results / f"households{of}_eps{point['epsilon']:g}", point | {"versions": synthesis.versions()}, lines)

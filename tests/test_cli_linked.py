@@ -17,8 +17,9 @@ from dpsynth_core import cli
 from dpsynth_core.bundle.verdicts import CONSISTENT
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.release import document as releases
-from dpsynth_core.store import chain
+from dpsynth_core.store import chain, spools
 from tests.bundle import pack
 from tests.bundle.bundles import failed, files
 from tests.homes import HOUSEHOLDS, MOST, PEOPLE, tables
@@ -42,6 +43,10 @@ def synthesize(home: Path, out: str, *extra: str) -> int:
     return cli.main(["synthesize", *given, "--epsilon", "4", "--out", str(home / out), *extra])
 
 
+def charged() -> list[str]:
+    return [entry.run for entry in chain.entries() if entry.kind == "reserve"]
+
+
 @pytest.fixture(scope="module")
 def released(home: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
@@ -50,6 +55,34 @@ def released(home: Path) -> Path:
         (entry,) = [entry for entry in chain.entries() if entry.kind == "reserve"]
     assert entry.population == "homes"
     return home / "out"
+
+
+@pytest.mark.parametrize("changed", [None, "homes.csv", "people.csv"])
+def test_an_interrupted_run_goes_on_with_the_same_two_tables_and_no_others(
+    changed: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "books"))
+    tables(tmp_path, 100)
+    (tmp_path / "homes.json").write_text('{"region": 2}')
+    (tmp_path / "people.json").write_text(json.dumps(PEOPLE))
+    left, ask = iter(range(3)), PrivacyKernel._ask
+
+    def stopping(kernel: PrivacyKernel, *arguments: Any, **options: Any) -> Any:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return ask(kernel, *arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PrivacyKernel, "_ask", stopping)
+        assert synthesize(tmp_path, "out", "--population", "homes") == cli.INTERRUPTED
+    begun = charged()
+    assert spools.unfinished() == (*begun,)
+    if changed:
+        with (tmp_path / changed).open("a") as file:
+            file.write("200,0\n" if changed == "homes.csv" else "0,0,0\n")
+    assert synthesize(tmp_path, "out", "--population", "homes") == 0
+    assert len(charged()) == (2 if changed else 1)
+    assert spools.unfinished() == ((*begun,) if changed else ())
 
 
 def test_keys_hold(released: Path) -> None:
@@ -333,14 +366,18 @@ def planned(home: Path, **options: Any) -> dps.Plan:
 
 
 def test_a_program_plans_what_the_command_line_makes_and_makes_it(
-    home: Path, released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path))
-    plan = planned(home, population="homes")
+    _, people = tables(tmp_path)
+    plan = planned(tmp_path, population="homes")
     assert plan.spec == json.loads((released / "release.json").read_text())["spec"]
     made = plan.run(progress=False)
-    plan.run(progress=False)  # the ledger would not know another second table
-    assert sum(entry.kind == "reserve" for entry in chain.entries()) == 2
+    assert plan.run(progress=False).members.equals(made.members)
+    assert len(charged()) == 1
+    people.write_text(people.read_text() + "0,0,0\n")
+    plan.run(progress=False)
+    assert len(charged()) == 2
     assert made.members["id"].isin(made.rows["id"]).all()
     assert made.verify().verdict == CONSISTENT
 

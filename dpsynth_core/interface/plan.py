@@ -287,8 +287,7 @@ class Plan:
         Parameters
         ----------
         progress : whether a bar shows how far it is, in a notebook or on a terminal.
-        again : spend once more, for another release of the same plan. Of two linked tables every run does, for a ledger does not know the
-            second table again; `recover` finishes an interrupted one.
+        again : spend once more, for another release of the same plan.
 
         Raises
         ------

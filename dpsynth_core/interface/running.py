@@ -32,7 +32,6 @@ def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) ->
     if charged:
         ledger.check_name(plan.spec.population)
         signing.check()
-    again = again or plan.link is not None  # a ledger knows the first of two tables again, and not the second
     if not charged or again:
         return _run(plan, table, charged, progress, again)
     with kept.one_at_a_time(plan):

@@ -77,10 +77,11 @@ def spent_by_all() -> tuple[Spent, ...]:
 
 
 def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
-    """Other populations that were charged for the same data file: a reason for a warning. Raises BooksLost."""
+    """Other populations that were charged for the same data file, or one of two: a reason for a warning. Raises BooksLost."""
     others = [entry for entry in accounts.standing(chain.whole()) if entry.population != population]
     ours = seals.seals(fingerprint, [entry.run for entry in others])
-    return tuple(sorted({entry.population for entry, seal in zip(others, ours, strict=True) if entry.fingerprint == seal}))
+    same = (entry for entry, seal in zip(others, ours, strict=True) if {*entry.fingerprint.split()} & {*seal.split()})
+    return tuple(sorted({entry.population for entry in same}))
 
 
 def clock_problem() -> str:

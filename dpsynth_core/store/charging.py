@@ -48,11 +48,11 @@ def _costing_nothing() -> Iterator[None]:
 
 @_costing_nothing()
 def charged_before(plan: Plan) -> list[str]:
-    """The runs that were charged for this very plan and this very table and began to read it, the last first. Raises StoreFault."""
+    """The runs that were charged for this very plan and these very tables and began to read them, the last first. Raises StoreFault."""
     books, digest = chain.whole(), plan.spec.digest()
     touched = {entry.run for entry in books if entry.kind == "touch"}
     runs = [entry for entry in books if entry.kind == "reserve" and entry.spec == digest and entry.run in touched]
-    ours = seals.seals(fingerprints.of_data(plan.spec.data), [entry.run for entry in runs]) if runs else []
+    ours = seals.seals(fingerprints.of_spec(plan.spec), [entry.run for entry in runs]) if runs else []
     return [entry.run for entry, seal in zip(runs, ours, strict=True) if entry.fingerprint == seal][::-1]
 
 
@@ -70,13 +70,13 @@ def charged(
     """
     run, spec = new_id(), plan.spec
     if (office := elsewhere.configured()) is not None:
-        office.reserve(charge_of(plan, run, fingerprints.of_data(spec.data)))
+        office.reserve(charge_of(plan, run, fingerprints.of_spec(spec)))
         _carry_out(run, execute, office.touch, office.give_back)
         return
     job = jobs.Job(run, LOCAL_OWNER, None, jobs.COMMAND, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
     with _costing_nothing():
         rules.check(spec)
-        charge = charge_of(plan, run, fingerprints.of_data(spec.data))
+        charge = charge_of(plan, run, fingerprints.of_spec(spec))
         for name in () if spec.data.simulated else balance.same_file_elsewhere(charge.fingerprint, spec.population):
             warn_privately(f"the same table was charged to the population {name!r}: these are the same people, and their losses add up")
         if problem := balance.clock_problem():

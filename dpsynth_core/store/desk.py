@@ -35,7 +35,7 @@ from dpsynth_core.store.times import DAY, age
 
 FORGOTTEN_SECONDS = DAY
 """What was reserved and not touched for so long is given back: its program was killed before it read anything, and may not touch it now."""
-_RUN, _DIGEST = re.compile(r"[0-9a-f]{16}"), re.compile(r"[0-9a-f]{64}")
+_RUN, _DIGEST, _TABLES = map(re.compile, (r"[0-9a-f]{16}", r"[0-9a-f]{64}", r"[0-9a-f]{64}( [0-9a-f]{64})?"))
 _CHARGE = TypeAdapter(Charge)
 _MACHINES = 1e-9
 """By how much two machines may differ in what the same plan costs."""
@@ -100,7 +100,7 @@ def _read(asked: Mapping[str, Any], books: Books) -> Charge:
     amounts = math.isfinite(charge.rho) and charge.rho > 0 and 0 <= charge.own_delta < charge.delta
     amounts = amounts and math.copysign(1, charge.own_delta) > 0  # no database keeps another zero
     texts = all(len(text) <= 200 and text.isprintable() for text in (charge.note, charge.unit.person_column or ""))
-    if not (amounts and texts and _DIGEST.fullmatch(charge.fingerprint) and _RUN.fullmatch(charge.run) and _DIGEST.fullmatch(charge.spec)):
+    if not (amounts and texts and _TABLES.fullmatch(charge.fingerprint) and _RUN.fullmatch(charge.run) and _DIGEST.fullmatch(charge.spec)):
         raise _OTHER
     if not math.isclose(charge.rho, accountant.rho_from(charge.epsilon, charge.delta - charge.own_delta), rel_tol=_MACHINES):
         raise InputError("rho", "it is not what the stated epsilon and delta cost", "use the version of the program that the server has")

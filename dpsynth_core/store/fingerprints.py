@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning.spec import DataSpec
+from dpsynth_core.planning.spec import DataSpec, Spec
 from dpsynth_core.sources.databases import address as addresses
 from dpsynth_core.sources.locations import Location, Remote, located
 from dpsynth_core.sources.registry import KINDS
@@ -19,6 +19,16 @@ WHOLE_FILE_BYTES = 256 << 20
 """Larger files are recognised by their size and evenly spaced samples, so that a 100 GB table costs no more than this."""
 
 _CHUNK = 1 << 20
+
+
+def private_tables(spec: Spec) -> tuple[DataSpec, ...]:
+    """Its table; of two linked ones both, the first first."""
+    return (spec.data,) if spec.members is None else (spec.data, DataSpec(kind=spec.members.kind, path=spec.members.path))
+
+
+def of_spec(spec: Spec) -> str:
+    """The fingerprints of its private tables (`of_data`), with a space between those of two. Raises InputError for a missing file."""
+    return " ".join(map(of_data, private_tables(spec)))
 
 
 def of_path(path: Location) -> str:

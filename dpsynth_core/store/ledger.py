@@ -33,7 +33,7 @@ from dpsynth_core.store.faults import BooksLost
 
 @dataclass(frozen=True)
 class Charge:
-    """What a run wants from a population. fingerprint: of its data file (`fingerprints.of_data`), which is sealed before it is written."""
+    """What a run wants from a population. fingerprint: of its tables (`fingerprints.of_spec`), which is sealed before it is written."""
 
     population: str
     run: str
@@ -132,7 +132,7 @@ def reservation(run: str) -> Entry:
 
 
 def is_charged_for(run: str, fingerprint: str) -> bool:
-    """Whether the run was charged for this very data file."""
+    """Whether the run was charged for these very tables."""
     return reservation(run).fingerprint == seals.seal(fingerprint, run)
 
 

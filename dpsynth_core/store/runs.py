@@ -85,7 +85,7 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
     plan = synthesis.plan(spec)
     spools.check_room(plan)
     run = new_id()
-    charge = charging.charge_of(plan, run, fingerprints.of_data(spec.data))
+    charge = charging.charge_of(plan, run, fingerprints.of_spec(spec))
     document, rho, needed = spec.model_dump_json(), plan.shares.rho, machine.needed_mb(plan)
     job = jobs.Job(run, owner, project, jobs.RELEASE, document, spec.digest(), spec.population, rho, memory_mb=needed)
     with transaction() as db:

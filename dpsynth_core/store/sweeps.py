@@ -183,7 +183,7 @@ def _charge(sweep: Sweep, name: str) -> Charge:
         rho=sweep.rho,
         epsilon=epsilon,
         delta=delta,
-        fingerprint=fingerprints.of_data(spec.data),
+        fingerprint=fingerprints.of_spec(spec),
         note=f"trade-offs, {len(sweep.points)} trials that are never released",
         own_delta=sweep.own_delta,
     )

@@ -23,7 +23,7 @@ from dpsynth_core.foundation.private_files import private_directory, sync
 from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import DataSpec, Spec
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import making, recovery, spool, synthesis, times
 from dpsynth_core.release.release import Progress, Release
@@ -77,7 +77,7 @@ def _work_on_sweep(row: Row) -> None:
     try:
         if private:
             ledger.check_plan(job, sweep.digest())
-        if private and _changed(job, sweep.base.data):
+        if private and _changed(job, sweep.base):
             raise InputError("data", "the file changed after the sweep was submitted", "start another one")
         trials = Trials(sweep, _limit)
     except InputError as error:  # so would every trial end, one after the other
@@ -120,9 +120,9 @@ def _limit(plan: Plan) -> None:
     confinement.limit_seconds(machine.most_seconds(plan))
 
 
-def _changed(job: str, data: DataSpec) -> bool:
-    """Whether the private table is no longer the one that was charged."""
-    return not ledger.is_charged_for(job, fingerprints.of_data(data))
+def _changed(job: str, spec: Spec) -> bool:
+    """Whether a private table is no longer the one that was charged."""
+    return not ledger.is_charged_for(job, fingerprints.of_spec(spec))
 
 
 def _make_release(row: Row) -> None:
@@ -147,7 +147,7 @@ def _fresh(run: str, spec: Spec, keep: making.HandOver) -> None:
     plan = synthesis.plan(spec)
     ledger.check_plan(run, spec.digest())
     _record(run, Progress("phase", message="looking whether the table is the one that was charged, and can be read to its end"))
-    if _changed(run, spec.data):
+    if _changed(run, spec):
         raise InputError("data", "the file changed after the run was submitted", "submit it again")
     _limit(plan)
     synthesis.survey(plan)  # what cannot be read to its end is refused while that costs nothing

@@ -122,6 +122,13 @@ def test_it_runs_and_keeps_a_record(folder: Path, tmp_path: Path, capsys: pytest
     assert "members with a value" in capsys.readouterr().out
 
 
+def test_households_of_one_column_have_no_tables_of_two(folder: Path, tmp_path: Path) -> None:
+    (folder / "households.json").write_text(json.dumps({"region": 2}))
+    households.main([str(folder), "--epsilon", "5", "--runs", "1", "--results", str(tmp_path / "kept")])
+    kept = json.loads((tmp_path / "kept" / "households_eps5.json").read_text())
+    assert [kind for kind in households.SHOWN if kind not in kept] == ["households"]
+
+
 PEOPLE = 4000
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import itertools
 import math
 import subprocess
@@ -18,7 +19,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from, rho_from
-from dpsynth_core.store import balance, chain, charging, ledger
+from dpsynth_core.store import balance, chain, charging, ledger, seals
 from dpsynth_core.store.accounts import CapExceeded, UnitDiffers
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.ledger import Charge
@@ -258,6 +259,19 @@ def test_the_same_file_under_another_name_is_noticed_whoever_charged_it() -> Non
     assert balance.same_file_elsewhere("another", "people") == ()
     assert ledger.is_charged_for("r1", "same")
     assert not ledger.is_charged_for("r1", "another")
+
+
+def test_either_of_two_tables_is_noticed_under_another_name() -> None:
+    """Each of them has the seal that it would have alone, which is that of every entry there is."""
+    reserve("r1", 0.01, population="homes", fingerprint="first second")
+    reserve("r2", 0.01, population="alone", fingerprint="second")
+    assert ledger.reservation("r1").fingerprint == f"{seals.seal('first', 'r1')} {seals.seal('second', 'r1')}"
+    assert seals.seal("first", "r1") == hmac.new(seals.key(), b"r1 first", "sha256").hexdigest()
+    assert balance.same_file_elsewhere("first", "people") == balance.same_file_elsewhere("first other", "people") == ("homes",)
+    assert balance.same_file_elsewhere("second", "people") == balance.same_file_elsewhere("other second", "people") == ("alone", "homes")
+    assert balance.same_file_elsewhere("other", "people") == ()
+    assert ledger.is_charged_for("r1", "first second")
+    assert not any(ledger.is_charged_for("r1", one) for one in ("first", "second", "first other", "second first"))
 
 
 def test_owners_who_charge_one_population_share_its_cap() -> None:

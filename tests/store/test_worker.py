@@ -15,6 +15,7 @@ import psycopg
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.graphical.households import workload
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -24,6 +25,9 @@ from dpsynth_core.store import balance, chain, database, jobs, postgres, process
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.folders import run_folder
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link import Link
+from tests.homes import MOST, PEOPLE, tables
 from tests.refusals import refused
 from tests.store.conftest import measured
 
@@ -49,6 +53,27 @@ def test_the_charge_is_final_before_the_source_is_opened(started: str, monkeypat
     worker.work(jobs.claim(started))
     assert opened == [["reserve", "touch"]]
     assert runs.get("ann", started).state == "done"
+
+
+@pytest.mark.usefixtures("no_workers")
+@pytest.mark.parametrize("changed", [None, "homes.csv", "people.csv"])
+def test_either_of_two_tables_that_changed_after_submission_is_not_read_and_costs_nothing(
+    changed: str | None, project: str, make_spec: Callable[..., Spec], tmp_path: Path
+) -> None:
+    homes, people = tables(tmp_path, 100)
+    link = Link(Domain.from_json({"region": 2}), Domain.from_json(PEOPLE), MOST)
+    spec = make_spec(
+        data={"path": str(homes)}, domain=link.households.to_json(), members={"path": str(people), "domain": PEOPLE},
+        unit={"person_column": "id", "max_rows_per_person": MOST}, workload=workload(link).to_json(), mechanism={"name": "households"},
+    )  # fmt: skip
+    run = runs.submit("ann", project, spec)
+    if changed:
+        with (tmp_path / changed).open("a") as file:
+            file.write("200,0\n" if changed == "homes.csv" else "0,0,0\n")
+    worker.work(jobs.claim(run))
+    assert runs.get("ann", run).state == ("failed" if changed else "done")
+    assert ("changed after the run was submitted" in runs.get("ann", run).error) == bool(changed)
+    assert (balance.spent("people").rho == 0) == bool(changed)
 
 
 def test_each_measurement_is_readable_before_the_next_one_is_taken(started: str, monkeypatch: pytest.MonkeyPatch) -> None:

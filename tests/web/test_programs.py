@@ -177,7 +177,8 @@ def test_tokens_end_when_revoked_when_old_and_with_the_role(office: Path) -> Non
         charge(unit={"relation": "x"}), charge(unit={"relation": "replace", "person_column": "c" * 201, "max_rows_per_person": 1}),
         charge(unit={"rows": 1}), charge(epsilon=0.0),
         charge(delta=1.0), charge(population=""), charge(population="P" * 300),
-        charge(note="\n"), charge(note="n" * 300), charge(fingerprint="table.csv"), {}, [], None, 1, b"", b"{", b"[" * 50_000,
+        charge(note="\n"), charge(note="n" * 300), charge(fingerprint="table.csv"),
+        charge(fingerprint=" ".join(["b" * 64] * 3)), {}, [], None, 1, b"", b"{", b"[" * 50_000,
         b" " * 70_000,
     ],
 )  # fmt: skip
@@ -200,6 +201,10 @@ def test_a_charge_costs_what_its_epsilon_and_delta_say(accountant: Accountant, o
         status, told = ask(token, "reserve", stated | {"rho": rho})
         assert (status, told["problem"]) == (409, "it is not what the stated epsilon and delta cost")
     assert ask(token, "reserve", stated | {"rho": due * (1 + 1e-12)})[0] == 200, "the last digits of another machine"
+
+
+def test_two_linked_tables_are_charged_with_a_fingerprint_of_each() -> None:
+    assert ask(tokens.make("ann", "laptop"), "reserve", charge(fingerprint=f"{'b' * 64} {'c' * 64}"))[0] == 200
 
 
 def test_a_page_and_a_cookie_reach_nothing() -> None:

@@ -100,7 +100,7 @@ def planning(project: Current) -> None:
         choice_view.card(project, forecasts)
     else:
         choice_view.only(plan, document.people(project.draft))
-    elsewhere = _charged_before(spec.data, spec.population)
+    elsewhere = sorted({name for table in fingerprints.private_tables(spec) for name in _charged_before(table, spec.population)})
     was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()
     plan_view.leaks(leaks.find(spec, account.releases, elsewhere, was_private, plan.condition))
     once = power.once(plan.workload, (mechanism.card.name,))
