@@ -292,6 +292,12 @@ class Spec(Part):
         return obj
 
     @property
+    def reading(self) -> list[dict[str, Any]]:
+        """How its private tables are read, which neither the digest nor their files say."""
+        fields = TableSpec.model_fields.keys() - {"path"}
+        return [table.model_dump(include=fields) for table in (self.data, self.members) if table is not None]
+
+    @property
     def protects(self) -> bool:
         """Whether somebody's privacy is at stake: real people, and noise that nobody can predict."""
         return not self.data.simulated and self.output.seed is None

@@ -88,8 +88,9 @@ class Spool:
             if b"\n" in rest:  # it may have been damaged later, when somebody had acted on it
                 raise lost
             spool._stream.seek(-len(rest), os.SEEK_END)
-            if (kept.run, kept.spec.digest()) != (run, plan.spec.digest()):
-                raise InputError(field, "what it kept is of another plan", "put back what the run kept, or recover it")
+            if (kept.run, kept.spec.digest(), kept.spec.reading) != (run, plan.spec.digest(), plan.spec.reading):
+                problem = "what it kept is of another plan, or of a table that was read otherwise"
+                raise InputError(field, problem, "put back what the run kept, or recover it")
             if not kept.private:  # its noise comes again from the beginning
                 spool._stream.seek(0)
                 kept = replace(kept, answers=(), paid=())

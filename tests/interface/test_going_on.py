@@ -170,6 +170,17 @@ def test_another_table_is_another_run() -> None:
     assert len(spools.unfinished()) == 1
 
 
+def test_a_table_that_is_read_otherwise_does_not_go_on(tmp_path: Path) -> None:
+    """Neither file nor digest tells, but the same cells may mean something else."""
+    people().to_csv(tmp_path / "people.csv", index=False)
+    run = stopped(planned(tmp_path / "people.csv"), 4)
+    otherwise = planned(tmp_path / "people.csv", form={"missing_markers": ["f"]})
+    refused(otherwise.run, progress=False, saying="of a table that was read otherwise; .*, or recover it")
+    assert spools.unfinished() == (run,)
+    planned(tmp_path / "people.csv").run(progress=False)
+    assert (spools.unfinished(), balance.spent(PEOPLE).releases) == ((), 1)
+
+
 @pytest.mark.parametrize("error", [OSError, MemoryError, ValueError])
 def test_an_answer_that_may_have_been_the_reason_of_the_end_is_not_drawn_again(
     error: type[BaseException], capsys: pytest.CaptureFixture[str]
