@@ -104,7 +104,8 @@ def combined(measurements: Collection[Measurement], clique: Clique) -> Measureme
 
 def averaged(containing: Sequence[Measurement], clique: Clique) -> Measurement:
     """The same of one or more that all contain the marginal, whether one of them is final or not. Tables of the same shape are added up
-    before they are summed down, for a column of a wide table is in hundreds of them."""
+    before they are summed down, for a column of a wide table is in hundreds of them; cell by cell, for a matrix product rounds otherwise
+    with other threads, and whoever follows a release would come to something else."""
     if len(containing) == 1:  # as of each pair of a wide table
         (one,) = containing
         summed = project(one.values, one.clique, clique)
@@ -115,9 +116,11 @@ def averaged(containing: Sequence[Measurement], clique: Clique) -> Measurement:
     for place, m in enumerate(containing):
         alike.setdefault((m.values.shape, tuple(map(m.clique.index, clique))), []).append(place)
     for (shape, axes), places in alike.items():
-        tables, weights = [containing[place].values for place in places], precisions[places] / whole
         if len(places) == 1:  # perhaps a large one: no copy of it
-            mean = mean + weights[0] * project(tables[0], range(len(shape)), axes)
-        else:
-            mean = mean + project(np.tensordot(weights, tables, 1), range(len(shape)), axes)
-    return Measurement(clique, mean, math.sqrt(1 / (whole * mean.size)))
+            mean = mean + precisions[places[0]] / whole * project(containing[places[0]].values, range(len(shape)), axes)
+            continue
+        together = np.zeros(shape)
+        for place in places:
+            together += precisions[place] / whole * containing[place].values
+        mean = mean + project(together, range(len(shape)), axes)
+    return Measurement(clique, np.asarray(mean), math.sqrt(1 / (whole * mean.size)))
