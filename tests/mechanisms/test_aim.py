@@ -17,9 +17,9 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical import dependence
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, HIDDEN, PLANNED
-from dpsynth_core.mechanisms.mechanism import DEPENDENCE
+from dpsynth_core.mechanisms.mechanism import COUNTING, DEPENDENCE
 from dpsynth_core.mechanisms.registry import configured, get
-from dpsynth_core.mechanisms.rounds import RoundBudget
+from dpsynth_core.mechanisms.rounds import TOTAL_SHARE, RoundBudget
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.events import Gaussian, Selection
@@ -30,6 +30,7 @@ from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.statistics.distances import workload_error
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.published import PublishedTable
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked, target
 from tests.mechanisms.runs import DOMAIN, Run, people, run
 from tests.privacy.tables import ArraySource
@@ -369,3 +370,14 @@ def test_dependence_is_found_in_a_wide_table(wide: Run) -> None:
     errors = [np.abs(wide.finished.model.marginal(pair) - true[pair]).sum() / 4000 for pair in pairs]
     # The columns alone are off by about 0.53; what a fixed seed gives is far below half of that.
     assert np.mean(errors) < 0.2
+
+
+def test_people_are_counted_where_every_column_is_published_and_that_is_planned() -> None:
+    """Nowhere else: a column tells how many there are."""
+    tables = tuple(PublishedTable((name,), np.full(DOMAIN[name].size, 1 / DOMAIN[name].size), "census") for name in DOMAIN.names)
+    known = all_kway(replace(DOMAIN, published=tables), 2)
+    planned = dict(get("aim").split(known, False))
+    assert planned[COUNTING] == TOTAL_SHARE
+    assert math.fsum(planned.values()) == pytest.approx(1)
+    assert COUNTING not in dict(get("aim").split(known, True))
+    assert COUNTING not in dict(get("aim").split(PAIRS, False))

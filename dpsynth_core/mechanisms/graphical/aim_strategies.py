@@ -16,9 +16,9 @@ from dpsynth_core.mechanisms.graphical.dependence import AT_MOST, noise_in
 from dpsynth_core.mechanisms.graphical.grouping import pay
 from dpsynth_core.mechanisms.graphical.levels import Levels, levels_of, without_levels
 from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED, FITS_CHOSEN, WEIGHTS_KEPT
-from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, DEPENDENCE, SINGLE, Card, Split, printed
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, DEPENDENCE, SINGLE, Card, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
-from dpsynth_core.mechanisms.rounds import Division, equal_shares, least_error_shares
+from dpsynth_core.mechanisms.rounds import TOTAL_SHARE, Division, equal_shares, least_error_shares
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
@@ -141,18 +141,21 @@ class AimParameters:
         """Of a column's values; 0 where they are not worth their time. noise: of a round's cells, as a share of the people."""
         return self.groups if columns < self.strategies.wide and pay(domain, self.groups, noise) else 0
 
-    def split(self, workload: Workload, _total_is_public: bool) -> Split:
+    def split(self, workload: Workload, total_is_public: bool) -> Split:
         """The columns of the workload are paid as that many of the planned rounds; later rounds may become fewer and more precise. Where
         noise is large beside the people, columns take more from the other stages, which is known once the first of them are measured.
-        Few tables that are measured at once save what choosing them would cost."""
+        Few tables that are measured at once save what choosing them would cost. People are counted where no column tells how many."""
         share, every = self.measure_share, workload.closure()
+        columns = workload.domain.unpublished(r for r in every if len(r) == 1)
+        counting = 0.0 if columns or total_is_public else TOTAL_SHARE
         first = self.least_for_columns(every, workload.domain)
         if first == 1.0:
             return ((SINGLE, 1.0),)
         first *= share
         pairs = any(len(r) == 2 for r in workload.domain.unpublished(every))
         asked = AT_MOST if first and pairs and self.asks(_ANY_NOISE, sum(len(r) == 1 for r in every)) else 0.0
-        parts = ((SINGLE, first), (DEPENDENCE, asked), (CHOOSING, (1 - share) * (1 - first - asked)), (CHOSEN, share * (1 - first - asked)))
+        left = 1 - first - asked - counting
+        parts = ((COUNTING, counting), (SINGLE, first), (DEPENDENCE, asked), (CHOOSING, (1 - share) * left), (CHOSEN, share * left))
         return tuple((part, share) for part, share in parts if share)
 
 
