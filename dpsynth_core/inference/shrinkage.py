@@ -27,7 +27,9 @@ FITS_OF_SHARES, LEAST_WEIGHT = 30, 0.3
 
 def shrunk(values: Floats, expected: Floats, sigma: float) -> Floats:
     """The table behind values with noise of deviation sigma in each cell. expected: what was said of it before, 0 or more. The two longest
-    axes are a matrix, and every cell of the others has one of its own."""
+    axes are a matrix, and every cell of the others has one of its own; a single column is its own sums, and stays."""
+    if values.ndim < 2:
+        return values
     axes = sorted(range(values.ndim), key=lambda axis: values.shape[axis])
     beyond = (values - expected).transpose(axes)
     found = (_patterns(beyond - _sums(beyond), sigma) + _cells(beyond, expected.transpose(axes), sigma)) / 2

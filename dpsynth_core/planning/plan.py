@@ -39,6 +39,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import Calibrated, Filled
 from dpsynth_core.vocabulary.kinds.registry import IDENTIFIER
 from dpsynth_core.vocabulary.link import Link
+from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
@@ -178,6 +179,8 @@ class Plan:
         shares = budgeted(mechanism, spec.budget, domain.unknown, spec.claims, into)
         _check_output(spec, mechanism)
         asked = workloads.from_json(domain if link is None else askable(link), spec.workload)
+        if link is not None:
+            _check_held(link, asked.cliques)
         if spec.criteria and not mechanism.card.publishes_tables:
             problem = f"{mechanism.card.title} publishes no tables that they could be about"
             raise InputError("criteria", problem, "remove them, or choose another mechanism")
@@ -333,6 +336,15 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     if spec.mechanism.name != Households.card.name or spec.mechanism.settings:
         raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {Households.card.name!r}, without settings")
     return ruled(households, members, spec.unit.max_rows_per_person, second.rules)
+
+
+def _check_held(link: Link, cliques: Iterable[Clique]) -> None:
+    """Raises InputError for a table that neither of the two models holds, of a household with one member and of two members."""
+    others = set(map(link.other, link.members.names))
+    for clique in cliques:
+        if others & set(clique) and set(clique) & set(link.households.names):
+            problem = f"{' x '.join(clique)} is of the household and of another member"
+            raise InputError("workload", problem, "ask for columns of the household with one member, or for two members")
 
 
 def with_published(domain: Domain, sections: Sequence[PublishedSpec]) -> Domain:

@@ -135,6 +135,7 @@ WORKLOADS = [
     [("members", "sex", OTHER[1]), ("sex", "age")],
     [OTHER, ("sex", OTHER[0])],
     [("members", OTHER[1]), ("region", "sex", "age")],
+    [("region", "sex"), ("region",), ("sex",), OTHER[:1], ("members",)],
 ]
 
 
@@ -183,6 +184,12 @@ def test_a_table_of_three_columns_weighs_less_than_its_pairs() -> None:
     assert set(three) == {link.domain.clique((one, "sex", "age")) for one in HOUSEHOLDS.names}
     for (one, *two), weight in three.items():
         assert weight < max(asked[link.domain.clique(pair)] for pair in (two, (one, two[0]), (one, two[1])))
+
+
+def test_a_table_that_no_model_holds_is_refused_before_anything_is_charged() -> None:
+    asked = {"kind": "marginals", "marginals": [{"attributes": ["region", "sex", OTHER[1]], "weight": 1.0}]}
+    problem = refused(Plan.of, spec(Path(), weight=None, workload=asked), saying="region x sex x age of another is of the household")
+    assert problem.field == "workload"
 
 
 def test_sums_of_roots_say_nothing_of_a_model_that_lost_its_numbers() -> None:

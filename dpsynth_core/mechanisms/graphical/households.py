@@ -178,10 +178,11 @@ class Households:
         for clique, share in shares.items():
             sigma = sigma_for(share * COLUMNS * MEASURING * kernel.rho_total, kernel.unit.marginal_l2)
             measured += yield from measure(kernel, 0, [clique], sigma)
-        noise = _noise(workload, sigma_for(kernel.rho_left, kernel.unit.marginal_l2) / total_from(kernel, measured))
+        total = total_from(kernel, measured)
+        noise = _noise(workload, sigma_for(kernel.rho_left, kernel.unit.marginal_l2) / total)
         rounds = min(max(round(ROUNDS[1] * (USUAL / noise) ** FASTER), ROUNDS[0]), ROUNDS[2])
         held = next(one.values for one in measured if one.clique == (NUMBER,))
-        sizes = classes(link, _starts(held / held.sum(), noise * math.sqrt(rounds / MEASURING) / APART))
+        sizes = classes(link, _starts(held / total, noise * math.sqrt(rounds / MEASURING) / APART))
         kernel = kernel.grouped([sizes]) if sizes.size > 1 else kernel
         both = _Both(link, kernel.domain)
         sums = _Sums(kernel, both, sizes)
