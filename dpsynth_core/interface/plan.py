@@ -61,8 +61,8 @@ class Options(TypedDict, total=False):
     rows' weights are calibrated to, by column and value. weight_tables: of several columns, whose weighted errors are measured too.
     criteria: fixed beforehand. models: columns that models are to predict. epsilon_reason, domain_origin, origin_reason, other_copies,
     looked (["nothing"] where there was no look): what the release says of how it came about. about: ``{"licence": "CC-BY-4.0",
-    "creators": ["Statistics Office"]}``, and contact, citation, period and place likewise. form: how a file is written, or the table or
-    query of a database.
+    "creators": ["Statistics Office"]}``, and contact, citation, period and place likewise. form: how a file is written (the first of two
+    linked ones), or the table or query of a database.
     """
 
     delta: float
@@ -109,7 +109,7 @@ def plan(
     columns : what each column may contain, from public knowledge and not from the data: ``(0, 99)``, ``["f", "m"]``, ``discover()``, or a
         column of a domain in JSON. A domain, or the path of one, does as well.
     epsilon : by how much one person may move the odds of anything: at most by the factor e^epsilon.
-    tables : how many columns each table has of which the counts must come out right, or these tables.
+    tables : how many columns each table has of which the counts must come out right, or these tables. Two linked tables have their own.
     population : whose records these are. The ledger in DPSYNTH_HOME is charged for them when the plan runs; without one, none is.
     **options : see `Options`.
 
@@ -191,7 +191,7 @@ def _published(tables: Any, domain: Domain) -> list[dict[str, Any]]:
 
 def _linked(domain: Domain, tables: Any, options: Options) -> dict[str, Any]:
     """The sections about the second of two linked tables, and the tables of both; none where there is one. Raises InputError."""
-    second, rules = options.get("members"), options.get("rules", ())
+    second, rules = options.get("members"), options.get("rules") or ()
     if second is None:
         if rules:
             raise InputError("rules", "they are of two linked tables", "name the second with members, or state rules in a domain")
@@ -200,9 +200,9 @@ def _linked(domain: Domain, tables: Any, options: Options) -> dict[str, Any]:
         raise InputError("members", "it is no path with columns", 'give both: ("persons.csv", {"age": (0, 99)})')
     if tables != _ALL_TRIPLES:
         raise InputError("tables", "two linked tables have tables of their own, of two columns", "leave it out")
-    if alone := [name for name in ("inside", "means", "ranges") if options.get(name)]:
+    if alone := [name for name in ("inside", "means", "ranges", "discovery") if options.get(name)]:
         raise InputError(alone[0], "two linked tables do not go with it yet", "leave it out")
-    if (most := options.get("rows_per_person")) is None:
+    if type(most := options.get("rows_per_person")) is not int:
         raise InputError("rows_per_person", "it does not say how many members of a household count", "give a number from 1 to 10")
     members = domains.domain(second[1])
     section = {**given(second[0], {}).section, "domain": members.to_json(), "rules": list(rules)}

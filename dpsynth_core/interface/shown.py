@@ -28,11 +28,13 @@ def plan_line(plan: Plan) -> str:
 def _plan_facts(plan: Plan, hope: Power | None) -> Pairs:
     expected = "say about how many people there are (people=...), to see what to expect"
     if hope is not None:
-        error = f"about {hope.error:.1%} of the people in the wrong group of a table, on average"
+        who = "people" if plan.link is None else "households"
+        error = f"about {hope.error:.1%} of the {who} in the wrong group of a table, on average"
         expected = hope.warning or f"{hope.hope} should come out good enough; {error}"
     protects = plan.spec.unit.words
     if plan.link is not None:
-        protects = f"one household with its row and those of at most {plan.link.most} members, {protects.rpartition(', ')[2]}"
+        members = f"{plan.link.most} member{'s' * (plan.link.most > 1)}"
+        protects = f"one household with its row and those of at most {members}, {protects.rpartition(', ')[2]}"
     forecast, certificate = plan.forecast, plan.shares.of(CERTIFICATE.name) or not plan.mechanism.card.publishes_tables
     return [
         ("Protects", protects),

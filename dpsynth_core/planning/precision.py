@@ -90,8 +90,7 @@ def without_certificate(linked: bool) -> str:
     bounded = "Errors will only be bounded from the noisy tables: several times larger than they are"
     if not linked:
         return f"{bounded}, and in tables that were not measured hardly at all."
-    roots = "where noise is large, sums of roots are measured, from which no useful bound follows"
-    return f"{bounded}. Many tables of members, and nearly all of two members of one household, will have no bound: {roots}."
+    return f"{bounded}. Where noise is large, most tables of members have none: sums of roots are measured, from which none follows."
 
 
 def models_margin(rho: float, unit: Unit, columns: int) -> float:
