@@ -49,7 +49,7 @@ SECONDS_SHARE = 1.0
 LONGEST_LINE = 2000
 _ALLOWED = ("error: ", "warning: ")
 _PROGRESS = (
-    *("round ", "note: ", "certificate: ", "verdict: ", "models: ", "ranges: ", "means: ", "weighted: "),
+    *("budget, as planned: ", "round ", "note: ", "certificate: ", "verdict: ", "models: ", "ranges: ", "means: ", "weighted: "),
     *("ledger: entry ", "signed: by ", "kept: ", "done"),
     *("counting ", "writing ", "measuring ", "training ", "0."),
 )
