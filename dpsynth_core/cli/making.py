@@ -113,8 +113,10 @@ def _charge_and_make(
     if plan.spec.output.seed is not None:
         lines.append(f"warning: {NOT_PRIVATE}")
     budget = precision.budget_sentence(plan.mechanism, plan.workload, plan.shares, plan.unit.total_is_public)
-    unmeasured = [] if plan.link is None or plan.shares.of(CERTIFICATE.name) else [f"note: {precision.without_certificate(True)}"]
-    for sentence in (f"budget, as planned: {budget}", *sentences(plan), *precision.models_sentences(plan), *unmeasured):
+    lines.append(f"budget, as planned: {budget}")
+    if plan.link is not None and not plan.shares.of(CERTIFICATE.name):
+        lines.append(f"note: {precision.without_certificate(True)}")
+    for sentence in (*sentences(plan), *precision.models_sentences(plan)):
         print_message(sentence)
     if len(plan.workload.cliques) >= proposals.MANY_TABLES:
         print_message(f"note: {proposals.sentence(proposals.cost(plan.workload, plan.mechanism, plan.shares, plan.unit))}")
