@@ -23,7 +23,7 @@ from dpsynth_core.inference.keeping import Rules
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery import inside, learning
 from dpsynth_core.mechanisms.discovery.learning import Portion
-from dpsynth_core.mechanisms.graphical.households import Households
+from dpsynth_core.mechanisms.graphical.households import Households, holds
 from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
@@ -340,9 +340,8 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
 
 def _check_held(link: Link, cliques: Iterable[Clique]) -> None:
     """Raises InputError for a table that neither of the two models holds, of a household with one member and of two members."""
-    others = set(map(link.other, link.members.names))
     for clique in cliques:
-        if others & set(clique) and set(clique) & set(link.households.names):
+        if not holds(link, clique):
             problem = f"{' x '.join(clique)} is of the household and of another member"
             raise InputError("workload", problem, "ask for columns of the household with one member, or for two members")
 

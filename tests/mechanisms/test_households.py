@@ -164,6 +164,14 @@ def test_classes_of_size_are_as_fine_as_households_are_many(seed: int) -> None:
         assert tuple(households._starts(held, few)) == min(large, key=lambda way: (*way, math.inf))
 
 
+def test_rounds_follow_the_noise_within_limits() -> None:
+    """As many as ever at the usual noise, twice as many at less than a tenth of it, half at more than ten times."""
+    assert households._rounds(households.USUAL) == households.ROUNDS[1]
+    assert households._rounds(households.USUAL / 2 ** (1 / households.FASTER)) == 2 * households.ROUNDS[1]
+    assert households._rounds(households.USUAL * 2 ** (1 / households.FASTER)) == households.ROUNDS[1] / 2
+    assert (households._rounds(1e-300), households._rounds(1e300)) == (households.ROUNDS[2], households.ROUNDS[0])
+
+
 def test_smaller_noise_buys_more_tables_and_finer_classes() -> None:
     tables, places = list[int](), list[int]()
     for epsilon in (0.1, 1.0, 10.0):

@@ -180,7 +180,7 @@ class Households:
             measured += yield from measure(kernel, 0, [clique], sigma)
         total = total_from(kernel, measured)
         noise = _noise(workload, sigma_for(kernel.rho_left, kernel.unit.marginal_l2) / total)
-        rounds = min(max(round(ROUNDS[1] * (USUAL / noise) ** FASTER), ROUNDS[0]), ROUNDS[2])
+        rounds = _rounds(noise)
         held = next(one.values for one in measured if one.clique == (NUMBER,))
         sizes = classes(link, _starts(held / total, noise * math.sqrt(rounds / MEASURING) / APART))
         kernel = kernel.grouped([sizes]) if sizes.size > 1 else kernel
@@ -251,7 +251,13 @@ class Households:
 
 def _noise(workload: Workload, deviation: float) -> float:
     """The share of records that noise puts in a wrong cell of a table, the mean of all. deviation: of a cell's noise, likewise a share."""
-    return HALF_NORMAL / 2 * deviation * workload.cells / max(1, len(workload.cliques))
+    return HALF_NORMAL / 2 * deviation * workload.cells / len(workload.cliques)
+
+
+def _rounds(noise: float) -> int:
+    """As how many the first are paid. noise: of all that is left, on one table, as above."""
+    least, usual, most = ROUNDS
+    return min(max(round(usual * (USUAL / noise) ** FASTER), least), most)
 
 
 def _starts(held: NDArray[np.float64], few: float) -> list[int]:
@@ -264,10 +270,15 @@ def _starts(held: NDArray[np.float64], few: float) -> list[int]:
     return starts
 
 
-def _parts(link: Link, sizes: str) -> tuple[set[str], set[str]]:
-    """The columns of a household and a member; of its size and two members."""
+def _parts(link: Link, *sizes: str) -> tuple[set[str], set[str]]:
+    """The columns of a household and a member; of its size, and classes of it, and two members."""
     mine = link.members.names
-    return {*link.households.names, NUMBER, *mine}, {NUMBER, sizes, *mine, *map(link.other, mine)}
+    return {*link.households.names, NUMBER, *mine}, {NUMBER, *sizes, *mine, *map(link.other, mine)}
+
+
+def holds(link: Link, clique: Clique) -> bool:
+    """Whether one of the two models has all of these columns."""
+    return any(set(clique) <= names for names in _parts(link))
 
 
 class _Part:
