@@ -40,7 +40,7 @@ from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, MarginalCou
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
-COLUMNS, MEASURING, RESERVE, CAPACITY_MB, MERGE_BELOW = 0.08, 0.95, 8, 64.0, 3.0
+COLUMNS, MEASURING, RESERVE, CAPACITY_MB, MERGE_BELOW = 0.09, 0.95, 8, 64.0, 3.0
 """Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; how large the model may become;
 below how many standard deviations of its noise a value is one with others."""
 ROUNDS, USUAL, FASTER = (16, 38, 80), 0.0064, 0.28
@@ -48,11 +48,11 @@ ROUNDS, USUAL, FASTER = (16, 38, 80), 0.0064, 0.28
 of all that is left, on one table, would put this share of records in a wrong cell."""
 APART = 0.06
 """A class of sizes of households is divided where noise is at most this share of either part."""
-OF_NUMBER = 2.5
+OF_NUMBER = 7.0
 """What the number of members weighs among single columns: every table of members is counted by it."""
-NUMBERS = 0.1
-"""Of what is left then, the share for numbers of members by each column of the household: what is across follows them, and selections
-find a wide one late."""
+NUMBERS = 0.12
+"""Of what is left then, the share for numbers of members by each column of the household, more for a wide one: what is across follows
+them, and selections find a wide one late."""
 ALIKE = 0.035
 """Likewise, for how many members of a household are alike."""
 PRECISE = 5.0
@@ -69,7 +69,7 @@ WIDE, WIDE_PAIRS, OF_ROOTS, MOST_PAIRS = 0.03, 0.1, 0.65, 4_000_000
 records, or more: how many members are alike is mostly known well enough for 1 to 3 % of a cell, and a third of the noise is gone. Where
 it is less by the time that a table is chosen again, counts take their place. What was left of the noise on a survey. How many cells the
 table may have that says who are alike: of the number of members and two of them."""
-WEIGHTS = {"households": 0.8, "members": 1.3, "across": 2.7, "within": 0.9}
+WEIGHTS = {"households": 0.8, "members": 1.4, "across": 2.9, "within": 0.82}
 """Of a kind of table, all its tables together."""
 
 
@@ -194,8 +194,8 @@ class Households:
             sigma = sigma_for(ALIKE / (2 * len(link.members)) * left, kernel.unit.marginal_l2)
             alike[name] = yield from measure(kernel, 0, cliques, sigma)
         many, first = parts[0].allowed(self._numbers(candidates), 1.0), dict[Clique, NDArray[np.float64]]()
-        sigma = sigma_for(NUMBERS / max(1, len(many)) * left, kernel.unit.marginal_l2)
-        for clique in many:
+        for clique, share in least_error_shares(kernel.domain, dict.fromkeys(many, 1.0)).items():
+            sigma = sigma_for(share * NUMBERS * left, kernel.unit.marginal_l2)
             measured += yield from measure(kernel, 0, [clique], sigma)
             first[clique] = parts[0].model.marginal(clique)
             parts[0].take(both.of(measured[-1:], first[clique]), 1.0)
