@@ -51,5 +51,5 @@ def test_what_it_cannot_do_is_refused_with_what_can() -> None:
     assert "Independent" in get("all_pairs").forecast(one, 1.0).reason
     many = all_kway(Domain.from_json({f"c{number}": 100 for number in range(50)}), 1)
     assert "merge values" in get("all_pairs").forecast(many, 1.0).reason
-    wide = all_kway(Domain.from_json({f"c{number}": 2 for number in range(500)}), 1)
-    assert "124,750 pairs would be too long to be checked" in get("all_pairs").forecast(wide, 1.0).reason
+    wide = all_kway(Domain.from_json({f"c{number}": 2 for number in range(700)}), 1)
+    assert "244,650 pairs would be too long to be checked" in get("all_pairs").forecast(wide, 1.0).reason

@@ -30,7 +30,7 @@ from dpsynth_core.vocabulary.workload import Workload
 
 MOST_CELLS = 10_000_000
 """Of all pairs; each takes noise of its own."""
-MOST_BYTES, _PAIR_BYTES, _CELL_BYTES = 100_000_000, 850, 5
+MOST_BYTES, _PAIR_BYTES, _CELL_BYTES = 200_000_000, 850, 5
 """Of release.json, or `bundle.unpack` does not read it and nobody can check the bundle; of a pair and a cell of it there."""
 _USUAL_TOTAL = 50_000
 _PAIR, _CELL, _MOVE = 7.8e-4, 1.3e-5, 7e-11
