@@ -8,7 +8,9 @@ from typing import cast
 import numpy as np
 import pytest
 
+from dpsynth_core.bundle import unpack
 from dpsynth_core.mechanisms.mechanism import CHOSEN
+from dpsynth_core.mechanisms.projection import all_pairs
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.steps import Measured, RowModel
 from dpsynth_core.privacy.events import Gaussian
@@ -53,3 +55,4 @@ def test_what_it_cannot_do_is_refused_with_what_can() -> None:
     assert "merge values" in get("all_pairs").forecast(many, 1.0).reason
     wide = all_kway(Domain.from_json({f"c{number}": 2 for number in range(700)}), 1)
     assert "244,650 pairs would be too long to be checked" in get("all_pairs").forecast(wide, 1.0).reason
+    assert all_pairs.MOST_BYTES <= unpack.MAX_JSON_BYTES  # what is allowed can be checked
