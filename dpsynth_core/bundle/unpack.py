@@ -32,7 +32,7 @@ MAX_BYTES = 2**36
 MAX_HELD_BYTES = 2**31
 """Of one file besides the rows: it is read into memory."""
 MAX_JSON_BYTES = 200 * 2**20
-"""Of one file of JSON: read, it takes many times that. Releases of all pairs of a thousand columns have 160 MB."""
+"""Of one file of JSON: read, it takes many times that. One of a thousand columns, all pairs asked for, has 160 MB."""
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 """What reading a document raises where it is not what it should be."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
