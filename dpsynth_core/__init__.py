@@ -21,7 +21,7 @@ __all__ += ["discover", "open", "plan", "read_domain", "recover", "rows_from", "
 # The names and their types are in __init__.pyi, for an import of theirs here would tie every room to this one.
 _WHERE = {
     "foundation.errors": ("CapacityError", "ChargedError", "InputError"),
-    "interface.asking": ("Answer", "Answers"),
+    "report.asking": ("Answer", "Answers"),
     "interface.columns": ("discover", "read_domain", "write_domain"),
     "interface.estimator": ("Synthesizer",),
     "interface.fitted": ("Fitted", "rows_from"),

@@ -1,6 +1,5 @@
 from dpsynth_core.foundation.errors import CapacityError, ChargedError, InputError
 from dpsynth_core.interface import testing
-from dpsynth_core.interface.asking import Answer, Answers
 from dpsynth_core.interface.columns import discover, read_domain, write_domain
 from dpsynth_core.interface.estimator import Synthesizer
 from dpsynth_core.interface.fitted import Fitted, rows_from
@@ -8,6 +7,7 @@ from dpsynth_core.interface.plan import Plan, plan
 from dpsynth_core.interface.release import Release, open, verify
 from dpsynth_core.interface.running import recover
 from dpsynth_core.interface.sampling import Sample, sample
+from dpsynth_core.report.asking import Answer, Answers
 
 __version__: str
 __all__ = ["Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample", "Synthesizer"]

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from dpsynth_core import report
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
-from dpsynth_core.interface import asking
 from dpsynth_core.interface import shown as words
-from dpsynth_core.interface.asking import Answer, Answers, Cells
 from dpsynth_core.interface.frames import Back, pandas_of
 from dpsynth_core.interface.plots import Plots
 from dpsynth_core.release import release as releases
 from dpsynth_core.release.rows import whole
+from dpsynth_core.report import asking
+from dpsynth_core.report.asking import Answer, Answers, Cells
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dpsynth_core.interface import asking
-from dpsynth_core.interface.asking import Cells
 from dpsynth_core.interface.release import Release
 from dpsynth_core.release import sampling
 from dpsynth_core.release.rows import whole
+from dpsynth_core.report import asking
+from dpsynth_core.report.asking import Cells
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,7 +17,6 @@ from dpsynth_core.bundle.verdicts import FAILED, PASSED
 from dpsynth_core.claims import weighted
 from dpsynth_core.claims.weighted import WEIGHTED, Measured, Weighted, as_weight
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.interface.asking import Answer, Asked, ask
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -26,6 +25,7 @@ from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.release import document
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.sampling import refit
+from dpsynth_core.report.asking import Answer, Asked, ask
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.statistics.raking import MOST_FACTOR, nearest_table, raked
 from dpsynth_core.vocabulary.attribute import Attribute

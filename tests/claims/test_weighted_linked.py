@@ -17,7 +17,6 @@ from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verdicts import FAILED, PASSED
 from dpsynth_core.claims import weighted
 from dpsynth_core.claims.weighted import WEIGHTED
-from dpsynth_core.interface.asking import Answer, Asked, ask
 from dpsynth_core.mechanisms.graphical.households import workload
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -27,6 +26,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release.linked import pairs
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import HeldRows
+from dpsynth_core.report.asking import Answer, Asked, ask
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.linked import LinkedSource
