@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dpsynth_core as dps
 from dpsynth_core import cli
 from dpsynth_core.bundle import confined, unpack
 from dpsynth_core.cli import command_line, release_commands
@@ -852,6 +853,41 @@ def test_what_changed_between_two_bundles_is_reported_with_the_noise_of_both(cap
     assert cli.main(["compare", "out/release.zip", "out-2026/release.zip", "--report", "changed.pdf"]) == 2
     assert cli.main(["compare", "out/release.zip", "people.csv", "--report", "none.html"]) == 2
     assert not Path("none.html").exists()
+
+
+def test_a_question_is_answered_as_a_program_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the same people, by options and by arguments; where a name has "=" in it, by the value behind it."""
+    pd.read_csv("people.csv").rename(columns={"sex": "s=x"}).to_csv("people.csv", index=False)
+    Path("domain.json").write_text(Path("domain.json").read_text().replace('"sex"', '"s=x"'))
+    assert synthesize("--mechanism", "gaussian", epsilon="8") == 0
+    made, one, other = dps.open("out/release.zip"), {"s=x": "f"}, {"s=x": "m"}
+    pairs: list[tuple[str, Any]] = [
+        ("count --of s=x=f", made.ask("count", one)),
+        ("share --of s=x=f --of age=20..39", made.ask("share", {"s=x": "f", "age": (20, 39)})),
+        ("share --of s=x=f --of s=x=m --among age=20..39", made.ask("share", {"s=x": ["f", "m"]}, among={"age": (20, 39)})),
+        ("mean --of age --among s=x=f", made.ask("mean", "age", among=one)),
+        ("median --of age --by s=x", made.ask("median", "age", by="s=x")),
+        ("difference --of age --among s=x=f --versus s=x=m", made.ask("difference", "age", among=one, versus=other)),
+        ("difference --of age=20..39 --among s=x=f --versus s=x=m", made.ask("difference", {"age": (20, 39)}, among=one, versus=other)),
+        ("table --of s=x --of age", made.ask("table", ["s=x", "age"])),
+    ]
+    for options, answer in pairs:
+        capsys.readouterr()
+        assert cli.main(["ask", "out/release.zip", *options.split()]) == 0
+        assert capsys.readouterr().out.splitlines() == str(answer).splitlines(), options
+    wrong = [
+        ("mean", "of: it names no column, and a mean is of one"),
+        ("share --of age", "of: 'age' is not COLUMN=VALUE"),
+        ("share --of pay=none --among age=20..39", "of: column 'pay' has no value 'none'"),
+        ("share --of s=x=f --weighted", "weighted: this release measured no weighted tables"),
+        ("mode --of age", "invalid choice: 'mode'"),
+    ]
+    for options, why in wrong:
+        assert cli.main(["ask", "out/release.zip", *options.split()]) == cli.BAD_INPUT
+        said = capsys.readouterr()
+        assert (said.out, said.err.count("\n")) == ("", 1)
+        assert why in said.err
+    assert cli.main(["ask", "people.csv", "count"]) == cli.BAD_INPUT
 
 
 def test_next_years_table_without_a_column_of_the_plan_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

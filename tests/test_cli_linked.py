@@ -160,6 +160,24 @@ def test_a_criterion_that_is_not_measured_of_members_says_so(home: Path, capsys:
         assert "it is of members, of whom no ranges, means or quantiles are measured" in capsys.readouterr().err
 
 
+def test_questions_are_of_households_or_of_members(released: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = dps.open(released / "release.zip")
+    some, no = {"sex": "0", "adult": "1"}, {"adult": "0"}
+    pairs: list[tuple[list[str], Any]] = [
+        (["share", "--of", "region=0"], made.ask("share", {"region": "0"})),
+        (["share", "--of", "sex=0", "--among", "region=1"], made.ask("share", {"sex": "0"}, among={"region": "1"})),
+        (["mean", "--of", "members", "--by", "region"], made.ask("mean", "members", by="region")),
+        (
+            ["share", "--of", "some member sex=0", "--of", "some member adult=1", "--of", "no member adult=0", "--among", "members=2..3"],
+            made.ask("share", {"some member": some, "no member": no}, among={"members": ["2", "3"]}),
+        ),
+    ]
+    for options, answer in pairs:
+        capsys.readouterr()
+        assert cli.main(["ask", str(released / "release.zip"), *options]) == 0
+        assert capsys.readouterr().out.splitlines() == str(answer).splitlines(), options
+
+
 def test_errors_are_said_of_households(released: Path) -> None:
     assert "of the households counted in the wrong group" in dps.open(released / "release.zip").verdict
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pydantic import TypeAdapter
 
@@ -21,6 +21,9 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.release import Progress
+
+if TYPE_CHECKING:
+    from dpsynth_core.report.asking import Typed
 
 USUAL = Limits()
 _WAIT = 10
@@ -119,6 +122,15 @@ def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list
             return list(lines), bytes(report)
     except Ended as ended:
         raise _unanswered("comparing them", ended) from None
+
+
+def asked(bundle: Path, typed: Typed, limits: Limits) -> list[str]:
+    """The answer of a bundle to a question, line by line. Raises InputError, and CapacityError beyond the limits."""
+    try:
+        with Work(*_asked("asked", bundle), asdict(typed), **_within(limits, bundle)) as answers:
+            return [str(line) for line in answers]
+    except Ended as ended:
+        raise _unanswered("asking it", ended) from None
 
 
 def planned(bundle: Path | bytes) -> Spec:

@@ -15,6 +15,7 @@ from queue import Queue
 from typing import Any, BinaryIO, cast
 
 from dpsynth_core.bundle import unpack
+from dpsynth_core.bundle.checks.opened import whole
 from dpsynth_core.bundle.reproduce import published, refitted, replayed, reproduce
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verdicts import Running
@@ -25,7 +26,7 @@ from dpsynth_core.release import sampling
 from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Progress
 from dpsynth_core.release.row_files import FORMATS
-from dpsynth_core.report import change
+from dpsynth_core.report import asking, change
 
 _END = object()
 
@@ -57,6 +58,11 @@ def compared(before: str, after: str, form: str) -> Iterator[Any]:
     found = change.changed(first, second)
     yield change.summary(first, second, found)
     yield (change.html if form == "html" else change.markdown)(first, second, found).encode()
+
+
+def asked(place: str | bytes, typed: dict[str, Any]) -> Iterator[str]:
+    """The answer to a question in texts, line by line."""
+    yield from str(asking.ask_typed(whole(_read(place)), asking.Typed(**typed))).splitlines()
 
 
 def planned(place: str | bytes) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""`verify`, `reproduce`, `sample` and `compare`: what a recipient does with a release bundle, from the bundle alone."""
+"""`verify`, `reproduce`, `ask`, `sample` and `compare`: what a recipient does with a release bundle, from the bundle alone."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def add(commands: Commands) -> None:
     check = add_command(commands, "verify", _verify, "check what a release bundle says, from the bundle alone")
     again = add_command(commands, "reproduce", _reproduce, "make the rows of a release bundle again, from the bundle alone")
     again.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for synthetic.csv and synthetic.parquet")
+    question = add_command(commands, "ask", _ask, "answer a question from a bundle, with an interval where one is known, at no cost")
     more = add_command(commands, "sample", _sample, "draw more rows, or rows of a group, from a bundle's model, at no cost")
     more.add_argument("--rows", metavar="N", required=True, help="how many")
     group = "only people with this value; of one column several are any of them, of several columns all must hold"
@@ -38,13 +39,25 @@ def add(commands: Commands) -> None:
     key = "the publisher's public key, as `ledger key` prints it, or a file with it: a bundle that this key did not sign fails"
     check.add_argument("--key", metavar="KEY_OR_FILE", help=key)
     check.add_argument("--report", metavar="FILE", type=Path, help="write the report there, as this program writes it from release.json")
-    for parser in (check, again, more, two):
-        memory, seconds = ("1024", "30") if parser in (check, two) else ("4096", "600")
+    for parser in (check, again, question, more, two):
+        memory, seconds = ("1024", "30") if parser in (check, question, two) else ("4096", "600")
         parser.add_argument("--memory", metavar="MB", dest="megabytes", help=f"that it may take (default: {memory})")
         parser.add_argument("--seconds", metavar="N", help=f"of work that it may take (default: {seconds})")
-    for parser in (check, again, more):
+    for parser in (check, again, question, more):
         parser.add_argument("bundle", metavar="BUNDLE", type=Path, help="release.zip, or the folder it was unpacked into")
+    for parser in (check, again, more):
         parser.add_argument("--public", metavar="FILE", type=Path, help="the public table, if the release used one; nothing else is opened")
+    _add_question(question)
+
+
+def _add_question(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("statistic", choices=("count", "share", "mean", "median", "difference", "table"), help="what is asked for")
+    cells = "COLUMN=VALUE such as age=20..39 (several of one column: any of them); of households also 'some member age=0..15'"
+    parser.add_argument("--of", metavar="WHAT", action="append", default=[], help="a column for mean, median and table, or " + cells)
+    parser.add_argument("--among", metavar="COLUMN=VALUE", action="append", default=[], help="the group (default: everybody)")
+    parser.add_argument("--versus", metavar="COLUMN=VALUE", action="append", default=[], help="the other group, of a difference")
+    parser.add_argument("--by", metavar="COLUMN", help="an answer for each of its values")
+    parser.add_argument("--weighted", action="store_true", help="people count as their survey weight says")
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -72,6 +85,15 @@ def _verify(options: argparse.Namespace) -> int:
             stream.write(report.page.encode())
     print_result(f"{conclusions[report.verdict]} {report.unseen}".strip())
     return {verdicts.CONSISTENT: 0, verdicts.PARTLY: UNCHECKED, verdicts.INCONSISTENT: FAILED}[report.verdict]
+
+
+def _ask(options: argparse.Namespace) -> None:
+    from dpsynth_core.bundle import confined
+    from dpsynth_core.report.asking import Typed
+
+    typed = Typed(options.statistic, options.of, options.among, options.versus, options.by, options.weighted)
+    for line in confined.asked(options.bundle, typed, _limits(options, Limits())):
+        print_result(line)
 
 
 def _sample(options: argparse.Namespace) -> None:

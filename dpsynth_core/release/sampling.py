@@ -157,13 +157,14 @@ def cells_of(domain: Domain, where: Where) -> Cells:
     return cells
 
 
-def parse_where(domain: Domain, texts: Sequence[str]) -> Where:
-    """COLUMN=VALUE, each; of one column several are any of them. A name or a value may have "=" in it. Raises InputError."""
+def parse_where(domain: Domain, texts: Sequence[str], field: str = "where") -> Where:
+    """COLUMN=VALUE, each; of one column several are any of them. A name or a value may have "=" in it. Raises InputError, which calls them
+    `field`."""
     where: dict[str, list[str]] = {}
     for text in texts:
         parts = [(text[:i], text[i + 1 :]) for i, sign in enumerate(text) if sign == "="]
         if not parts:
-            raise InputError("where", f"{shown(text)} is not COLUMN=VALUE", "write for example region=north")
+            raise InputError(field, f"{shown(text)} is not COLUMN=VALUE", "write for example region=north")
         meant = next((part for part in parts if part[0] in domain and part[1] in domain[part[0]].cell_labels()), None)
         column, value = meant or next((part for part in parts if part[0] in domain), parts[0])
         where.setdefault(column, []).append(value)

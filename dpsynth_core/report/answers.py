@@ -40,7 +40,7 @@ PHRASES: Mapping[str, str] = {
     MEDIAN: "The median of {column} is {value} for {group}.",
     "difference of means": "The mean of {column} differs by {value}: {group}, less {versus}.",
     "difference of shares": "The share with {cells} differs by {value}: {group}, less {versus}.",
-    TABLE: "How {group} divide over {columns}. The group is {value} of all people.",
+    TABLE: "The division of {group} over {columns}. The group is {value} of all people.",
     "nobody": "No synthetic row is in this group, and nothing else that was released says anything of it.",
     "rows": "In the synthetic rows: {rows}.",
     "interval": "The true number is between {low} and {high}, with 95% confidence.",

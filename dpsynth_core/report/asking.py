@@ -21,6 +21,7 @@ from dpsynth_core.evaluation.questions.question import COUNT, DIFFERENCE, MEAN, 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.visible import visible
 from dpsynth_core.release.release import Release
+from dpsynth_core.release.sampling import parse_where
 from dpsynth_core.report import answers as words
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER, Link
@@ -46,6 +47,19 @@ class Asked:
     of: Cells | str | Sequence[str] | None
     among: Cells | None
     versus: Cells | None
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The same as texts, each COLUMN=VALUE; of one column several are any of them. Of households, behind "some member " or "no member " it
+    is what some member is, or none: one member is all of it. of: names of columns where a statistic is of columns."""
+
+    statistic: str
+    of: Sequence[str] = ()
+    among: Sequence[str] = ()
+    versus: Sequence[str] = ()
+    by: str | None = None
+    weighted: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,6 +140,26 @@ def ask(made: Release, asked: Asked, by: str | None, weighted: bool = False) -> 
         sentences = words.sentences(domain, question, found, phrases)
         return _said(known, question, found.stated, standing, "", tuple(_spoken(domain, [one]) for one in sentences))
     return _table(known, question, found, standing, phrases)
+
+
+def ask_typed(made: Release, typed: Typed) -> Answer | Answers:
+    """The same question in texts. Raises InputError."""
+    of: Any = typed.of
+    if typed.statistic in (MEAN, MEDIAN) or (typed.statistic == DIFFERENCE and len(of) == 1 and "=" not in of[0]):
+        of = of[0] if len(of) == 1 else None
+    elif typed.statistic != TABLE:
+        of = _cells_typed(made, of, "of")
+    among, versus = _cells_typed(made, typed.among, "among"), _cells_typed(made, typed.versus, "versus")
+    asked = Asked(typed.statistic, of, among, versus)
+    return ask(made, asked, typed.by, typed.weighted)
+
+
+def _cells_typed(made: Release, texts: Sequence[str], field: str) -> Cells:
+    if (link := made.plan.link) is None:
+        return parse_where(made.domain, texts, field)
+    of_members = {word: [text.removeprefix(f"{word} ") for text in texts if text.startswith(f"{word} ")] for word in (SOME, NO)}
+    own = parse_where(Domain(link.columns), [text for text in texts if not text.startswith((f"{SOME} ", f"{NO} "))], field)
+    return {**own, **{word: parse_where(link.members, said, field) for word, said in of_members.items() if said}}
 
 
 def _of_households(made: Release, link: Link, asked: Asked, weighted: bool) -> tuple[Known, Asked]:

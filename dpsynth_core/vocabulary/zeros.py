@@ -139,7 +139,7 @@ def _add_orders(tables: dict[Clique, Cells], rules: Sequence[Order], attributes:
 def _sizes(columns: Iterable[str], by_name: Mapping[str, Attribute], field: str) -> tuple[int, ...]:
     for name in columns:
         if name not in by_name:
-            raise InputError(field, f"{column_field(name)} is not in the domain", "check the spelling, or remove the rule")
+            raise InputError(field, f"{column_field(name)} is not in the domain", "check the spelling, or leave it out")
     sizes = tuple(by_name[name].size for name in columns)
     if math.prod(sizes) > MAX_CELLS:
         problem = f"its columns have {many(math.prod(sizes))} cells together"

@@ -160,6 +160,7 @@ def strange_files(rng: random.Random, place: Path) -> Attempt:
             ("reproduce", strange, "--out", "out"),
             ("sample", strange, "--rows", "5", "--output", "more.csv"),
             ("compare", strange, strange, "--report", "changed.html"),
+            ("ask", strange, "count"),
             ("next", strange, "people.csv", "--out", "next.json"),
             ("ledger", "check", strange),
             ("ledger", "restore", "--reason", "the disk failed", strange),

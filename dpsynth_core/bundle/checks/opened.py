@@ -14,12 +14,13 @@ import pyarrow.csv as pcsv
 from numpy.typing import NDArray
 
 from dpsynth_core.bundle.reproduce import other_versions
-from dpsynth_core.bundle.unpack import Bundle
+from dpsynth_core.bundle.unpack import DAMAGE, Bundle
 from dpsynth_core.claims.claim import Final
 from dpsynth_core.claims.outcome import Wrong, expect, some
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.arrow_times import holds_times
 from dpsynth_core.foundation.content import Content
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.interface import SealedKernel
@@ -214,3 +215,11 @@ class Opened:
         end = len(self.charges) - sum(answer.charges for answer in self.answers[answers.stop :])
         charges = self.charges[end - sum(answer.charges for answer in repeated) : end]
         return replaying(self.plan.domain, self.plan.unit, self.plan.shares, repeated, charges)
+
+
+def whole(bundle: Bundle) -> Release:
+    """What a bundle says, with its rows; nothing is checked but that it can be read. Raises InputError."""
+    try:
+        return Opened(bundle, releases.from_json(bundle.document)).whole
+    except (Wrong, *DAMAGE):
+        raise InputError("bundle", "it is damaged", "download it again, or verify it to see what is wrong") from None
