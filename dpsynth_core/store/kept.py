@@ -11,7 +11,7 @@ from dpsynth_core.bundle.pack import pack
 from dpsynth_core.foundation.private_files import alone, private_directory, private_file
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release.release import Release
-from dpsynth_core.store import chain, charging, in_process, spools
+from dpsynth_core.store import chain, charging, fingerprints, in_process, ledger, spools
 from dpsynth_core.store.faults import explained
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.home import home
@@ -35,10 +35,10 @@ def one_at_a_time(plan: Plan) -> AbstractContextManager[None]:
 
 
 def earlier(plan: Plan) -> Path | None:
-    """The release of this very plan for this very table that was charged last and kept. None where there is none, or where the last run
-    was interrupted, and goes on if the plan is made again. Reads the table once where the plan was charged before."""
+    """The release of this very plan for this very table, read likewise, that was charged last and kept. None where there is none, or where
+    the last run was interrupted, and goes on if the plan is made again. Reads the table where the plan was charged before."""
     for run in charging.charged_before(plan):
-        if (path := home() / "releases" / f"{run}.zip").exists():
+        if (path := home() / "releases" / f"{run}.zip").exists() and ledger.is_charged_for(run, fingerprints.of_spec(plan.spec)):
             return path
         if spools.spool_file(run).exists():
             return None
