@@ -61,9 +61,15 @@ def serving(
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Linux gives it to nobody else while this process lives: a socket that does not listen has it, beside which a server may."""
+    probe = socket.socket()
+    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers set it
+    probe.bind(("127.0.0.1", 0))
+    _HELD.append(probe)
+    return int(probe.getsockname()[1])
+
+
+_HELD: list[socket.socket] = []
 
 
 def _wait(url: str, process: subprocess.Popen[bytes]) -> None:

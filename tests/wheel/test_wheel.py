@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import SECONDS
+from tests.servers import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -152,9 +152,7 @@ def zip_of_a_workbook(folder: Path) -> bytes:
 def test_the_app_starts_from_the_wheel(installed: Path, wheel: Path, tmp_path: Path) -> None:
     done = run(installed / "python", "-m", "pip", "install", "--only-binary", ":all:", f"{wheel}[studio]", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "DPSYNTH_HOME": str(tmp_path / "home")}
     command = [str(installed / "dpsynth-studio"), "studio", "--no-browser", "--port", str(port)]
     with (tmp_path / "log").open("w") as log, subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=log, stderr=log) as server:
