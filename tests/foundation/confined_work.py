@@ -47,7 +47,8 @@ def end(code: str) -> Iterator[Any]:
 
 
 def half_an_answer() -> Iterator[Any]:
-    """Dies in the middle of a message."""
+    """Dies in the middle of its second message, which nobody reads meanwhile."""
+    yield os.getpid()
     signal.setitimer(signal.ITIMER_REAL, 0.5)
     yield bytes(50 << 20)
 
