@@ -500,7 +500,9 @@ from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.store import accounts, faults, ledger
 from dpsynth_core.store.database import transaction
 ends = {"won": [], "refused": [], "in doubt": [], "beyond": []}
-for i in range(40):
+for i in range(10_000):
+    if i >= 40 and ends["refused"]:
+        break
     how, run = "won", f"{sys.argv[1]}-{i}"
     try:
         with transaction() as db:
