@@ -37,6 +37,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from tests import postgres
+from tests.patience import wait_until
 from tests.refusals import refused
 from tests.sources import database_tables
 from tests.tiers import examples
@@ -367,6 +368,12 @@ def test_a_statement_that_takes_too_long_is_ended() -> None:
     refused(connection.rows, "SELECT pg_sleep(60)", saying="timeout")
 
 
+def logs_all() -> bool:
+    """Whether the server has read its settings again."""
+    with postgres.connect() as connection:
+        return connection.execute("SHOW log_statement").fetchone() == ("all",)
+
+
 def test_the_log_of_the_server_has_no_counts_and_no_values() -> None:
     """Statements may be in it, with the names of columns; errors quote no value, because there is none."""
     table = postgres.new_table()
@@ -374,7 +381,7 @@ def test_the_log_of_the_server_has_no_counts_and_no_values() -> None:
         connection.execute("ALTER SYSTEM SET log_statement = 'all'")
         connection.execute("SELECT pg_reload_conf()")
         connection.execute(f"CREATE TABLE {table} AS SELECT 'zebra' || i AS choice FROM generate_series(1, 77777) i")
-    clock.sleep(0.2)
+    wait_until(logs_all)
     before = len(postgres.log())
     opened(Domain((CHOICES,)), {"path": postgres.address(), "table": table}).counts([("choice",)])
     said = postgres.log()[before:]
