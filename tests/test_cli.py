@@ -623,7 +623,7 @@ def test_too_little_memory_to_begin_is_said_at_once_and_nothing_is_charged(place
     for arguments in (["verify", "release.zip"], ["synthesize", *given]):
         words = shlex.join([sys.executable, "-m", "dpsynth_core", *arguments])
         limited = ["bash", "-c", f"ulimit -v 400000; exec {words}"]
-        done = subprocess.run(limited, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(limited, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=SECONDS)
         assert done.returncode == cli.BAD_INPUT
         assert done.stderr.startswith("error: memory: too little is left for this process to begin: it takes 900 MB; raise the limit")
         assert len(done.stderr.splitlines()) == 1
@@ -763,7 +763,7 @@ def test_a_second_signal_ends_at_once() -> None:
     process.send_signal(signal.SIGTERM)
     assert stored(process, "interrupted: ending after this step")
     process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == cli.INTERRUPTED
+    assert process.wait(SECONDS) == cli.INTERRUPTED
     assert balance.spent("people").rho > 0
 
 
@@ -771,7 +771,7 @@ def test_a_killed_run_stays_charged() -> None:
     process = start("--set", "rounds_per_attribute=100")
     assert stored(process, "round")
     process.kill()
-    assert process.wait(30) == -signal.SIGKILL
+    assert process.wait(SECONDS) == -signal.SIGKILL
     assert not Path("out/release.json").exists()
     assert balance.spent("people").rho > 0
 

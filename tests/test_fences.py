@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import SECONDS
+
 ROOT = Path(__file__).resolve().parents[1]
 SCREENS = ("web", "charts", "cli", "report")
 BUDGET = {"epsilon", "delta", "rho"}
@@ -200,7 +202,7 @@ BREAKS = {
 
 
 def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=SECONDS, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from packaging.utils import canonicalize_name
 
 from dpsynth_core.foundation.causes import EXTRAS
 from dpsynth_core.sources.demo import demo_domain
+from tests.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "dpsynth_core"
@@ -42,7 +43,7 @@ def locked(name: str) -> dict[str, list[Requirement]]:
 
 
 def run(*command: str, cwd: Path = ROOT, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=SECONDS, check=False)
 
 
 def lint_imports(tree: Path, *options: str) -> subprocess.CompletedProcess[str]:

@@ -344,7 +344,7 @@ def test_more_rows_of_a_group_are_drawn_with_what_is_known_of_their_errors(done:
     assert app.button(key="draw_rows").disabled
     values = next(one for one in app.multiselect if one.label == "With")
     app = values.set_value(values.options[:1]).run()
-    app = app.button(key="draw_rows").click().run(timeout=60)
+    app = app.button(key="draw_rows").click().run()
     assert "Errors were measured of the released rows" in words(app)
     assert [one.label for one in app.get("download_button")] == ["Download 200 rows as CSV"]
 

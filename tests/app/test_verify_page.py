@@ -254,11 +254,11 @@ def test_more_rows_of_a_published_bundle_are_drawn_or_refused_by_name() -> None:
     app = shown(packed())
     app.number_input(key="sampled_rows").set_value(70)
     app.text_area(key="sampled_where").set_value("sex=female\nage=20 to 39")
-    app = app.button(key="draw_rows").click().run(timeout=120)
+    app = app.button(key="draw_rows").click().run()
     assert "Errors were measured of the released rows" in plain(app)
     assert "Download 70 rows as CSV" in [one.label for one in app.get("download_button")]
     app.text_area(key="sampled_where").set_value("age=0 to 19\nmarital_status=widowed")
-    app = app.button(key="draw_rows").click().run(timeout=120)
+    app = app.button(key="draw_rows").click().run()
     assert "the plan says that 'age' '0 to 19' and 'marital_status' 'widowed' cannot be" in plain(app)
 
 

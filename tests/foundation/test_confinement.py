@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from dpsynth_core.foundation import confinement
+from tests.patience import SECONDS
 
 LIMITED = "from dpsynth_core.foundation.confinement import Limits, limit; limit(Limits(megabytes=200, seconds=1))\n"
 GREEDY = "bytes(400 << 20)"
@@ -16,7 +17,7 @@ ENDLESS = "while True: pass"
 
 
 def ended(program: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-c", program], env=confinement.environment(), capture_output=True, timeout=60)
+    return subprocess.run([sys.executable, "-c", program], env=confinement.environment(), capture_output=True, timeout=SECONDS)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep to a limit on memory")

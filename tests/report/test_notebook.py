@@ -31,6 +31,7 @@ from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.released import combined
 from tests.bundle import bundles, pack
 from tests.golden import goldens
+from tests.patience import SECONDS
 from tests.report import wizard
 from tests.report.explorable import hostile
 
@@ -140,7 +141,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
     folders["gaussian twice"] = _with_another(unpacked(goldens.kept("gaussian"), tmp_path_factory.mktemp("bundle")), folders["gaussian"])
     asked = ASKED | {name: list(_noisy_counts(make())) for name, make in wizard.RELEASES.items()}
     work = {name: [str(folder), asked.get(name, [])] for name, folder in folders.items()}
-    done = subprocess.run([sys.executable, "-I", "-c", PROGRAM], input=json.dumps(work), capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-I", "-c", PROGRAM], input=json.dumps(work), capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stderr
     return {name: Ran(*result) for name, result in json.loads(done.stdout).items()}
 

@@ -11,6 +11,7 @@ import pytest
 from dpsynth_core.foundation import wings
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.privacy.registry import everything
+from tests.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 ALONE = """
@@ -33,7 +34,7 @@ print(sum(name.startswith("dpsynth_core.research") for name in sys.modules))
 
 @pytest.mark.slow  # loads the whole core in a fresh interpreter
 def test_the_core_loads_without_the_wing_and_keeps_its_own_mechanisms_and_operations() -> None:
-    done = subprocess.run([sys.executable, "-c", ALONE], cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run([sys.executable, "-c", ALONE], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=True)
     mechanisms, operations, loaded = done.stdout.splitlines()[-3:]
     assert loaded == "0"
     assert mechanisms.split()[0] == "aim"

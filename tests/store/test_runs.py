@@ -252,7 +252,7 @@ def test_a_worker_that_ignores_the_polite_signal_is_killed_after_the_grace(
     assert runs.get("ann", run).state == "cancelling"
     wait_for(lambda: ended(run))
     assert runs.get("ann", run).state == "cancelled"
-    assert started[0].wait(5) == -signal.SIGKILL
+    assert started[0].wait(SECONDS) == -signal.SIGKILL
     assert balance.spent("people").rho == pytest.approx(runs.get("ann", run).rho)
 
 

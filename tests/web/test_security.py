@@ -121,7 +121,7 @@ assert "altair" in sys.modules
 
 
 def test_the_modules_of_every_page_are_loaded_before_the_first_visit() -> None:
-    subprocess.run([sys.executable, "-c", CHECK], cwd=ROOT, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", CHECK], cwd=ROOT, check=True, timeout=SECONDS)
 
 
 _FAILING = """
