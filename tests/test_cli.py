@@ -342,7 +342,8 @@ def test_a_bundle_whose_brand_of_looks_was_taken_out_is_not_consistent() -> None
     assert cli.main(["verify", "forged.zip"]) == cli.FAILED
 
 
-def test_how_long_it_took_is_told_to_the_curator_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_how_long_it_took_is_told_to_the_curator_alone(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synthesis, "today", lambda: "2026-11-27")  # the day is published, and both are made on one
     assert synthesize("--seed", "7", "--private-notes") == 0
     out, err = capsys.readouterr()
     assert out == ""
