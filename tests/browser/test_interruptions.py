@@ -85,10 +85,18 @@ def test_a_run_is_made_by_the_keyboard_alone(page: Page, server: Server) -> None
     expect(page.get_by_text(re.compile(r"Cancelled\.")).first).to_be_visible(timeout=LONG_MS)
 
 
-def worker_of(project: str) -> int | None:
-    with reading() as db:
-        row = db.execute("SELECT pid FROM workers JOIN jobs ON jobs.id = workers.job WHERE jobs.project = ?", (project,)).fetchone()
-    return row and row[0]
+def worker_of(project: str) -> int:
+    """The process that works on its run, as soon as there is one."""
+    found: list[int] = []
+
+    def began() -> bool:
+        with reading() as db:
+            rows = db.execute("SELECT pid FROM workers JOIN jobs ON jobs.id = job WHERE project = ? AND pid IS NOT NULL", (project,))
+            found.extend(row["pid"] for row in rows)
+        return bool(found)
+
+    wait_until(began)
+    return found[0]
 
 
 @pytest.mark.slow
@@ -100,8 +108,7 @@ def test_a_killed_worker_is_said_to_be_lost_its_charge_stays_and_the_next_run_st
     seal_and_run(page)
     expect(page.get_by_text("charge is final")).to_be_visible(timeout=LONG_MS)
     monkeypatch.setenv("DPSYNTH_HOME", str(server.home))
-    wait_until(lambda: worker_of(project) is not None)
-    os.kill(int(worker_of(project) or 0), signal.SIGKILL)
+    os.kill(worker_of(project), signal.SIGKILL)
     expect(page.get_by_text(re.compile(r"Lost\. .*ε 1 .*is charged"))).to_be_visible(timeout=LONG_MS)
     seal_and_run(page)
     page.get_by_role("button", name="Cancel").click()
