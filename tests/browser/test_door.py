@@ -148,7 +148,7 @@ def test_the_page_for_strangers_has_no_serious_finding_and_asks_for_nothing(stra
 
 def test_the_token_leaves_the_address_and_scripts_never_see_the_cookie(page: Page, server: Server) -> None:
     opened(page, server, "/ledger")
-    assert re.fullmatch(re.escape(server.url) + r"/ledger\?project=\w+", page.url)
+    expect(page).to_have_url(re.compile(f"^{re.escape(server.url)}" + r"/ledger\?project=\w+$"))
     (cookie,) = [c for c in page.context.cookies() if c["name"].startswith("dpsynth")]
     assert cookie["httpOnly"]
     assert cookie["sameSite"] == "Strict"
@@ -166,11 +166,11 @@ def test_reload_deep_link_and_a_second_tab_need_the_token_no_more(page: Page, se
     settled(page)
     page.reload()
     expect(page.get_by_role("heading", level=1)).to_have_text("Data")
-    assert page.url == address
+    expect(page).to_have_url(address)
     second = page.context.new_page()
     second.goto(address.replace("/?", "/results?"))
     expect(second.get_by_role("heading", level=1)).to_have_text("Results")
-    assert second.url.split("project=")[1] == address.split("project=")[1]
+    expect(second).to_have_url(re.compile(f"project={address.split('project=')[1]}$"))
     expect(second.get_by_role("combobox", name="Project")).to_have_value("Kept")
 
 

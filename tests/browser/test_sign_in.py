@@ -59,7 +59,7 @@ def test_people_see_their_own_projects_and_nobody_elses(page: Page, browser: Bro
     sign_in(other, shared, provider, BEN)
     other.goto(hers)
     expect(other.get_by_role("combobox", name="Project")).to_have_value("First release")
-    assert other.url != hers
+    expect(other).not_to_have_url(hers)
     again = browser.new_context().new_page()
     sign_in(again, shared, provider, ANN)
     again.goto(hers)
