@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, TimeoutError, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, TimeoutError, expect, sync_playwright
 
 from dpsynth_core.sources import demo
 from dpsynth_core.store import projects
@@ -28,8 +28,8 @@ FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 PATIENCE_MS = 1000 * SECONDS
 LONG_MS = 2 * PATIENCE_MS
 """For a whole run or sweep."""
-LIST_MS = 20_000
-"""For an option of a list that is open."""
+SOON_MS = 20_000
+"""For what comes at once where the machine has time: an option of a list that is open."""
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -201,14 +201,19 @@ def fill(page: Page, label: str, text: str) -> None:
 
 
 def choose(page: Page, label: str, option: str) -> None:
-    """Pick an option of a select box. A list that is opened while the page is still being drawn closes again: then it is opened once more,
-    as a person does."""
-    box, wanted = page.get_by_role("combobox", name=label, exact=True), page.get_by_role("option", name=option, exact=True)
+    """Pick an option of a select box."""
+    choose_in(page, page.get_by_role("combobox", name=label, exact=True), option)
+
+
+def choose_in(page: Page, box: Locator, option: str | None = None) -> None:
+    """Pick an option of the list that a box opens, the first unless it is named. A list that is opened while the page is still being drawn
+    closes again: then it is opened once more, as a person does."""
+    wanted = page.get_by_role("option", name=option, exact=True).first
     expect(box).to_be_visible()
     settled(page)
     box.click()
     try:
-        wanted.click(timeout=LIST_MS)
+        wanted.click(timeout=SOON_MS)
     except TimeoutError:
         box.click()
         wanted.click()

@@ -21,7 +21,7 @@ from dpsynth_core.web.shell import steps
 from dpsynth_core.web.tradeoffs import sweep_form
 from tests.app.demo_project import draft, finished_run, hostile_project, project
 from tests.app.test_linked_pages import linked
-from tests.browser.conftest import LONG_MS, Server, cut_on_a_phone, go_to, opened, settled, unfold
+from tests.browser.conftest import LONG_MS, Server, choose_in, cut_on_a_phone, go_to, opened, settled, unfold
 from tests.bundle import pack
 from tests.patience import wait_until
 
@@ -81,9 +81,8 @@ def copy_dialog(page: Page) -> None:
 
 def release_beside(page: Page) -> None:
     """A finished release is chosen beside the curves."""
-    page.get_by_role("combobox", name="Finished releases beside it").press("ArrowDown")
-    page.get_by_role("option").first.click()
-    settled(page)
+    choose_in(page, page.get_by_role("combobox", name="Finished releases beside it"))
+    page.mouse.move(0, 0)
     expect(page.locator("svg", has_text="Diamond with a name").first).to_be_visible()
 
 

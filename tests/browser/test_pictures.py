@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.demo_project import finished_run, project
-from tests.browser.conftest import Server, cut_on_a_phone, opened, settled, unfold
+from tests.browser.conftest import Server, choose, cut_on_a_phone, opened, settled, unfold
 
 pytestmark = pytest.mark.browser
 
@@ -72,9 +72,7 @@ def test_errors_bounds_and_baselines_are_drawn_and_no_phone_cuts_them(page: Page
         expect(drawing).to_have_count(1)
         for words in told:
             expect(drawing.get_by_text(words).first).to_be_visible()
-    box = page.get_by_role("combobox", name="Sort by")
-    box.click()
-    page.get_by_role("option", name="Columns alone", exact=True).click()
+    choose(page, "Sort by", "Columns alone")
     expect(page.locator("svg.marks", has_text="By: columns alone")).to_have_count(1)
     assert cut_on_a_phone(page) == []
     views.get_by_text("Bound against error", exact=True).click()

@@ -17,12 +17,10 @@ from dpsynth_core.store import processes, sweeps
 from dpsynth_core.store.database import reading
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import draft, project
-from tests.browser.conftest import Server, fill, go_to, in_project, opened, settled, simulated
+from tests.browser.conftest import LONG_MS, Server, choose_in, fill, go_to, in_project, opened, settled, simulated
 from tests.patience import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]  # whole runs in front of a real browser
-
-LONG_MS = 180_000  # a sweep or a run, on a machine that other tests keep busy
 
 
 def toggle(page: Page, mechanism: str) -> None:
@@ -55,12 +53,8 @@ def test_from_the_demo_over_a_sweep_to_a_release(page: Page, server: Server) -> 
     fill(page, "Rows", "2000")
     toggle(page, "AIM")  # takes longest, and two of its trials are enough elsewhere
     toggle(page, "Gaussian answers")
-    page.get_by_role("combobox", name=re.compile("How strongly")).click()
-    page.get_by_role("option", name="medium", exact=True).click()
-    settled(page)
-    page.get_by_role("combobox", name=re.compile("Repeats")).click()
-    page.get_by_role("option", name="1", exact=True).click()
-    settled(page)
+    choose_in(page, page.get_by_role("combobox", name=re.compile("How strongly")), "medium")
+    choose_in(page, page.get_by_role("combobox", name=re.compile("Repeats")), "1")
     page.get_by_role("button", name="Start 15 trials").click()
     expect(page.get_by_text(re.compile(r"\d+ of 15 trials · about .* left"))).to_be_visible()
     expect(page.get_by_text("15 of 15 trials")).to_be_visible(timeout=LONG_MS)

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from dpsynth_core.store import runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import finished_run
-from tests.browser.conftest import Server, choose, in_project, settled, simulated
+from tests.browser.conftest import Server, choose, choose_in, in_project, settled, simulated
 
 pytestmark = pytest.mark.browser
 
@@ -53,8 +53,7 @@ def test_what_is_ticked_survives_a_reload_and_what_is_said_is_kept_in_every_row(
     settled(page)
     for column, side, value in (("sex", "If", "female"), ("employment", "then", "employed")):
         choose(page, side, column)
-        page.get_by_placeholder("Choose values").first.click()
-        page.get_by_role("option", name=value, exact=True).click()
+        choose_in(page, page.get_by_placeholder("Choose values").first, value)
         page.keyboard.press("Escape")
         settled(page)
     page.get_by_role("button", name="Add rule").click()
