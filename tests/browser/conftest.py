@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -29,7 +30,7 @@ PATIENCE_MS = 1000 * SECONDS
 LONG_MS = 2 * PATIENCE_MS
 """For a whole run or sweep."""
 SOON_MS = 20_000
-"""For what comes at once where the machine has time: an option of a list that is open."""
+"""For what comes at once where the machine has time: an option of a list that is open, a page in another width."""
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -131,12 +132,26 @@ def go_to(page: Page, title: str) -> None:
     settled(page)
 
 
+def fits(page: Page, width: int) -> bool:
+    """Whether nothing has to be scrolled sideways in a window of this width, as soon as all is drawn anew in it."""
+    try:
+        page.wait_for_function(_FITS, arg=width, timeout=SOON_MS)
+    except TimeoutError:
+        return False
+    return True
+
+
+_FITS = """(width) => [document.documentElement, document.querySelector(".stMainBlockContainer")]
+    .every((part) => !part || part.scrollWidth <= width)"""
+
+
 def cut_on_a_phone(page: Page) -> list[str]:
-    """Texts of charts that a phone cuts at a side. The window is as narrow from here on."""
+    """Texts of charts that a phone cuts at a side. The window is as narrow from here on; charts are drawn anew in it a moment later."""
     page.set_viewport_size({"width": 390, "height": 800})
-    settled(page)
-    texts: list[str] = page.evaluate(_CUT)
-    return texts
+    end = time.monotonic() + SOON_MS / 1000
+    while (texts := settled(page).evaluate(_CUT)) and time.monotonic() < end:
+        pass
+    return list(texts)
 
 
 _CUT = """() => [...document.querySelectorAll("[data-testid=stVegaLiteChart] svg")].flatMap((drawing) => {

@@ -15,6 +15,7 @@ from tests.browser.conftest import (
     Server,
     decline_comparison,
     fill,
+    fits,
     in_project,
     new_project,
     opened,
@@ -199,9 +200,7 @@ def test_no_page_scrolls_sideways_or_cuts_a_figure(page: Page, server: Server) -
     for shown, following in pairwise(("Data", "Domain", "Workload", "Budget", "Mechanism", None)):
         for width in (390, 1280):
             page.set_viewport_size({"width": width, "height": 720})
-            settled(page)
-            wide = page.evaluate("[document.documentElement.scrollWidth, document.querySelector('.stMainBlockContainer').scrollWidth]")
-            assert max(wide) <= width, shown
+            assert fits(settled(page), width), shown
             buttons = [page.get_by_test_id("stBottom").get_by_role("button", name=name).bounding_box() for name in ("Back", "Continue")]
             assert len({box["y"] for box in buttons if box}) == 1, f"Back and Continue of {shown} are not on one line"
             assert page.evaluate(CUT_FIGURES) == [], shown

@@ -17,7 +17,7 @@ from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.bundle import decision
 from dpsynth_core.store import runs
 from dpsynth_core.store.home import LOCAL_OWNER
-from tests.browser.conftest import LONG_MS, Server, download, go_to, in_project, opened, settled
+from tests.browser.conftest import LONG_MS, Server, download, fits, go_to, in_project, opened, settled
 from tests.browser.test_accessibility import findings
 from tests.bundle import pack
 
@@ -96,8 +96,7 @@ def test_an_officer_signs_a_verdict_in_three_screens(page: Page, server: Server,
     settled(page)
     assert findings(page) == []
     page.set_viewport_size({"width": 390, "height": 800})
-    settled(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert fits(settled(page), 390)
 
 
 def test_an_analyst_gets_an_answer_with_its_interval_from_the_bundle_alone(
