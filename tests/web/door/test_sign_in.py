@@ -267,7 +267,7 @@ def test_a_page_whose_browser_says_nothing_ends_with_the_hour_too(installation: 
     async def send(message: Any) -> None:
         sent.append(message)
 
-    named = header(cookies(iat=time.time() - roles.SIGNED_IN_SECONDS + 1)) | {"origin": ORIGIN, "host": "studio.example.org"}
+    named = header(cookies(iat=time.time() - roles.SIGNED_IN_SECONDS + 3)) | {"origin": ORIGIN, "host": "studio.example.org"}
     scope = {"type": "websocket", "path": STREAM, "headers": [(key.encode(), value.encode()) for key, value in named.items()]}
     asyncio.run(asyncio.wait_for(doors.Guard(app)(scope, receive, send), SECONDS))
     assert reached == ["websocket.connect", "websocket.disconnect"]
