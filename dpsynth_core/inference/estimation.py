@@ -16,7 +16,6 @@ import numpy as np
 
 from dpsynth_core.inference.contraction import Contractor, Labels, Table
 from dpsynth_core.inference.folding import Folding
-from dpsynth_core.inference.junction_tree import mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of, structure_of
 from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.domain import Domain
@@ -99,7 +98,7 @@ def estimate(
     start = [np.zeros([structure.sizes[a] for a in labels]) for labels in structure.cliques]
     if warm_start is not None:
         for labels, table in zip(warm_start.structure.cliques, warm_start.log_potentials, strict=True):
-            home = _containing(structure, labels)
+            home = structure.containing(labels)
             start[home] += expand(table, labels, structure.cliques[home])
     pace = warm_start.pace if warm_start is not None and warm_start.pace >= LEAST_TO_START else 1.0
     terms = [_term(structure, folding, noisy, total) for noisy in counts.values()]
@@ -143,7 +142,7 @@ def _raked(structure: Structure, potentials: Sequence[Table], shares: Mapping[La
         for _ in range(SWEEPS):
             off = 0.0
             for labels, wanted in shares.items():
-                home = _containing(structure, labels)
+                home = structure.containing(labels)
                 clique = structure.cliques[home]
                 now = project(structure.calibrate(tables).marginals[home], clique, labels)
                 good, off = tables, max(off, float(np.abs(now - wanted).sum()))
@@ -156,18 +155,11 @@ def _raked(structure: Structure, potentials: Sequence[Table], shares: Mapping[La
     return good
 
 
-def _containing(structure: Structure, labels: Labels) -> int:
-    """Index of the smallest clique that contains the labels."""
-    wanted = mask_of(labels)
-    holders = [i for i, c in enumerate(structure.cliques) if wanted & mask_of(c) == wanted]
-    return min(holders, key=lambda i: structure.program.cells(structure.cliques[i]))
-
-
 def _term(structure: Structure, folding: Folding, noisy: MarginalCounts, total: float) -> _Term:
     """noisy: of every cell of a marginal of the domain."""
     measured, values, variances = noisy.clique, noisy.values, noisy.variances
     labels = labels_of(folding.domain, measured)
-    home = _containing(structure, labels)
+    home = structure.containing(labels)
     clique = structure.cliques[home]
     axes = summed_axes(clique, labels)
     shape = tuple(structure.sizes[a] if a in labels else 1 for a in clique)

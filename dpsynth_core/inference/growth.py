@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 Booleans = NDArray[np.bool_]
@@ -50,18 +51,30 @@ def pair_growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[i
     """`growth` of every pair; inf where no number holds it. Shape (attributes, attributes), symmetric."""
     count = len(order)
     places, inside, logarithms, cells = _by_place(order, clusters, sizes)
-    alone = np.eye(count, dtype=bool)
-    carried = np.concatenate([inside & ~alone, alone])  # what a cluster leaves behind; or an attribute that nothing has taken in yet
-    first = np.where(carried.any(axis=1), carried.argmax(axis=1), count)
+    rows, columns = np.nonzero(inside)
+    rest, alone = rows != columns, np.arange(count)
+    # what is carried: an attribute that nothing has taken in yet; or what a cluster leaves behind
+    number, held = np.concatenate([alone, count + rows[rest]]), np.concatenate([alone, columns[rest]])
+    first = np.full(2 * count, count)
+    np.minimum.at(first, number, held)
+    each = 1 + 1j * logarithms  # sums of it are a number of attributes, and the logarithm of their cells
+    carried = scipy.sparse.csr_array((each[held], (number, held)), shape=(2 * count, count))
+    whole = carried.sum(axis=1)
+    shared = (scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(count, count)) @ carried.T).tocoo()
+    left, some = whole[shared.col] - shared.data, (shared.row, shared.col)
+    complete = np.tile(whole.real == 0, (count, 1))
+    complete[some] = left.real == 0
     with np.errstate(over="ignore", invalid="ignore"):
-        taken_in = cells[:, None] * (np.rint(np.exp(~inside @ (carried * logarithms).T)) - 1)
+        taken_in = np.outer(cells, np.rint(np.exp(whole.imag)) - 1)
+        taken_in[some] = cells[shared.row] * (np.rint(np.exp(left.imag)) - 1)
     taken_in[np.isnan(taken_in)] = 0.0  # inf times what attributes of one value add
-    complete = (~inside).astype(np.float32) @ carried.T.astype(np.float32) == 0
     growth = np.zeros((count + 1, 2 * count))
     for place in reversed(range(count)):
-        after = np.where(first[place] <= first, growth[first[place]], growth[first, place])
-        growth[place] = np.where(complete[place], 0.0, taken_in[place] + after)
-    joined = np.triu(growth[:count, count:], 1)
+        later = slice(place + 1, count + place)  # attributes that come after it, and what clusters before it leave behind
+        then, other = first[count + place], first[later]
+        after = np.where(then <= other, growth[then, later], growth[other, count + place])
+        growth[place, later] = np.where(complete[place, later], 0.0, taken_in[place, later] + after)
+    joined = np.triu(growth[:count, :count], 1)
     by_attribute = np.empty_like(joined)
     by_attribute[np.ix_(places, places)] = joined + joined.T
     return by_attribute

@@ -5,10 +5,12 @@ stands for attribute i of the domain."""
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property, partial, reduce
+from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +33,7 @@ def bits(mask: int) -> Iterator[int]:
 
 def mask_of(attributes: Iterable[int]) -> int:
     """The bit mask of a collection of attribute indices."""
-    return functools.reduce(lambda m, a: m | (1 << a), attributes, 0)
+    return reduce(lambda m, a: m | (1 << a), attributes, 0)
 
 
 def adjacency(cliques: Iterable[int], size: int) -> list[int]:
@@ -49,9 +51,6 @@ class Elimination:
 
     order: tuple[int, ...]
     clusters: tuple[int, ...]
-
-    def cells(self, sizes: Sequence[int]) -> int:
-        return sum(cells_of(cluster, sizes) for cluster in self.clusters)
 
 
 def cells_of(mask: int, sizes: Sequence[int]) -> int:
@@ -74,18 +73,22 @@ def eliminate(graph: Sequence[int], sizes: Sequence[int], by_fill: bool = False)
         return (_fill(graph, a), cells) if by_fill else (cells, 0)
 
     costs = {a: cost(a) for a in left}
+    waiting = sorted((costs[a], a) for a in left)  # a heap, in which outdated costs stay
     order, clusters = [], []
     while left:
-        a = min(left, key=lambda v: (costs[v], v))
+        price, a = heappop(waiting)
+        if a not in left or price != costs[a]:
+            continue
         neighbours = graph[a]
         order.append(a)
         clusters.append(_take_out(graph, a))
         left.discard(a)
-        del costs[a]
         # Filling edges among the neighbours also changes the fill-in of attributes two steps away.
-        touched = functools.reduce(lambda m, b: m | graph[b], bits(neighbours), neighbours) if by_fill else neighbours
+        touched = reduce(lambda m, b: m | graph[b], bits(neighbours), neighbours) if by_fill else neighbours
         for b in bits(touched):
-            costs[b] = cost(b)
+            if (fresh := cost(b)) != costs[b]:
+                costs[b] = fresh
+                heappush(waiting, (fresh, b))
     return Elimination(tuple(order), tuple(clusters))
 
 
@@ -100,10 +103,22 @@ def _take_out(graph: list[int], a: int) -> int:
 def maximal(masks: Iterable[int]) -> list[int]:
     """Drop every mask contained in another one; largest first."""
     kept: list[int] = []
+    having = defaultdict[int, list[int]](list, {-1: kept})  # by attribute; the empty mask has none
     for mask in sorted(set(masks), key=lambda m: (-m.bit_count(), m)):
-        if not any(mask & other == mask for other in kept):
+        if not any(mask & other == mask for other in having[next(bits(mask), -1)]):
             kept.append(mask)
+            for a in bits(mask):
+                having[a].append(mask)
     return kept
+
+
+def holding(masks: Iterable[int]) -> dict[int, list[int]]:
+    """By attribute, the numbers of the masks that have it, ascending."""
+    having = dict[int, list[int]]()
+    for number, mask in enumerate(masks):
+        for a in bits(mask):
+            having.setdefault(a, []).append(number)
+    return having
 
 
 @dataclass(frozen=True)
@@ -129,35 +144,43 @@ def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
     graph = adjacency(cliques, len(sizes))
     eliminations = (eliminate(graph, sizes), eliminate(graph, sizes, by_fill=True))
     elimination = min(eliminations, key=lambda e: sum(cells_of(c, sizes) for c in maximal(e.clusters)))
-    left = maximal(elimination.clusters)
-    nodes, parent = [left.pop(0)], [-1]
-    best = dict.fromkeys(left, (0, 0))  # node -> (separator size, index of the tree node it hangs on)
-    for node in left:
-        best[node] = ((node & nodes[0]).bit_count(), 0)
-    while best:
-        node = max(best, key=lambda n: (best[n][0], -n))
-        parent.append(best.pop(node)[1])
+    every = maximal(elimination.clusters)
+    nodes, parent, having = list[int](), list[int](), holding(every)
+    widest = dict.fromkeys(every, 0)  # of nodes outside of the tree, their largest separator to it
+    waiting: list[tuple[float, int, int]] = [(-math.inf, every[0], -1), *((0, node, 0) for node in sorted(every[1:]))]
+    while waiting:
+        _, node, place = heappop(waiting)
+        if widest.pop(node, None) is None:
+            continue
         nodes.append(node)
-        for other, (weight, _) in best.items():
-            if (other & node).bit_count() > weight:
-                best[other] = ((other & node).bit_count(), len(nodes) - 1)
+        parent.append(place)
+        for other in (every[number] for a in bits(node) for number in having[a]):
+            if (shared := (other & node).bit_count()) > widest.get(other, shared):
+                widest[other] = shared
+                heappush(waiting, (-shared, other, len(nodes) - 1))
     return JunctionTree(tuple(nodes), tuple(parent), elimination)
 
 
 @dataclass(frozen=True)
 class _Solved:
-    """A graph's elimination. nodes: maximal cliques. cells: of these together. total: of all clusters of the elimination together."""
+    """A graph's elimination. count: cells of a cluster. total: of all clusters together."""
 
     elimination: Elimination
-    nodes: tuple[int, ...]
-    cells: int
-    total: int
+    count: Callable[[int], int]
 
-    @staticmethod
-    def of(elimination: Elimination, sizes: Sequence[int]) -> _Solved:
-        nodes = tuple(maximal(elimination.clusters))
-        cells = sum(cells_of(node, sizes) for node in nodes)
-        return _Solved(elimination, nodes, cells, elimination.cells(sizes))
+    @cached_property
+    def total(self) -> int:
+        return sum(map(self.count, self.elimination.clusters))
+
+    @cached_property
+    def nodes(self) -> tuple[int, ...]:
+        """Maximal cliques."""
+        return tuple(maximal(self.elimination.clusters))
+
+    @cached_property
+    def cells(self) -> int:
+        """Of these together."""
+        return sum(map(self.count, self.nodes))
 
 
 class SizeOracle:
@@ -165,6 +188,7 @@ class SizeOracle:
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes = tuple(sizes)
+        self._count = cache(partial(cells_of, sizes=self._sizes))
         self._by_order: dict[tuple[tuple[int, ...], bool], _Solved] = {}
         self._kept: tuple[int, _Solved] | None = None  # for many attributes, with the number of edges of its graph
         self._again: _Solved | None = None  # in that order, of the latest graph
@@ -199,8 +223,10 @@ class SizeOracle:
         if self._grown is None or self._grown[0] is not present:
             self._grown = present, pair_growth(present.elimination.order, present.elimination.clusters, self._sizes)
         grown = self._grown[1]
-        cells = np.where(grown == 0, present.cells, present.total + grown)  # nothing grows where both are in one cluster
-        return (members(graph, len(graph)) | (cells <= limit)).ravel()
+        fits = members(graph, len(graph)) | (present.total + grown <= limit)
+        if present.total > limit >= present.cells:
+            fits |= grown == 0  # both are in one cluster
+        return np.asarray(fits.ravel())
 
     def _graph(self, cliques: tuple[int, ...]) -> tuple[int, ...]:
         """The graph of these cliques, kept from the last call: many candidates are tried with the same cliques."""
@@ -219,7 +245,7 @@ class SizeOracle:
             left, order = list(graph), self._kept[1].elimination.order
             elimination = Elimination(order, tuple(_take_out(left, a) for a in order))
             if self._again is None or self._again.elimination != elimination:  # an edge inside a cluster changes none
-                self._again = _Solved.of(elimination, self._sizes)
+                self._again = _Solved(elimination, self._count)
             return self._again
         self._kept = edges, self._solved_anew(graph)
         return self._kept[1]
@@ -230,7 +256,7 @@ class SizeOracle:
     def _solved(self, graph: tuple[int, ...], by_fill: bool) -> _Solved:
         solved = self._by_order.get((graph, by_fill))
         if solved is None:
-            solved = self._by_order[graph, by_fill] = _Solved.of(eliminate(graph, self._sizes, by_fill), self._sizes)
+            solved = self._by_order[graph, by_fill] = _Solved(eliminate(graph, self._sizes, by_fill), self._count)
         return solved
 
 

@@ -136,7 +136,10 @@ def _tables(codes: NDArray[np.integer], targets: Mapping[Labels, Table], weights
     entering, leaving = list[NDArray[np.float32]](), list[NDArray[np.float32]]()
     layout: dict[tuple[Labels, int], int] = {}  # (marginal, its last attribute) -> its first price
     position = 0
-    holders = [[one for one in zip(targets, surplus, slopes, strict=True) if a in one[0]] for a in range(len(sizes))]
+    holders: list[list[tuple[Labels, Prices, Prices]]] = [[] for _ in sizes]
+    for one in zip(targets, surplus, slopes, strict=True):
+        for a in one[0]:
+            holders[a].append(one)
     for a, members in enumerate(holders):
         for labels, *cells in members:
             last, slope = (np.moveaxis(table, labels.index(a), -1).reshape(-1) for table in cells)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.contraction import Labels, Program, Table, broadcast
-from dpsynth_core.inference.junction_tree import bits, cells_of, junction_tree, mask_of, maximal
+from dpsynth_core.inference.junction_tree import bits, cells_of, holding, junction_tree, mask_of, maximal
 from dpsynth_core.vocabulary.marginals import expand
 
 
@@ -53,12 +53,15 @@ class Structure:
         self._parts = [(slice(start, start + n), shape) for start, n, shape in zip(self._starts, self._cells_of, shapes, strict=True)]
         self.possible = tuple(self.possible_in(c) for c in self.cliques)
         self.tree = junction_tree((mask_of(c) for c in self.cliques), sizes)
-        smallest_first = sorted(range(len(self.tree.nodes)), key=lambda node: (self.program_cells(self.tree.nodes[node]), node))
-        masks = [mask_of(clique) for clique in self.cliques]
-        self.home = tuple(next(node for node in smallest_first if mask & self.tree.nodes[node] == mask) for mask in masks)
-        self.children: tuple[tuple[int, ...], ...] = tuple(
-            tuple(v for v, p in enumerate(self.tree.parent) if p == u) for u in range(len(self.tree.nodes))
-        )
+        self._masks = [mask_of(clique) for clique in self.cliques]
+        self._having = holding(self._masks)
+        nodes, having = self.tree.nodes, holding(self.tree.nodes)
+        holders = ([node for node in having[c[0]] if mask & nodes[node] == mask] for c, mask in zip(self.cliques, self._masks, strict=True))
+        self.home = tuple(min(some, key=lambda node: (self.program_cells(nodes[node]), node)) for some in holders)
+        below: list[list[int]] = [[] for _ in nodes]
+        for node, parent in enumerate(self.tree.parent[1:], 1):
+            below[parent].append(node)
+        self.children: tuple[tuple[int, ...], ...] = tuple(map(tuple, below))
         self.program = Program(self.cliques, sizes)
         self.message_slot = [-1] * len(self.tree.nodes)
         for node in reversed(range(len(self.tree.nodes))):
@@ -66,6 +69,12 @@ class Structure:
             separator = frozenset(bits(self.tree.separator(node)))
             self.message_slot[node] = self.program.contract(inputs, separator)
         self._normalise = frozenset(s for s in self.message_slot if s >= len(self.cliques))
+
+    def containing(self, labels: Labels) -> int:
+        """Index of the smallest clique that contains the labels, one at least."""
+        wanted = mask_of(labels)
+        holders = (i for i in self._having[labels[0]] if wanted & self._masks[i] == wanted)
+        return min(holders, key=self._cells_of.__getitem__)
 
     def possible_in(self, labels: Labels) -> NDArray[np.bool_] | None:
         """Which cells of a table over `labels` no zero inside it forbids, in a shape that broadcasts to it; None for all of them."""

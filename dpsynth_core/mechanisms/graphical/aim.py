@@ -98,10 +98,10 @@ class Aim(AimParameters):
         kernel, measurements, budget, prior = start.kernel, start.measurements, start.budget, start.prior
         model = start.fit(measurements, stopping=fitting.final, assumed=prior.marginals)  # line 7
         yield fitted(kernel, 0, "first model from one-way marginals")
-        number, last, record = 0, start.alone, Selections()
+        number, last, record, every = 0, start.alone, Selections(), start.capacity.pool(start.candidates.weights)
         while not last:
             number += 1
-            pool, choices = start.capacity.pool(start.candidates.weights), list[Choice]()
+            pool, choices = every, list[Choice]()
             among, earlier = np.ones(len(pool.tables), dtype=bool), cast(GraphicalModel | None, model)
             selecting: Selecting | None = None
             for _ in range(together(len(start.columns) + len(record.selections))):

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.estimation import Stopping, estimate
 from dpsynth_core.inference.folding import Folding
-from dpsynth_core.inference.growth import members
 from dpsynth_core.inference.junction_tree import ATTRIBUTES_TRIED, SizeOracle, mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of
 from dpsynth_core.inference.smoothing import MEASURED, Columns, as_measured, smooth_columns
@@ -72,33 +71,30 @@ Booleans = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Tables that may be chosen. masks: their columns, a bit for each. places: of the columns, by name."""
+    """Tables that may be chosen. columns: the places of each one's columns, shape (tables, most columns), -1 where it has fewer. places:
+    of the columns, by name."""
 
     tables: tuple[Clique, ...]
-    masks: tuple[int, ...]
+    columns: NDArray[np.intp]
     places: Mapping[str, int]
+
+    @cached_property
+    def _width(self) -> NDArray[np.intp]:
+        return np.asarray((self.columns >= 0).sum(axis=1))
 
     @cached_property
     def pairs(self) -> NDArray[np.intp]:
         """Of pairs, the place of the first column times the number of columns, and of the second; -1 of other tables."""
-        place, columns = self.places, len(self.places)
-        return np.array([place[r[0]] * columns + place[r[1]] if len(r) == 2 else -1 for r in self.tables], dtype=np.intp)
-
-    @cached_property
-    def _columns(self) -> Booleans:
-        return np.asfortranarray(members(self.masks, len(self.places)))
-
-    @cached_property
-    def _many(self) -> NDArray[np.intp]:
-        return np.array([min(2, len(r)) for r in self.tables], dtype=np.intp)
+        return np.where(self._width == 2, self.columns[:, 0] * len(self.places) + self.columns[:, 1], -1)
 
     def only(self, some: Booleans) -> Pool:
         """Those where it is True."""
-        return Pool(tuple(compress(self.tables, some)), tuple(compress(self.masks, some)), self.places)
+        return Pool(tuple(compress(self.tables, some)), self.columns[some], self.places)
 
     def apart(self, chosen: Clique) -> Booleans:
         """Which are `apart` from it."""
-        return self._columns[:, [self.places[name] for name in chosen]].sum(axis=1) < self._many
+        shared = np.isin(self.columns, [self.places[name] for name in chosen]).sum(axis=1)
+        return np.asarray(shared < np.minimum(2, self._width))
 
 
 def apart(chosen: Clique, tables: Iterable[Clique]) -> list[Clique]:
@@ -130,16 +126,18 @@ class Capacity:
         return list(compress(pool.tables, self.fitting(measured, pool, fraction)))
 
     def pool(self, tables: Iterable[Clique]) -> Pool:
-        every = tuple(tables)
-        return Pool(every, tuple(self._mask(clique) for clique in every), self._places)
+        every, place = tuple(tables), self._places
+        widest = max(2, *map(len, every)) if every else 2
+        columns = [[*(place[name] for name in clique), *[-1] * (widest - len(clique))] for clique in every]
+        return Pool(every, np.array(columns, dtype=np.intp).reshape(-1, widest), place)
 
     def fitting(self, measured: Iterable[Clique], pool: Pool, fraction: float = 1.0) -> Booleans:
         """Which tables of the pool it `allows`."""
         present, limit = self._present(measured), fraction * self.cells
         if len(pool.tables) < MANY or len(self._domain) <= ATTRIBUTES_TRIED:
-            return np.array(self._sizes.fitting(present, pool.masks, limit), dtype=bool)
+            return np.array(self._sizes.fitting(present, list(map(self._mask, pool.tables)), limit), dtype=bool)
         fits, others = self._sizes.pairs_fitting(present, limit)[pool.pairs], np.flatnonzero(pool.pairs < 0)
-        fits[others] = self._sizes.fitting(present, [pool.masks[i] for i in others.tolist()], limit)
+        fits[others] = self._sizes.fitting(present, [self._mask(pool.tables[i]) for i in others.tolist()], limit)
         return fits
 
     def used_mb(self, measured: Iterable[Clique]) -> float:

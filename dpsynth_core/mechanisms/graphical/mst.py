@@ -102,7 +102,7 @@ def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float)
     if not pool.tables:
         return []
     answers = model.marginals(pool.tables)
-    ends = np.array([[pool.places[name] for name in pair] for pair in pool.tables]).T
+    ends = pool.columns.T
     if (component[ends[0]] == component[ends[1]]).all():
         component = np.arange(len(component))  # they leave no pair that joins: a tree of those beside them
     edges = len(np.unique(component)) - 1
