@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import compress
+from operator import or_
 from typing import Protocol
 
 import numpy as np
@@ -137,7 +138,11 @@ class Capacity:
         if len(pool.tables) < MANY or len(self._domain) <= ATTRIBUTES_TRIED:
             return np.array(self._sizes.fitting(present, list(map(self._mask, pool.tables)), limit), dtype=bool)
         fits, others = self._sizes.pairs_fitting(present, limit)[pool.pairs], np.flatnonzero(pool.pairs < 0)
-        fits[others] = self._sizes.fitting(present, [self._mask(pool.tables[i]) for i in others.tolist()], limit)
+        held = reduce(or_, present, 0)  # a column of a measured table makes no model larger
+        kept = [len(pool.tables[i]) == 1 and bool(self._mask(pool.tables[i]) & held) for i in others.tolist()]
+        fits[others], others = True, others[~np.array(kept, dtype=bool)]
+        if others.size:
+            fits[others] = self._sizes.fitting(present, [self._mask(pool.tables[i]) for i in others.tolist()], limit)
         return fits
 
     def used_mb(self, measured: Iterable[Clique]) -> float:
