@@ -5,19 +5,23 @@ p(A | S) p(B, S), two smaller queries. Otherwise attributes travel to the node w
 on the way (engine notes: path messages). Inside a node, a query is summed down from one with an attribute more, as long as that is small.
 Intermediate tables are shared by all queries on the same calibration.
 
+Where an attribute follows from another one that is wanted, as a group of values does from its value (`Structure.ties`), no table on the way
+has an axis of its own for it: a separator with groups that a value travels through would have eight times the cells.
+
 A small domain has a third, which needs no search for an order: the table of all its cells, summed down one attribute at a time."""
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from dpsynth_core.inference.contraction import Contractor, Labels, Table
 from dpsynth_core.inference.junction_tree import bits, mask_of
-from dpsynth_core.inference.structure import Calibration, Structure
+from dpsynth_core.inference.structure import Calibration, Structure, Tie
 from dpsynth_core.vocabulary.marginals import expand, project
 
 CUT_CELLS = 50_000
@@ -95,11 +99,13 @@ class Queries:
                 return project(marginal, clique, tuple(bits(wanted)))
         if self._sums:
             return self._summed(wanted)
+        if (free := self._free(wanted, wanted)) != wanted:
+            return self._with_tied(free, wanted)
         cut = self._cheapest_cut(wanted)
         if cut is not None:
             return self._across(wanted, *cut)
         node = self._best_node(wanted)
-        missing = self._structure.tree.nodes[node] & ~wanted
+        missing = self._free(self._structure.tree.nodes[node] | wanted, wanted) & ~wanted
         more = wanted | (missing & -missing)
         if missing and not wanted & ~self._structure.tree.nodes[node] and self._structure.program_cells(more) <= WHOLE_CELLS:
             return project(*self._kept(more), tuple(bits(wanted)))  # many queries share most of the way down
@@ -128,7 +134,7 @@ class Queries:
         return table
 
     def _best_node(self, wanted: int) -> int:
-        least = [float(self._structure.program_cells(node | wanted)) for node in self._structure.tree.nodes]  # without any message
+        least = [float(self._cells(node | wanted, wanted)) for node in self._structure.tree.nodes]  # without any message
         best = (math.inf, -1)
         for node in sorted(range(len(least)), key=least.__getitem__):
             if least[node] > best[0]:
@@ -145,16 +151,17 @@ class Queries:
         work = self._works.get(key)
         if work is None:
             others = [other for other in self._neighbours[source] if other != target]
-            own = float(self._structure.program_cells(self._structure.tree.nodes[source] | extra))
+            own = float(self._cells(self._structure.tree.nodes[source] | extra, extra))
             work = self._works[key] = own + sum(self._message_work(o, source, extra & self._behind(o, source)) for o in others)
         return work
 
     def _work(self, wanted: int) -> float:
         if any(wanted & mask == wanted for mask in self._masks) or self._sums:
             return 0.0
+        wanted = self._free(wanted, wanted)
         if (cut := self._cheapest_cut(wanted)) is not None:
             separator, behind = cut
-            return self._work((wanted & ~behind) | separator) + self._work(behind | separator)
+            return self._work(self._free((wanted & ~behind) | separator, wanted)) + self._work(self._free(behind | separator, behind))
         return self._planned(self._best_node(wanted), None, wanted, frozenset(bits(wanted)))[0]
 
     def _planned(self, node: int, towards: int | None, wanted: int, keep: frozenset[int]) -> tuple[float, Labels]:
@@ -165,6 +172,8 @@ class Queries:
                 flops, axes = self._message_planned(other, node, wanted & self._behind(other, node))
                 labels.append(axes)
                 work += flops
+        for tie in self._ties_of(functools.reduce(operator.or_, map(mask_of, labels)), wanted):
+            labels = [_renamed(axes, tie) for axes in labels]
         program, slot = self._contract.plan(labels, keep)
         return work + program.flops, program.labels[slot]
 
@@ -182,22 +191,24 @@ class Queries:
         for separator, behind in self._cuts:
             rest = (wanted & ~behind) | separator
             if wanted & behind and rest != separator:
-                cells = max(self._structure.program_cells(rest), self._structure.program_cells(wanted & behind | separator))
+                cells = max(self._cells(rest, wanted), self._cells(wanted & behind | separator, wanted & behind))
                 if cells < best_cells:
                     best, best_cells = (separator, wanted & behind), cells
         return best
 
     def _across(self, wanted: int, separator: int, behind: int) -> Table:
         """Sum over the separator S of p(behind it | S) * p(the rest, S)."""
-        near, near_axes = self._kept((wanted & ~behind) | separator)
+        near, near_axes = self._kept(self._free((wanted & ~behind) | separator, wanted))
         conditional, far_axes = self._memo.get((separator, behind), lambda: self._conditional(separator, behind))
-        return self._contract([near, conditional], [near_axes, far_axes], tuple(bits(wanted)))
+        return self._contract(*self._without_tied([near, conditional], [near_axes, far_axes], wanted), tuple(bits(wanted)))
 
     def _conditional(self, separator: int, behind: int) -> tuple[Table, Labels]:
         """p(behind | S)."""
-        joint, axes = self._kept(behind | separator)
-        shared = tuple(bits(separator))
-        weight = expand(project(joint, axes, shared), shared, axes)
+        joint, axes = self._kept(self._free(behind | separator, behind))
+        weight, shared = self._kept(separator)
+        for tie in self._ties_of(behind | separator, behind):
+            weight, shared = _replaced(weight, shared, tie), _renamed(shared, tie)
+        weight = expand(weight, shared, axes)
         return np.divide(joint, weight, out=np.zeros_like(joint), where=weight > 0), axes
 
     def _kept(self, wanted: int) -> tuple[Table, Labels]:
@@ -225,7 +236,36 @@ class Queries:
                 table, axes = self._message(other, node, wanted & self._behind(other, node))
                 tables.append(table)
                 labels.append(axes)
+        return self._without_tied(tables, labels, wanted)
+
+    def _ties_of(self, attributes: int, known: int) -> Iterator[Tie]:
+        """Of attributes, those that follow from known ones among them, each with the one that stays."""
+        for tie in self._structure.ties:
+            if attributes >> tie.tied & 1 and (attributes & known) >> tie.by & 1:
+                attributes &= ~(1 << tie.tied)
+                yield tie
+
+    def _free(self, attributes: int, known: int) -> int:
+        """Attributes without those that follow from known ones among them."""
+        return attributes & ~mask_of(tie.tied for tie in self._ties_of(attributes, known))
+
+    def _cells(self, attributes: int, known: int) -> int:
+        return self._structure.program_cells(self._free(attributes, known))
+
+    def _without_tied(self, tables: list[Table], labels: list[Labels], known: int) -> tuple[list[Table], list[Labels]]:
+        """Tables in which a known attribute has the place of each that follows from it."""
+        for tie in self._ties_of(functools.reduce(operator.or_, map(mask_of, labels)), known):
+            tables = [_replaced(table, axes, tie) for table, axes in zip(tables, labels, strict=True)]
+            labels = [_renamed(axes, tie) for axes in labels]
         return tables, labels
+
+    def _with_tied(self, free: int, wanted: int) -> Table:
+        """The wanted table from that of its free attributes: each other one has the value that follows from them, for sure."""
+        table, axes = self._kept(free)
+        for tie in reversed(list(self._ties_of(wanted, wanted))):
+            told = np.arange(self._structure.sizes[tie.tied]) == tie.places[:, None]
+            table, axes = expand(table, axes, (*axes, tie.tied)) * expand(told, (tie.by, tie.tied), (*axes, tie.tied)), (*axes, tie.tied)
+        return project(table, axes, tuple(bits(wanted)))
 
     def _message(self, source: int, target: int, extra: int) -> tuple[Table, Labels]:
         """The message along an edge, with the attributes `extra` from behind it kept as axes."""
@@ -239,9 +279,24 @@ class Queries:
         return source if self._structure.tree.parent[source] == target else target
 
     def _kept_axes(self, source: int, target: int, extra: int) -> frozenset[int]:
-        return frozenset(bits(self._separator(source, target) | extra))
+        return frozenset(bits(self._free(self._separator(source, target) | extra, extra)))
 
     def _extended(self, source: int, target: int, extra: int) -> tuple[Table, Labels]:
         """Axes in the order in which they come: bringing them into another one costs as much as the sum itself."""
         table, labels = self._contract.summed(*self._gather(source, target, extra), self._kept_axes(source, target, extra))
         return table / table.max(), labels
+
+
+def _renamed(labels: Labels, tie: Tie) -> Labels:
+    """Of a table in which one attribute has the place of another (`_replaced`)."""
+    return (tie.by, *(a for a in labels if a not in (tie.tied, tie.by))) if tie.tied in labels else labels
+
+
+def _replaced(table: Table, labels: Labels, tie: Tie) -> Table:
+    """The table's cells where the tied attribute has the value that follows, with the axis of the other one in its place, first."""
+    if tie.tied not in labels:
+        return table
+    first = (tie.by, tie.tied) if tie.by in labels else (tie.tied,)
+    cells = (np.arange(len(tie.places)), tie.places)[-len(first) :]
+    ordered: Table = expand(table, labels, (*first, *(a for a in labels if a not in first)))[cells]
+    return ordered

@@ -37,6 +37,15 @@ Impossible = NDArray[np.bool_]
 """True in the cells of a clique where no record can be."""
 
 
+@dataclass(frozen=True, eq=False)
+class Tie:
+    """An attribute whose value follows from that of another. places: for each value of `by`."""
+
+    tied: int
+    by: int
+    places: NDArray[np.intp]
+
+
 class Structure:
     """cliques: labels (sorted attribute indices) of the potentials.  zeros: cells that are impossible, by labels.
     Raises nothing; sizes, cliques and zeros are trusted."""
@@ -80,6 +89,17 @@ class Structure:
         """Which cells of a table over `labels` no zero inside it forbids, in a shape that broadcasts to it; None for all of them."""
         inside = [~expand(table, clique, labels) for clique, table in self.zeros.items() if set(clique) <= set(labels)]
         return functools.reduce(np.logical_and, inside) if inside else None
+
+    @functools.cached_property
+    def ties(self) -> tuple[Tie, ...]:
+        """The attributes whose values follow from another one's, as a zero says. One tie each: where two attributes tell a third, to leave
+        it out for both would forget that they must tell the same."""
+        ties: dict[int, Tie] = {}
+        for labels, impossible in self.zeros.items():
+            for axis in range(2) if len(labels) == 2 else ():
+                if ((~impossible).sum(axis) == 1).all():
+                    ties.setdefault(labels[axis], Tie(labels[axis], labels[1 - axis], impossible.argmin(axis)))
+        return tuple(ties.values())
 
     def program_cells(self, mask: int) -> int:
         """Cells of the table over a set of attributes."""

@@ -30,6 +30,7 @@ from dpsynth_core.mechanisms.graphical.aim_strategies import (
 from dpsynth_core.mechanisms.graphical.grouping import Candidates, OfColumns, groups_of
 from dpsynth_core.mechanisms.graphical.levels import Levels, believed, divided
 from dpsynth_core.mechanisms.graphical.models import (
+    Answers,
     Booleans,
     Capacity,
     Choice,
@@ -104,6 +105,7 @@ class Aim(AimParameters):
             pool, choices = every, list[Choice]()
             among, earlier = np.ones(len(pool.tables), dtype=bool), cast(GraphicalModel | None, model)
             selecting: Selecting | None = None
+            answers: Answers = {}
             for _ in range(together(len(start.columns) + len(record.selections))):
                 # lines 13 and 14: select the worst answer among tables that the capacity allows
                 affordable, exhausted = budget.affordable(kernel, self.measure_share)
@@ -113,7 +115,8 @@ class Aim(AimParameters):
                 budget, last = affordable, exhausted
                 if selecting is None or selecting.eps != budget.eps:
                     pool, among = pool.only(among), np.ones(int(among.sum()), dtype=bool)
-                    selecting = self._selecting(start, model, pool, budget)
+                    answers = {r: answers[r] for r in pool.tables} if answers else start.candidates.answers(model, pool.tables)
+                    selecting = self._selecting(start, model, answers, budget)
                 choices.append(selecting.draw(among))
                 among &= pool.apart(choices[-1].clique)
                 # line 15: measure it
@@ -227,9 +230,8 @@ class Aim(AimParameters):
         """What is known of tables of several columns before any of them is measured."""
         return NoPrior()
 
-    def _selecting(self, start: _Start, model: GraphicalModel, pool: Pool, budget: RoundBudget) -> Selecting:
+    def _selecting(self, start: _Start, model: GraphicalModel, answers: Answers, budget: RoundBudget) -> Selecting:
         """By w_r * (||M_r(D) - M_r(p)||_1 - what noise would show of it)."""
-        answers = start.candidates.answers(model, pool.tables)
         noise = 2 * start.kernel.unit.marginal_l1 / (budget.eps * model.total)
         weights = start.candidates.weighing(self.strategies.weigh(start.columns, noise))
         offsets = {r: self.strategies.shown(model.folding.model, r, answer, budget.sigma) for r, answer in answers.items()}
