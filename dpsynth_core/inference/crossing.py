@@ -104,11 +104,16 @@ class Queries:
         cut = self._cheapest_cut(wanted)
         if cut is not None:
             return self._across(wanted, *cut)
-        node = self._best_node(wanted)
-        missing = self._free(self._structure.tree.nodes[node] | wanted, wanted) & ~wanted
+        return self._from(self._best_node(wanted), wanted)
+
+    def _from(self, node: int, wanted: int) -> Table:
+        """The wanted table at a node: summed down from one with an attribute of it more, as long as that is small, for many queries share
+        most of the way down."""
+        telling = mask_of(tie.by for tie in self._structure.ties if wanted >> tie.tied & 1)  # which would leave out what is wanted
+        missing = self._free(self._structure.tree.nodes[node] | wanted, wanted) & ~wanted & ~telling
         more = wanted | (missing & -missing)
-        if missing and not wanted & ~self._structure.tree.nodes[node] and self._structure.program_cells(more) <= WHOLE_CELLS:
-            return project(*self._kept(more), tuple(bits(wanted)))  # many queries share most of the way down
+        if missing and self._structure.program_cells(more) <= WHOLE_CELLS:
+            return project(*self._memo.get((-1, node, more), lambda: (self._from(node, more), tuple(bits(more)))), tuple(bits(wanted)))
         table = self._contract(*self._gather(node, None, wanted), tuple(bits(wanted)))
         return table / table.sum()
 
