@@ -72,6 +72,7 @@ class Queries:
             for u in range(len(structure.tree.nodes))
         ]
         self._memo = _Memo()
+        self._ties = [(1 << tie.tied, 1 << tie.by) for tie in structure.ties]
         self._masks = [mask_of(c) for c in structure.cliques]
         # not functools.cache, which would keep every calibration in memory
         self._sides: dict[tuple[int, int], int] = {}
@@ -252,7 +253,11 @@ class Queries:
 
     def _free(self, attributes: int, known: int) -> int:
         """Attributes without those that follow from known ones among them."""
-        return attributes & ~mask_of(tie.tied for tie in self._ties_of(attributes, known))
+        known &= attributes
+        for tied, by in self._ties:
+            if attributes & tied and attributes & known & by:
+                attributes &= ~tied
+        return attributes
 
     def _cells(self, attributes: int, known: int) -> int:
         return self._structure.program_cells(self._free(attributes, known))

@@ -19,6 +19,8 @@ from dpsynth_core.inference.growth import growth, members, pair_growth, within
 
 ATTRIBUTES_TRIED = 32
 """Up to so many attributes, a new order of elimination is tried for a candidate that does not fit the present one."""
+KEPT_SETS = 2**16
+"""Sets of attributes whose cells are remembered: elimination asks about the same ones for every candidate."""
 MORE_EDGES = 1.1
 """With more attributes, an order is kept until a graph has so many times as many edges."""
 
@@ -55,6 +57,11 @@ class Elimination:
 
 def cells_of(mask: int, sizes: Sequence[int]) -> int:
     """Cells of the table over a set of attributes."""
+    return _cells_of(mask, tuple(sizes))
+
+
+@functools.lru_cache(KEPT_SETS)
+def _cells_of(mask: int, sizes: tuple[int, ...]) -> int:
     return math.prod(sizes[a] for a in bits(mask))
 
 

@@ -53,7 +53,6 @@ class Structure:
     def __init__(self, cliques: Iterable[Labels], sizes: Sequence[int], zeros: Mapping[Labels, Impossible] | None = None) -> None:
         self.sizes = tuple(sizes)
         self.zeros = zeros or {}
-        self._cells: dict[int, int] = {}
         masks = [mask_of(c) for c in (*cliques, *self.zeros)] + [1 << a for a in range(len(sizes))]
         self.cliques: tuple[Labels, ...] = tuple(tuple(bits(m)) for m in maximal(masks))
         shapes = [[sizes[a] for a in clique] for clique in self.cliques]
@@ -103,10 +102,7 @@ class Structure:
 
     def program_cells(self, mask: int) -> int:
         """Cells of the table over a set of attributes."""
-        cells = self._cells.get(mask)
-        if cells is None:
-            cells = self._cells[mask] = cells_of(mask, self.sizes)
-        return cells
+        return cells_of(mask, self.sizes)
 
     def message_labels(self, node: int) -> Labels:
         return self.program.labels[self.message_slot[node]]
