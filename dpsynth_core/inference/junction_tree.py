@@ -19,8 +19,6 @@ from dpsynth_core.inference.growth import growth, members, pair_growth, within
 
 ATTRIBUTES_TRIED = 32
 """Up to so many attributes, a new order of elimination is tried for a candidate that does not fit the present one."""
-KEPT_SETS = 2**16
-"""Sets of attributes whose cells are remembered: elimination asks about the same ones for every candidate."""
 MORE_EDGES = 1.1
 """With more attributes, an order is kept until a graph has so many times as many edges."""
 
@@ -57,12 +55,12 @@ class Elimination:
 
 def cells_of(mask: int, sizes: Sequence[int]) -> int:
     """Cells of the table over a set of attributes."""
-    return _cells_of(mask, tuple(sizes))
-
-
-@functools.lru_cache(KEPT_SETS)
-def _cells_of(mask: int, sizes: tuple[int, ...]) -> int:
     return math.prod(sizes[a] for a in bits(mask))
+
+
+def counting(sizes: Sequence[int]) -> Callable[[int], int]:
+    """`cells_of` that remembers: elimination asks about the same sets for every candidate."""
+    return cache(partial(cells_of, sizes=sizes))
 
 
 def _fill(graph: Sequence[int], a: int) -> int:
@@ -70,13 +68,13 @@ def _fill(graph: Sequence[int], a: int) -> int:
     return sum((neighbours & ~graph[b] & ~(1 << b)).bit_count() for b in bits(neighbours))
 
 
-def eliminate(graph: Sequence[int], sizes: Sequence[int], by_fill: bool = False) -> Elimination:
-    """Greedy elimination by the smallest resulting cluster (cells), or by the fewest added edges first."""
+def eliminate(graph: Sequence[int], count: Callable[[int], int], by_fill: bool = False) -> Elimination:
+    """Greedy elimination by the smallest resulting cluster (`counting`), or by the fewest added edges first."""
     graph = list(graph)
     left = set(range(len(graph)))
 
     def cost(a: int) -> tuple[int, int]:
-        cells = cells_of(graph[a] | 1 << a, sizes)
+        cells = count(graph[a] | 1 << a)
         return (_fill(graph, a), cells) if by_fill else (cells, 0)
 
     costs = {a: cost(a) for a in left}
@@ -148,9 +146,9 @@ class JunctionTree:
 def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
     """A junction tree over all attributes whose nodes contain every clique. Two greedy eliminations are tried and the smaller one kept. The
     tree is a maximum spanning tree by separator size (Prim)."""
-    graph = adjacency(cliques, len(sizes))
-    eliminations = (eliminate(graph, sizes), eliminate(graph, sizes, by_fill=True))
-    elimination = min(eliminations, key=lambda e: sum(cells_of(c, sizes) for c in maximal(e.clusters)))
+    graph, count = adjacency(cliques, len(sizes)), counting(sizes)
+    eliminations = (eliminate(graph, count), eliminate(graph, count, by_fill=True))
+    elimination = min(eliminations, key=lambda e: sum(map(count, maximal(e.clusters))))
     every = maximal(elimination.clusters)
     nodes, parent, having = list[int](), list[int](), holding(every)
     widest = dict.fromkeys(every, 0)  # of nodes outside of the tree, their largest separator to it
@@ -195,7 +193,7 @@ class SizeOracle:
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes = tuple(sizes)
-        self._count = cache(partial(cells_of, sizes=self._sizes))
+        self._count = counting(self._sizes)
         self._by_order: dict[tuple[tuple[int, ...], bool], _Solved] = {}
         self._kept: tuple[int, _Solved] | None = None  # for many attributes, with the number of edges of its graph
         self._again: _Solved | None = None  # in that order, of the latest graph
@@ -263,7 +261,7 @@ class SizeOracle:
     def _solved(self, graph: tuple[int, ...], by_fill: bool) -> _Solved:
         solved = self._by_order.get((graph, by_fill))
         if solved is None:
-            solved = self._by_order[graph, by_fill] = _Solved(eliminate(graph, self._sizes, by_fill), self._count)
+            solved = self._by_order[graph, by_fill] = _Solved(eliminate(graph, self._count, by_fill), self._count)
         return solved
 
 

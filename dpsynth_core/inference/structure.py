@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.contraction import Labels, Program, Table, broadcast
-from dpsynth_core.inference.junction_tree import bits, cells_of, holding, junction_tree, mask_of, maximal
+from dpsynth_core.inference.junction_tree import bits, counting, holding, junction_tree, mask_of, maximal
 from dpsynth_core.vocabulary.marginals import expand
 
 
@@ -52,6 +52,8 @@ class Structure:
 
     def __init__(self, cliques: Iterable[Labels], sizes: Sequence[int], zeros: Mapping[Labels, Impossible] | None = None) -> None:
         self.sizes = tuple(sizes)
+        self.program_cells = counting(self.sizes)
+        """Cells of the table over a set of attributes."""
         self.zeros = zeros or {}
         masks = [mask_of(c) for c in (*cliques, *self.zeros)] + [1 << a for a in range(len(sizes))]
         self.cliques: tuple[Labels, ...] = tuple(tuple(bits(m)) for m in maximal(masks))
@@ -99,10 +101,6 @@ class Structure:
                 if ((~impossible).sum(axis) == 1).all():
                     ties.setdefault(labels[axis], Tie(labels[axis], labels[1 - axis], impossible.argmin(axis)))
         return tuple(ties.values())
-
-    def program_cells(self, mask: int) -> int:
-        """Cells of the table over a set of attributes."""
-        return cells_of(mask, self.sizes)
 
     def message_labels(self, node: int) -> Labels:
         return self.program.labels[self.message_slot[node]]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.inference.growth import growth, members, pair_growth, within
-from dpsynth_core.inference.junction_tree import SizeOracle, adjacency, cells_of, eliminate, mask_of
+from dpsynth_core.inference.junction_tree import SizeOracle, adjacency, cells_of, counting, eliminate, mask_of
 from tests.inference.eliminations import clusters_of_order
 
 
@@ -20,7 +20,7 @@ def test_growth_is_what_another_elimination_in_the_same_order_has_more(edges: in
         sizes = rng.integers(1, 9, 14).tolist()
         cliques = [mask_of(rng.choice(14, 2 + (i % 5 == 0), replace=False).tolist()) for i in range(edges)]
         graph = adjacency(cliques, 14)
-        elimination = eliminate(graph, sizes, by_fill)
+        elimination = eliminate(graph, counting(sizes), by_fill)
         candidates = [mask_of(rng.choice(14, 1 + i % 4, replace=False).tolist()) for i in range(40)]
         candidates += [mask_of(pair) for pair in combinations(range(14), 2)]
         again = [clusters_of_order(adjacency([*cliques, candidate], 14), elimination.order) for candidate in candidates]
@@ -46,7 +46,7 @@ def test_which_masks_lie_inside_another() -> None:
 
 def test_what_no_number_holds_is_infinite() -> None:
     sizes = [10**9] * 79 + [1]
-    elimination = eliminate(adjacency([mask_of(range(40)), mask_of(range(40, 80))], 80), sizes)
+    elimination = eliminate(adjacency([mask_of(range(40)), mask_of(range(40, 80))], 80), counting(sizes))
     pairs = pair_growth(elimination.order, elimination.clusters, sizes)
     assert pairs[0, 40] == np.inf
     assert not np.isnan(pairs).any()

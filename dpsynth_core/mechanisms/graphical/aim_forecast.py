@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dpsynth_core.inference.junction_tree import adjacency, cells_of, eliminate, mask_of, maximal
+from dpsynth_core.inference.junction_tree import adjacency, counting, eliminate, mask_of, maximal
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.inference.refinement import MOST_LINES, MOST_ROWS
 from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, MEASURED_FOR_ONE_MORE, AimParameters
@@ -131,10 +131,11 @@ def walked(workload: Workload, rho: float, people: float, spending: Spending) ->
     masks = [mask_of(labels_of(workload.domain, clique)) for clique in order]
     looks = sorted({math.ceil(len(spent) * (look + 1) / LOOKS) for look in range(LOOKS)} - {0})
     sizes_then: dict[int, tuple[int, float]] = {}
+    count = counting(sizes)
     for look in looks:
         tables = min(look, math.ceil(len(masks) * -math.expm1(-FRESH * look / len(masks))))
-        elimination = eliminate(adjacency(masks[:tables], len(sizes)), sizes)
-        cells = float(sum(cells_of(cluster, sizes) for cluster in maximal(elimination.clusters)))
+        elimination = eliminate(adjacency(masks[:tables], len(sizes)), count)
+        cells = float(sum(map(count, maximal(elimination.clusters))))
         sizes_then[look] = tables, min(cells, max(spending.capacity * spent[look - 1], sum(sizes)))
     nearest = [min(looks, key=lambda look: abs(look - number)) for number in range(1, len(spent) + 1)]
     before = len(spending.shares)
