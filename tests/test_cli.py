@@ -880,6 +880,7 @@ def test_a_question_is_answered_as_a_program_is(capsys: pytest.CaptureFixture[st
         ("mean", "of: it names no column, and a mean is of one"),
         ("share --of age", "of: 'age' is not COLUMN=VALUE"),
         ("share --of pay=none --among age=20..39", "of: column 'pay' has no value 'none'"),
+        ("count --of s=x=f --versus s=x=m", "versus: there is another group in a difference alone, and a count is asked for"),
         ("share --of s=x=f --weighted", "weighted: this release measured no weighted tables"),
         ("mode --of age", "invalid choice: 'mode'"),
     ]

@@ -162,7 +162,7 @@ def test_a_criterion_that_is_not_measured_of_members_says_so(home: Path, capsys:
 
 def test_ranges_are_not_measured_of_two_tables(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize(home, "ranged", "--ranges-share", "0.02") == cli.BAD_INPUT
-    assert "budget.ranges: two linked tables do not go with it yet" in capsys.readouterr().err
+    assert "--ranges-share: two linked tables do not go with it yet" in capsys.readouterr().err
 
 
 def test_questions_are_of_households_or_of_members(released: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -211,7 +211,7 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
             raise InputError("--rules", "it is of two linked tables", "state rules about one table in its domain")
         return {}
     one_table = {"--person-column": options.person_column, "--public": options.public, "--model": options.model}
-    one_table |= {"--published": options.published}
+    one_table |= {"--published": options.published, "--ranges-share": options.ranges_share not in (None, "0")}
     one_table |= {"--max-rows-per-person": options.max_rows_per_person != "1"}
     one_table |= {f"--{name}": getattr(options, name) not in (usual, "0") for name, usual in _OF_NUMBERS.items()}
     one_table |= {"--workload": options.workload != ALL_TRIPLES, "--mechanism": options.mechanism != "aim", "--set": options.set}

@@ -162,9 +162,9 @@ class Queries:
         return work
 
     def _work(self, wanted: int) -> float:
+        wanted = self._free(wanted, wanted)
         if any(wanted & mask == wanted for mask in self._masks) or self._sums:
             return 0.0
-        wanted = self._free(wanted, wanted)
         if (cut := self._cheapest_cut(wanted)) is not None:
             separator, behind = cut
             return self._work(self._free((wanted & ~behind) | separator, wanted)) + self._work(self._free(behind | separator, behind))

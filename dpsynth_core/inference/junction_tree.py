@@ -265,7 +265,6 @@ class SizeOracle:
         return solved
 
 
-
 def _joined(graph: Sequence[int], clique: int) -> tuple[int, ...]:
     """The graph in which the clique is complete as well."""
     return tuple(n | clique & ~(1 << a) if clique >> a & 1 else n for a, n in enumerate(graph))

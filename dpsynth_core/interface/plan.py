@@ -200,7 +200,7 @@ def _linked(domain: Domain, tables: Any, options: Options) -> dict[str, Any]:
         raise InputError("members", "it is no path with columns", 'give both: ("persons.csv", {"age": (0, 99)})')
     if tables != _ALL_TRIPLES:
         raise InputError("tables", "two linked tables have tables of their own, of two columns", "leave it out")
-    if alone := [name for name in ("inside", "means", "discovery") if options.get(name)]:
+    if alone := [name for name in ("inside", "means", "ranges", "discovery") if options.get(name)]:
         raise InputError(alone[0], "two linked tables do not go with it yet", "leave it out")
     if type(most := options.get("rows_per_person")) is not int:
         raise InputError("rows_per_person", "it does not say how many members of a household count", "give a number from 1 to 10")

@@ -16,7 +16,6 @@ from dpsynth_core.claims.claim import BudgetShare
 from dpsynth_core.claims.criteria.registry import AnyCriterion, of_models, read_criteria
 from dpsynth_core.claims.models import targets as models
 from dpsynth_core.claims.models.targets import Target
-from dpsynth_core.claims.ranges import RANGES
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weighted import WeightSpec
 from dpsynth_core.foundation.errors import InputError
@@ -328,7 +327,6 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     if not spec.data.simulated and not second.path:
         raise InputError("members.path", "no file is named", "give the path of the second table")
     wrong = {"public": spec.public, published.FIELD: spec.published_tables, "models": spec.models, "output.tables": spec.output.tables > 1}
-    wrong["budget.ranges"] = spec.budget.share(RANGES.name) > 0
     for field in (name for name, stated in wrong.items() if stated):
         raise InputError(field, "two linked tables do not go with it yet", "leave it out")
     for number, one in enumerate(spec.criteria):

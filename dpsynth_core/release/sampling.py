@@ -166,7 +166,7 @@ def parse_where(domain: Domain, texts: Sequence[str], field: str = "where") -> W
         if not parts:
             raise InputError(field, f"{shown(text)} is not COLUMN=VALUE", "write for example region=north")
         meant = next((part for part in parts if part[0] in domain and part[1] in domain[part[0]].cell_labels()), None)
-        column, value = meant or next((part for part in parts if part[0] in domain), parts[0])
+        column, value = meant or next((part for part in reversed(parts) if part[0] in domain), parts[0])
         where.setdefault(column, []).append(value)
     return where
 

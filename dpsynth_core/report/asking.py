@@ -23,6 +23,7 @@ from dpsynth_core.foundation.visible import visible
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.sampling import parse_where
 from dpsynth_core.report import answers as words
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.rows import Repeated
@@ -145,7 +146,8 @@ def ask(made: Release, asked: Asked, by: str | None, weighted: bool = False) -> 
 def ask_typed(made: Release, typed: Typed) -> Answer | Answers:
     """The same question in texts. Raises InputError."""
     of: Any = typed.of
-    if typed.statistic in (MEAN, MEDIAN) or (typed.statistic == DIFFERENCE and len(of) == 1 and "=" not in of[0]):
+    named = len(of) == 1 and of[0] in {one.name for one in _columns(made)}
+    if typed.statistic in (MEAN, MEDIAN) or (typed.statistic == DIFFERENCE and named):
         of = of[0] if len(of) == 1 else None
     elif typed.statistic != TABLE:
         of = _cells_typed(made, of, "of")
@@ -154,11 +156,15 @@ def ask_typed(made: Release, typed: Typed) -> Answer | Answers:
     return ask(made, asked, typed.by, typed.weighted)
 
 
+def _columns(made: Release) -> tuple[Attribute, ...]:
+    return made.domain.attributes if made.plan.link is None else made.plan.link.columns
+
+
 def _cells_typed(made: Release, texts: Sequence[str], field: str) -> Cells:
     if (link := made.plan.link) is None:
         return parse_where(made.domain, texts, field)
     of_members = {word: [text.removeprefix(f"{word} ") for text in texts if text.startswith(f"{word} ")] for word in (SOME, NO)}
-    own = parse_where(Domain(link.columns), [text for text in texts if not text.startswith((f"{SOME} ", f"{NO} "))], field)
+    own = parse_where(Domain(_columns(made)), [text for text in texts if not text.startswith((f"{SOME} ", f"{NO} "))], field)
     return {**own, **{word: parse_where(link.members, said, field) for word, said in of_members.items() if said}}
 
 
@@ -253,6 +259,8 @@ def _question(domain: Domain, asked: Asked) -> Question:
     """Raises InputError."""
     among, versus = codes(domain, asked.among, "among"), codes(domain, asked.versus, "versus")
     of = asked.of
+    if versus and asked.statistic != DIFFERENCE:
+        raise InputError("versus", f"there is another group in a difference alone, and a {asked.statistic} is asked for", "leave it out")
     if asked.statistic == TABLE:
         columns = [of] if isinstance(of, str) or not isinstance(of, Iterable) else of
         return Question(TABLE, among=among, columns=tuple(map(str, columns)))

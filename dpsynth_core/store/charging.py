@@ -48,15 +48,12 @@ def _costing_nothing() -> Iterator[None]:
 
 @_costing_nothing()
 def charged_before(plan: Plan) -> list[str]:
-    """The runs that were charged for this very plan and these very tables and began to read them, the last first, however they are read.
-    Raises StoreFault."""
+    """The runs that were charged for this very plan and these very tables and began to read them, the last first. Raises StoreFault."""
     books, digest = chain.whole(), plan.spec.digest()
     touched = {entry.run for entry in books if entry.kind == "touch"}
     runs = [entry for entry in books if entry.kind == "reserve" and entry.spec == digest and entry.run in touched]
     ours = seals.seals(fingerprints.of_spec(plan.spec), [entry.run for entry in runs]) if runs else []
-    tables = slice(len(fingerprints.private_tables(plan.spec)))
-    same = (entry.run for entry, seal in zip(runs, ours, strict=True) if entry.fingerprint.split()[tables] == seal.split()[tables])
-    return [*same][::-1]
+    return [entry.run for entry, seal in zip(runs, ours, strict=True) if entry.fingerprint == seal][::-1]
 
 
 def charged(

@@ -3,15 +3,18 @@ and the same plan for the same table is not paid for twice by mistake."""
 
 from __future__ import annotations
 
+import hmac
+import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from hashlib import sha256
 from pathlib import Path
 
 from dpsynth_core.bundle.pack import pack
 from dpsynth_core.foundation.private_files import alone, private_directory, private_file
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release.release import Release
-from dpsynth_core.store import chain, charging, fingerprints, in_process, ledger, spools
+from dpsynth_core.store import chain, charging, in_process, seals, spools
 from dpsynth_core.store.faults import explained
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.home import home
@@ -23,7 +26,7 @@ def keep(made: Release, note: Callable[[str], None]) -> Path:
     folder = private_directory(home() / "releases")
     entries = chain.entries() if made.ledger else ()
     run = next((entry.run for entry in entries if entry.hash == made.ledger["hash"]), new_id())
-    path = folder / f"{run}.zip"
+    path = _place(run, made.plan)
     with explained(), private_file(path) as stream:
         pack(made, stream, folder, signer=in_process.signer_of(made, note))
     return path
@@ -36,10 +39,17 @@ def one_at_a_time(plan: Plan) -> AbstractContextManager[None]:
 
 def earlier(plan: Plan) -> Path | None:
     """The release of this very plan for this very table, read likewise, that was charged last and kept. None where there is none, or where
-    the last run was interrupted, and goes on if the plan is made again. Reads the table where the plan was charged before."""
+    the last run was interrupted, and goes on if the plan is made again. Reads the table once where the plan was charged before."""
     for run in charging.charged_before(plan):
-        if (path := home() / "releases" / f"{run}.zip").exists() and ledger.is_charged_for(run, fingerprints.of_spec(plan.spec)):
+        if (path := _place(run, plan)).exists():
             return path
         if spools.spool_file(run).exists():
             return None
     return None
+
+
+def _place(run: str, plan: Plan) -> Path:
+    """Where the release of a run is kept. How its tables are read is a part of the name, sealed with the key of this home, for neither plan
+    nor file tells a sheet of a workbook from another one."""
+    reading = hmac.new(seals.key(), json.dumps([run, plan.spec.reading]).encode(), sha256).hexdigest()
+    return home() / "releases" / f"{run}-{reading[:16]}.zip"

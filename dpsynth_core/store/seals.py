@@ -1,4 +1,4 @@
-"""What the ledger keeps of the fingerprint of one or two tables and of how they are read: sealed with a secret key, anew for each run.
+"""What the ledger keeps of the fingerprint of a table, or of two: sealed with a secret key, and another one for each run.
 
 The key is made once and stays in the home directory: without it nobody can test a guessed table against the ledger, nor see whether two
 runs had the same one.
@@ -26,7 +26,7 @@ def seal(fingerprint: str, run: str) -> str:
 
 
 def seals(fingerprint: str, runs: Iterable[str]) -> list[str]:
-    """The same for many runs. Each part has a seal of its own, as if it were alone; there are spaces between them."""
+    """The same for many runs. Of two tables, each has a seal of its own, as if it were alone; there is a space between them."""
     secret, tables = key(), fingerprint.split(" ")
     return [" ".join(hmac.new(secret, f"{run} {one}".encode(), sha256).hexdigest() for one in tables) for run in runs]
 

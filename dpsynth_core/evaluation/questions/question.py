@@ -73,8 +73,8 @@ class Question:
         if self.statistic in (MEAN, MEDIAN) or (self.statistic == DIFFERENCE and self.column):
             usable = domain[self.column].ordered if self.statistic == MEDIAN else cell_values(domain[self.column]) is not None
             if not usable:
-                what = "an order" if self.statistic == MEDIAN else "numbers"
-                raise InputError(f"column {self.column!r}", f"its cells have no {what}", f"choose a column whose cells have {what}")
+                lack, what = ("no order", "an order") if self.statistic == MEDIAN else ("no numbers", "numbers")
+                raise InputError(f"column {self.column!r}", f"its cells have {lack}", f"choose a column whose cells have {what}")
 
     @cached_property
     def asked(self) -> frozenset[str]:
