@@ -25,8 +25,8 @@ def keep(made: Release, note: Callable[[str], None]) -> Path:
     more."""
     folder = private_directory(home() / "releases")
     entries = chain.entries() if made.ledger else ()
-    run = next((entry.run for entry in entries if entry.hash == made.ledger["hash"]), new_id())
-    path = _place(run, made.plan)
+    run = next((entry.run for entry in entries if entry.hash == made.ledger["hash"]), None)
+    path = folder / f"{new_id()}.zip" if run is None else _place(run, made.plan)  # what is charged nowhere is never looked for
     with explained(), private_file(path) as stream:
         pack(made, stream, folder, signer=in_process.signer_of(made, note))
     return path
@@ -49,7 +49,7 @@ def earlier(plan: Plan) -> Path | None:
 
 
 def _place(run: str, plan: Plan) -> Path:
-    """Where the release of a run is kept. How its tables are read is a part of the name, sealed with the key of this home, for neither plan
-    nor file tells a sheet of a workbook from another one."""
+    """Where the release of a charged run is kept. How its tables are read is a part of the name, sealed with the key of this home, for
+    neither plan nor file tells a sheet of a workbook from another one."""
     reading = hmac.new(seals.key(), json.dumps([run, plan.spec.reading]).encode(), sha256).hexdigest()
     return home() / "releases" / f"{run}-{reading[:16]}.zip"

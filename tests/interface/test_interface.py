@@ -33,6 +33,7 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.sources.held import Frame
 from dpsynth_core.sources.memory import Columns
 from dpsynth_core.store import balance, chain, kept, spools
+from dpsynth_core.store.home import key_file
 from tests.patience import SECONDS
 from tests.refusals import refused
 from tests.test_cli_recover import interrupt_after
@@ -296,6 +297,7 @@ def test_without_a_population_nothing_is_charged(home: Path) -> None:
     assert release.made.ledger == {}
     assert chain.entries() == ()
     assert len(list((home / "releases").iterdir())) == 1
+    assert not key_file().exists()  # which is of charges alone
     assert spools.unfinished() == ()
 
 def test_another_sheet_of_a_workbook_is_another_table(tmp_path: Path) -> None:
