@@ -6,7 +6,7 @@ on the way (engine notes: path messages). Inside a node, a query is summed down 
 Intermediate tables are shared by all queries on the same calibration.
 
 Where an attribute follows from another one that is wanted, as a group of values does from its value (`Structure.ties`), no table on the way
-has an axis of its own for it: a separator with groups that a value travels through would have eight times the cells.
+has an axis of its own for it, which would multiply its cells by that attribute's values although most of them are empty.
 
 A small domain has a third, which needs no search for an order: the table of all its cells, summed down one attribute at a time."""
 
@@ -72,7 +72,7 @@ class Queries:
             for u in range(len(structure.tree.nodes))
         ]
         self._memo = _Memo()
-        self._ties = [(1 << tie.tied, 1 << tie.by) for tie in structure.ties]
+        self._ties = [(1 << tie.tied, 1 << tie.by, tie) for tie in structure.ties]
         self._masks = [mask_of(c) for c in structure.cliques]
         # not functools.cache, which would keep every calibration in memory
         self._sides: dict[tuple[int, int], int] = {}
@@ -246,17 +246,15 @@ class Queries:
 
     def _ties_of(self, attributes: int, known: int) -> Iterator[Tie]:
         """Of attributes, those that follow from known ones among them, each with the one that stays."""
-        for tie in self._structure.ties:
-            if attributes >> tie.tied & 1 and (attributes & known) >> tie.by & 1:
-                attributes &= ~(1 << tie.tied)
+        for tied, by, tie in self._ties:
+            if attributes & tied and attributes & known & by:
+                attributes &= ~tied
                 yield tie
 
     def _free(self, attributes: int, known: int) -> int:
         """Attributes without those that follow from known ones among them."""
-        known &= attributes
-        for tied, by in self._ties:
-            if attributes & tied and attributes & known & by:
-                attributes &= ~tied
+        for tie in self._ties_of(attributes, known):
+            attributes &= ~(1 << tie.tied)
         return attributes
 
     def _cells(self, attributes: int, known: int) -> int:

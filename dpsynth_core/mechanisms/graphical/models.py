@@ -128,7 +128,7 @@ class Capacity:
 
     def pool(self, tables: Iterable[Clique]) -> Pool:
         every, place = tuple(tables), self._places
-        widest = max(2, *map(len, every)) if every else 2
+        widest = max((2, *map(len, every)))
         columns = [[*(place[name] for name in clique), *[-1] * (widest - len(clique))] for clique in every]
         return Pool(every, np.array(columns, dtype=np.intp).reshape(-1, widest), place)
 
