@@ -28,6 +28,7 @@ from dpsynth_core.bundle import confined, unpack
 from dpsynth_core.cli import command_line, release_commands
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.cli.table_options import PEOPLE
+from dpsynth_core.evaluation.questions.question import STATISTICS
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.looks import LOOKS
@@ -872,6 +873,7 @@ def test_a_question_is_answered_as_a_program_is(capsys: pytest.CaptureFixture[st
         ("difference --of age=20..39 --among s=x=f --versus s=x=m", made.ask("difference", {"age": (20, 39)}, among=one, versus=other)),
         ("table --of s=x --of age", made.ask("table", ["s=x", "age"])),
     ]
+    assert {options.split()[0] for options, _ in pairs} == {*STATISTICS}, "which --help names as well"
     for options, answer in pairs:
         capsys.readouterr()
         assert cli.main(["ask", "out/release.zip", *options.split()]) == 0
