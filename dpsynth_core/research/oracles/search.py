@@ -50,13 +50,12 @@ class Limit:
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A record, codes of shape (attributes,), that makes a problem's `value` large. bound: no possible record is worth more; inf without a
-    bound. seconds: wall time. A failed answer has no codes (shape (0,)) and value -inf."""
+    bound. A failed answer has no codes (shape (0,)) and value -inf."""
 
     codes: NDArray[np.int32]
     value: float
     bound: float
     status: Status
-    seconds: float
 
     @property
     def certified(self) -> bool:
@@ -75,20 +74,19 @@ class Solution:
         return cls(**obj | {"codes": np.array(obj["codes"], dtype=np.int32)})
 
     @classmethod
-    def failed(cls, bound: float, seconds: float) -> Solution:
-        return cls(np.zeros(0, dtype=np.int32), -math.inf, bound, "failed", seconds)
+    def failed(cls, bound: float) -> Solution:
+        return cls(np.zeros(0, dtype=np.int32), -math.inf, bound, "failed")
 
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
     """solution: a value for each variable of the model, by index; empty if the search failed. bound: of the model's objective, an upper one
-    where it is maximised, else a lower one. seconds: wall time. status "optimal": CP-SAT says so and its bound is the value; a search that
+    where it is maximised, else a lower one. status "optimal": CP-SAT says so and its bound is the value; a search that
     a gap limit ended is "feasible"."""
 
     solution: Sequence[int]
     bound: float
     status: Status
-    seconds: float
 
 
 def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> SearchResult:
@@ -112,7 +110,7 @@ def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> SearchRe
         raise RuntimeError(f"the model is not valid: {model.validate()}")
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         unbounded = math.inf if model.proto.objective.scaling_factor < 0 else -math.inf  # negative where it is maximised
-        return SearchResult((), unbounded, "failed", solver.wall_time)
+        return SearchResult((), unbounded, "failed")
     bound = solver.best_objective_bound
     proved = status == cp_model.OPTIMAL and solver.objective_value == bound
-    return SearchResult(list(solver.response_proto.solution), bound, "optimal" if proved else "feasible", solver.wall_time)
+    return SearchResult(list(solver.response_proto.solution), bound, "optimal" if proved else "feasible")

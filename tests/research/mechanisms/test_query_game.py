@@ -63,7 +63,7 @@ class Failing:
     def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:
         answers = self.whole.solve_many(problems, limit)
         self.left, before = self.left - len(answers), self.left
-        return [answer if i < before else Solution.failed(math.inf, 1.0) for i, answer in enumerate(answers)]
+        return [answer if i < before else Solution.failed(math.inf) for i, answer in enumerate(answers)]
 
 
 def failing(searches: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,6 +125,6 @@ def test_uniform_choices_cover_the_class_and_its_negations() -> None:
 def test_searches_are_told_in_numbers() -> None:
     searches = Searches()
     codes = np.zeros(4, dtype=np.int32)
-    searches.add([Solution(codes, 1.0, 1.0, "optimal", 0.25), Solution(codes, 1.0, 3.5, "feasible", 0.5), Solution.failed(math.inf, 0.25)])
+    searches.add([Solution(codes, 1.0, 1.0, "optimal"), Solution(codes, 1.0, 3.5, "feasible"), Solution.failed(math.inf)])
     assert searches.to_json() == {"searches": 3, "certified": 1, "largest_gap": 2.5}
     assert str(searches) == "3 records, 33% proved best, largest gap 2.5"

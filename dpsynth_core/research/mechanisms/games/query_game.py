@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,18 +97,12 @@ class Searches:
         return f"{records}, {self.certified / self.count:.0%} proved best, largest gap {self.gap if self.gap > _ROUNDING else 0:.2g}"
 
 
-class RecordOracle(Protocol):
-    """What finds records."""
-
-    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]: ...
-
-
 @dataclass
 class DataPlayer:
     """Finds records. Where a search finds nothing in its time, the record that was found last stands in."""
 
     queries: QueryClass
-    oracle: RecordOracle
+    oracle: Pool | Exhaustion
     limit: Limit
     last: Codes
     searches: Searches
@@ -144,7 +138,7 @@ def search_limit(seconds: float, gap: float = 0.0) -> Limit:
 
 
 @contextmanager
-def _oracle(domain: Domain, draws: int) -> Iterator[RecordOracle]:
+def _oracle(domain: Domain, draws: int) -> Iterator[Pool | Exhaustion]:
     records = Records.of(domain)
     if problem.fits(records):
         yield Exhaustion.of(records)

@@ -9,7 +9,6 @@ disjunctions, thresholds. FEM's exponential perturbation of one-hot records and 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -197,7 +196,6 @@ class Exhaustion:
 
     def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:  # noqa: ARG002
         """The best record of each problem, in order, the first of equally good ones. What problems share is computed once."""
-        started = time.perf_counter()
         worth = {id(problem.queries): problem.queries.worth(self.possible) for problem in problems}
         best = []
         for problem in problems:
@@ -205,8 +203,7 @@ class Exhaustion:
             for attribute, costs in enumerate(problem.linear):
                 values -= costs[self.possible[:, attribute]]
             best.append((int(values.argmax()), float(values.max())))
-        seconds = (time.perf_counter() - started) / max(1, len(problems))
-        return [Solution(self.possible[place], value, value, "optimal", seconds) for place, value in best]
+        return [Solution(self.possible[place], value, value, "optimal") for place, value in best]
 
 
 def fits(records: Records) -> bool:

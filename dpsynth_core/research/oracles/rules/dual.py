@@ -6,7 +6,6 @@ which tell records apart: the columns are a separator set of the dual class."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,11 +47,10 @@ class RecordFinder:
         weights = -wanted if self.rules.kind == CONJUNCTION else wanted
         problem = hits.gathered(Hits(_HOW[self.rules.kind], rows, weights, np.zeros(rows.shape[1], dtype=np.int64)))
         if exhausts(self.rules):  # the rules that hold at each record are counted once, for all perturbations
-            started, base = time.perf_counter(), hits.all_values(problem)
+            base = hits.all_values(problem)
             best = [int((base + hits.linear_values(_sign(self.rules.kind) * row)).argmin()) for row in linear]
-            each = (time.perf_counter() - started) / max(1, len(linear))
             sets = hits.subsets(problem.rows.shape[1], np.array(best, dtype=np.int64))
-            results: list[hits.ChosenSet | None] = [hits.ChosenSet(v, 0, 0.0, each, certified=True) for v in sets]
+            results: list[hits.ChosenSet | None] = [hits.ChosenSet(v, 0, 0.0, certified=True) for v in sets]
         elif self.pool is not None:
             found = self.pool.map(_searcher, (problem, self.rules.kind, self.limit), list(linear), self.limit.seconds)
             results = [None if one is None else hits.ChosenSet(**one | {"v": np.array(one["v"], dtype=bool)}) for one in found]
@@ -62,11 +60,11 @@ class RecordFinder:
 
     def _answer(self, rules: Sequence[Rule], result: hits.ChosenSet | None, row: NDArray[np.int64]) -> Solution:
         if result is None:
-            return Solution.failed(np.inf, self.limit.seconds)
+            return Solution.failed(np.inf)
         codes = (~result.v if self.rules.kind == CONJUNCTION else result.v).astype(np.int32)
         seen = (codes == 1)[None]
         worth = sum(int(rule.holds(seen)[0]) for rule in rules) - float(row @ codes) / STEPS
-        return Solution(codes, worth, worth + result.gap / STEPS, "optimal" if result.certified else "feasible", result.seconds)
+        return Solution(codes, worth, worth + result.gap / STEPS, "optimal" if result.certified else "feasible")
 
 
 def exhausts(rules: RuleClass) -> bool:

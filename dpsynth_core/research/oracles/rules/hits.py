@@ -47,12 +47,11 @@ class Hits:
 
 @dataclass(frozen=True, eq=False)
 class ChosenSet:
-    """A set, its cost, and a lower bound on the cost of every set. certified: proved to be a minimum. seconds: wall time of the solver."""
+    """A set, its cost, and a lower bound on the cost of every set. certified: proved to be a minimum."""
 
     v: Flags
     value: int
     bound: float
-    seconds: float
     certified: bool
 
     @property
@@ -97,7 +96,7 @@ def solve(problem: Hits, limit: Limit) -> ChosenSet | None:
     if result.status == "failed":
         return None
     best = np.array(result.solution[: len(v)], dtype=bool)
-    return ChosenSet(best, problem.value(best), result.bound, result.seconds, result.status == "optimal")
+    return ChosenSet(best, problem.value(best), result.bound, result.status == "optimal")
 
 
 def _indicator(model: cp_model.CpModel, how: str, meet: list[Any], v: list[Any], *, cheap: bool) -> Any:
