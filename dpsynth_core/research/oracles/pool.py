@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Any, Self
 
 from dpsynth_core.foundation import interrupts
-from dpsynth_core.foundation.confined import Ended, Work
+from dpsynth_core.foundation.confined import NEXT, Ended, Work
 from dpsynth_core.foundation.errors import InputError, OracleError
 from dpsynth_core.foundation.processors import available
 from dpsynth_core.research.oracles.records.cpsat import CpSatOracle
@@ -27,7 +27,8 @@ PATIENCE_SECONDS = 60.0
 _GLANCE_SECONDS = 0.2
 """How often a wait for solvers checks whether a signal asked the program to stop."""
 
-_SOLVE = f"{__package__}.solver_process:solve"
+_SOLVE, _LOAD = f"{__name__}:solve", ("ortools.sat.python.cp_model",)
+"""What the processes do, and what of it takes a while to load: once, before they are made."""
 
 Prepare = Callable[[Any], Callable[[Any], Any]]
 
@@ -53,7 +54,7 @@ class Pool:
     def __enter__(self) -> Self:
         try:
             for _ in range(self.processes):
-                self._solvers.append(Work(_SOLVE))
+                self._solvers.append(Work(_SOLVE, load=_LOAD))
         except BaseException:
             self.close()
             raise
@@ -137,6 +138,17 @@ def _ready(busy: Sequence[Work], deadline: float) -> list[Work]:
             return [solver for solver in busy if solver.fileno() in ready]
         if left <= 0:
             raise OracleError("a solver process went far beyond its time limit", "try again when the machine is less busy")
+
+
+def solve() -> Generator[Any, Any, None]:
+    """What a solver process does. Takes pickles of a `Setup`, and after it of arguments. Answers each argument."""
+    answer: Callable[[Any], Any] | None = None
+    while True:
+        message = pickle.loads((yield NEXT))
+        if isinstance(message, Setup):
+            answer = message.prepare(message.shared)
+        elif answer is not None:
+            yield answer(message)
 
 
 def _record_oracle(queries: SignedQueries) -> Callable[[tuple[Linear, Limit]], dict[str, Any]]:
