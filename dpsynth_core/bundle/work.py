@@ -20,7 +20,7 @@ from dpsynth_core.bundle.reproduce import published, refitted, replayed, reprodu
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verdicts import Running
 from dpsynth_core.bundle.verify import checking
-from dpsynth_core.foundation.content import PART_BYTES, Writer
+from dpsynth_core.foundation.content import PART_BYTES, Sink, Writer
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import sampling
 from dpsynth_core.release.about import About
@@ -108,22 +108,10 @@ def _sample(
 
 def _say_file(say: Callable[[Any], None], name: str, write: Writer) -> None:
     say({"file": name})
-    stream = io.BufferedWriter(_Part(say), PART_BYTES)
+    stream = io.BufferedWriter(Sink(lambda part: say(bytes(part))), PART_BYTES)
     write(cast(BinaryIO, stream))
     stream.flush()
     stream.detach()
-
-
-class _Part(io.RawIOBase):
-    def __init__(self, say: Callable[[bytes], None]) -> None:
-        self._say = say
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, part: Any) -> int:
-        self._say(bytes(part))
-        return len(part)
 
 
 def _read(place: str | bytes) -> Bundle:

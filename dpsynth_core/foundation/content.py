@@ -60,22 +60,23 @@ def digest_of(stream: BinaryIO) -> Digest:
 
 def digest_written(write: Writer) -> Digest:
     """Of what a writer writes, which is kept nowhere."""
-    sink = _Sink()
+    hashed = sha256()
+    sink = Sink(hashed.update)
     write(sink)  # type: ignore[arg-type]  # a stream that can only be written to
-    return Digest(sink.size, sink.hashed.hexdigest())
+    return Digest(sink.size, hashed.hexdigest())
 
 
-class _Sink(io.RawIOBase):
-    """Takes bytes and knows nothing of them but their hash."""
+class Sink(io.RawIOBase):
+    """A stream that can only be written to: `take` takes each part. size: of all so far, in bytes."""
 
-    def __init__(self) -> None:
-        self.size, self.hashed = 0, sha256()
+    def __init__(self, take: Callable[[Any], None]) -> None:
+        self.size, self._take = 0, take
 
     def writable(self) -> bool:
         return True
 
     def write(self, part: Any) -> int:
-        self.hashed.update(part)
+        self._take(part)
         number = memoryview(part).nbytes
         self.size += number
         return number
