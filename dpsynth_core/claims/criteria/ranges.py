@@ -55,9 +55,6 @@ class RangesWithin(MeasuredCriterion):
     def needs(self, workload: Workload) -> tuple[Clique, ...]:  # noqa: ARG002
         return ((self.column,),)
 
-    def answers(self, workload: Workload) -> int:  # noqa: ARG002
-        return 1
-
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         clique = (self.column,)
         shares = published.table(clique)

@@ -61,9 +61,6 @@ class TablesWithin(MeasuredCriterion):
     def needs(self, workload: Workload) -> tuple[Clique, ...]:
         return self.tables or workload.cliques
 
-    def answers(self, workload: Workload) -> int:  # noqa: ARG002
-        return 1
-
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         cliques = self.needs(published.workload)
         return _measured(kernel, kernel, cliques, published.tables(cliques), published.people, published.people.value)
