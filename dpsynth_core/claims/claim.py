@@ -242,11 +242,10 @@ class Claim(Generic[Stated]):
         """Whether it follows from what was measured, as a sentence. Raises as `outcome` says."""
         raise NotImplementedError
 
-    def again(self, received: Received, stated: Any) -> Stated | None:
-        """Measured once more, by the answers of the kernel that it took; None where these were given to other questions."""
-        kernel = received.replaying(self.took(received, stated))
+    def again(self, received: Received, answers: slice) -> Stated | None:
+        """Measured once more, by these answers of the kernel; None where they were given to other questions."""
         try:
-            return self.measure(received.plan, self.stage(received.plan, kernel), received.final)
+            return self.measure(received.plan, self.stage(received.plan, received.replaying(answers)), received.final)
         except InputError:
             return None
 

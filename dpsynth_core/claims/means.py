@@ -202,7 +202,7 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
     def follows(self, received: Received, stated: tuple[MeanMeasured, ...]) -> str:
         if not stated:
             raise Nothing("no means were measured")
-        if (again := self.again(received, stated)) is None:
+        if (again := self.again(received, self.took(received, stated))) is None:
             expect(received.other_versions, "the means were measured of something else than these rows")
             raise Open("whether the means were measured of these rows is seen where the versions are those that it names")
         expect([one.column for one in again] == [one.column for one in stated], "they are of other columns")

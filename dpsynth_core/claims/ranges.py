@@ -128,9 +128,10 @@ class RangesMeasured(Claim[RangeErrors]):
         if stated is None:
             expect(not self.asked(plan) or received.interrupted or received.branded(self.brand), "the plan asks for it, and it is missing")
             raise Nothing("no largest error of a range was measured")
-        again = self.again(received, stated)
+        took = self.took(received, stated)
+        again = self.again(received, took)
         expect(again is not None and alike(self.to_json(plan, again), self.to_json(plan, stated)), "it is not what was measured")
-        asked = [one for one in received.answers[self.took(received, stated)] if one.operation == "measure_largest_range"]
+        asked = [one for one in received.answers[took] if one.operation == "measure_largest_range"]
         wanted = [questions.digests((_records(tables, stated.people),)) for tables in _tables(plan, final)]
         if [one.arguments[2:] for one in asked] != wanted:
             expect(received.other_program, "it was measured of something else than these rows")

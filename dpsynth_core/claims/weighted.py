@@ -362,7 +362,7 @@ class WeightsMeasured(Claim[Weighted]):
             excused = received.interrupted or received.branded(self.brand)
             expect(excused or not self.asked(received.plan), "the plan asks for them, and they are missing")
             raise Nothing("no weighted tables were measured")
-        again = self.again(received, stated)
+        again = self.again(received, self.took(received, stated))
         if again is None or not alike(asdict(again), asdict(stated)):
             expect(received.other_versions, "they are not what was measured, or not of these rows")
             raise Open("whether they follow is seen where the versions are those that it names")

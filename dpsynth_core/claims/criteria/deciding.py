@@ -15,7 +15,6 @@ from dpsynth_core.claims.criteria.models import ModelCriterion
 from dpsynth_core.claims.criteria.registry import decide, measured, need_models
 from dpsynth_core.claims.models.usefulness import MODELS, guesses
 from dpsynth_core.claims.outcome import Nothing, Open, alike, expect, some
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import is_reason
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.privacy.interface import SealedKernel
@@ -126,12 +125,9 @@ class Criteria(Claim[Outcomes]):
 
     def _decided_otherwise(self, received: Received, stated: Outcomes, answers: slice) -> list[str]:
         """The numbers of the criteria that these answers do not decide as stated."""
-        plan = received.plan
-        try:
-            recomputed = self.measure(plan, self.stage(plan, received.replaying(answers)), received.final)
-        except InputError:  # they were given to other questions
+        if (again := self.again(received, answers)) is None:
             return [str(number + 1) for number, one in enumerate(stated) if one.interval is not None]
-        pairs = zip(self.to_json(plan, recomputed), received.written(self.part), strict=True)
+        pairs = zip(self.to_json(received.plan, again), received.written(self.part), strict=True)
         return [str(number + 1) for number, (a, b) in enumerate(pairs) if not (alike(a, b) and alike(b, a))]
 
     def heading(self, stated: Outcomes) -> str:
