@@ -4,8 +4,8 @@ What they do is in `work`."""
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -57,10 +57,8 @@ def verified(
     public: the public table, where one was used. Raises InputError as they and `unpack` do, CapacityError where the first goes beyond the
     limits, InputError where it fails otherwise; the second then leaves its question open.
     """
-    try:
+    with _answering("checking it"):
         report = _checked(bundle, limits, on_check)
-    except Ended as ended:
-        raise _unanswered("checking it", ended) from None
     if report.verdict == INCONSISTENT:
         return report
     on_check(Running(REPLAYED, len(report.checks), len(report.checks)))
@@ -116,21 +114,15 @@ def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list
     """What changed between two releases: the lines that say it, and a report of it ("html" or "md"). Raises InputError, and CapacityError
     beyond the limits."""
     places = (str(place.absolute()) for place in (before, after))
-    try:
-        with Work(f"{__package__}.work:compared", *places, form, **_within(limits, before, after)) as answers:
-            lines, report = answers
-            return list(lines), bytes(report)
-    except Ended as ended:
-        raise _unanswered("comparing them", ended) from None
+    with _answering("comparing them"), Work(f"{__package__}.work:compared", *places, form, **_within(limits, before, after)) as answers:
+        lines, report = answers
+        return list(lines), bytes(report)
 
 
 def asked(bundle: Path, typed: Typed, limits: Limits) -> list[str]:
     """The answer of a bundle to a question, line by line. Raises InputError, and CapacityError beyond the limits."""
-    try:
-        with Work(*_asked("asked", bundle), asdict(typed), **_within(limits, bundle)) as answers:
-            return [str(line) for line in answers]
-    except Ended as ended:
-        raise _unanswered("asking it", ended) from None
+    with _answering("asking it"), Work(*_asked("asked", bundle), asdict(typed), **_within(limits, bundle)) as answers:
+        return [str(line) for line in answers]
 
 
 def planned(bundle: Path | bytes) -> Spec:
@@ -151,21 +143,18 @@ def _run_again(
     """The last answer of work that runs a mechanism again. files: that it reads. opened: where the parts of a file go, by its name."""
     left, made = limits.megabytes << 20, dict[str, Any]()
     stream: BinaryIO = io.BytesIO()
-    try:
-        with Work(*asked, **_within(limits, *files)) as answers:
-            for answer in answers:
-                if isinstance(answer, bytes):
-                    if (left := left - len(answer)) < 0:
-                        raise Ended(f"writes more than {limits.megabytes:,} MB of rows", beyond=True)
-                    stream.write(answer)
-                elif "file" in answer:
-                    stream = opened(answer["file"])
-                elif "step" in answer:
-                    on_event(Progress.from_json(answer["step"]))
-                else:
-                    made = answer
-    except Ended as ended:
-        raise _unanswered("running its mechanism again", ended) from None
+    with _answering("running its mechanism again"), Work(*asked, **_within(limits, *files)) as answers:
+        for answer in answers:
+            if isinstance(answer, bytes):
+                if (left := left - len(answer)) < 0:
+                    raise Ended(f"writes more than {limits.megabytes:,} MB of rows", beyond=True)
+                stream.write(answer)
+            elif "file" in answer:
+                stream = opened(answer["file"])
+            elif "step" in answer:
+                on_event(Progress.from_json(answer["step"]))
+            else:
+                made = answer
     return made
 
 
@@ -179,8 +168,14 @@ def _within(limits: Limits, *files: Path | bytes | None) -> dict[str, Any]:
     return {"limits": limits, "files": [str(one.absolute()) for one in files if isinstance(one, Path)], "patience": _WAIT * limits.seconds}
 
 
-def _unanswered(what: str, ended: Ended) -> InputError:
-    if ended.beyond:
-        remedy = "if you trust whoever made it, allow more with --memory and --seconds on the command line"
-        return CapacityError("bundle", f"{what} {ended.problem}", remedy)
-    return InputError("bundle", f"{what} {ended.problem}", "nothing is known of it; try again, and report it if that does not help")
+@contextmanager
+def _answering(what: str) -> Iterator[None]:
+    """What ends a process before it has answered, as an InputError. what: was asked of it."""
+    try:
+        yield
+    except Ended as ended:
+        problem = f"{what} {ended.problem}"
+        if ended.beyond:
+            remedy = "if you trust whoever made it, allow more with --memory and --seconds on the command line"
+            raise CapacityError("bundle", problem, remedy) from None
+        raise InputError("bundle", problem, "nothing is known of it; try again, and report it if that does not help") from None
