@@ -50,14 +50,11 @@ class Stored:
     """A sweep in the store. state: active | stopped | done. touched: the private table was read, so that the charge is final."""
 
     id: str
-    owner: str
-    project: str
     sweep: Sweep
     state: str
     touched: bool
     workers: int
     created: str
-    finished: str | None
 
     @property
     def active(self) -> bool:
@@ -190,5 +187,5 @@ def _charge(sweep: Sweep, name: str) -> Charge:
 
 
 def _stored(row: Row) -> Stored:
-    kept = {name: row[name] for name in ("id", "owner", "project", "state", "workers", "created", "finished")}
+    kept = {name: row[name] for name in ("id", "state", "workers", "created")}
     return Stored(**kept, sweep=Sweep.from_json(json.loads(row["document"])), touched=bool(row["touched"]))
