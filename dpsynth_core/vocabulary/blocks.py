@@ -138,11 +138,6 @@ def _halfway(table: Clique, cliques: Sequence[Clique]) -> Iterator[tuple[Clique,
             left = [clique for clique in left if not set(clique).issubset(kept)]
 
 
-def table_bytes(domain: Domain, cliques: Collection[Clique]) -> int:
-    """What the tables take in which these cliques are counted together."""
-    return sum(8 * domain.cells(block) for block in set(plan(domain, cliques).values()))
-
-
 def slices(domain: Domain, cliques: Collection[Clique], most_bytes: int) -> list[list[Clique]]:
     """The cliques in groups, each of which is counted in a pass of its own. The tables of a group take `most_bytes` at most; only where the
     table of a single clique is larger does its group take more, and nothing else is in it but parts of that clique."""

@@ -27,12 +27,12 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.sources.decoding import decode
 from dpsynth_core.sources.source import CellSource, MarginalSource, RecordSource, ValueSource, counted
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.blocks import table_bytes
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
+from dpsynth_core.vocabulary.tally import Tally
 from tests.bundle import pack
 from tests.refusals import refused
 from tests.sources.engines import ENGINES, Engine, one_stream
@@ -133,7 +133,7 @@ def test_counting_in_slices_gives_the_same_integers_in_little_memory(
     monkeypatch.setattr(source, "counts", lambda part: asked.append(list(part)) or plain(part))
     sliced = counted(source, cliques, 200)
     assert len(asked) > 1
-    assert all(table_bytes(domain, part) <= 200 for part in asked)
+    assert all(Tally(domain, part).nbytes <= 200 for part in asked)
     assert sliced.keys() == whole.keys()
     assert all(np.array_equal(sliced[clique], whole[clique]) for clique in cliques)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.vocabulary import tally
-from dpsynth_core.vocabulary.blocks import maximal, plan, slices, table_bytes
+from dpsynth_core.vocabulary.blocks import maximal, plan, slices
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Clique, subsets
 from dpsynth_core.vocabulary.rows import Repeated, one_table, row_marginals
@@ -131,17 +131,18 @@ def test_slices_hold_every_clique_once_and_stay_within_their_memory(
     groups = slices(domain, cliques, most_bytes)
     assert sorted(clique for group in groups for clique in group) == sorted(cliques)
     for group in groups:
-        assert table_bytes(domain, group) == Tally(domain, group).nbytes
-        assert table_bytes(domain, group) <= most_bytes or len(maximal(group)) == 1
+        nbytes = Tally(domain, group).nbytes
+        assert nbytes == sum(8 * domain.cells(block) for block in set(plan(domain, group).values()))
+        assert nbytes <= most_bytes or len(maximal(group)) == 1
 
 
 def test_all_pairs_of_many_columns_are_divided_evenly() -> None:
     domain = Domain(tuple(Attribute.coded(f"c{i}", 2 + i % 9) for i in range(60)))
     pairs = list(combinations(domain.names, 2))
-    whole = table_bytes(domain, pairs)
+    whole = Tally(domain, pairs).nbytes
     groups = slices(domain, pairs, whole // 3)
     assert 3 <= len(groups) <= 5
-    assert max(table_bytes(domain, group) for group in groups) <= whole // 3
+    assert max(Tally(domain, group).nbytes for group in groups) <= whole // 3
 
 
 @pytest.mark.parametrize("rows", [0, 1, 50])
