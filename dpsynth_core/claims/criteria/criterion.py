@@ -138,9 +138,9 @@ class Criterion:
         """The condition in words, without its limit; names and values in it are hostile text."""
         raise NotImplementedError
 
-    def needs(self, workload: Workload) -> Sequence[Clique]:
+    def needs(self, workload: Workload) -> Sequence[Clique]:  # noqa: ARG002
         """The tables that the kernel has to count for it."""
-        raise NotImplementedError
+        return ()
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         """How far above what is measured the upper bound is expected to be, with so many people. rho: what is spent on it."""
@@ -181,6 +181,13 @@ class Criterion:
 @dataclass(frozen=True)
 class MeasuredCriterion(Criterion):
     """One that the kernel is asked about. Others follow from what is measured anyway (`models`)."""
+
+    def clique(self, domain: Domain) -> Clique:
+        """The columns of the table that decides it, of kinds that one table decides."""
+        raise NotImplementedError
+
+    def needs(self, workload: Workload) -> Sequence[Clique]:
+        return (self.clique(workload.domain),)
 
     def hopeless(self, margin: float) -> bool:
         """What may be noise alone keeps no limit below `LUCKY` deviations."""

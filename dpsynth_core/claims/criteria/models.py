@@ -10,7 +10,6 @@ The bounds are those of a ratio (`bounds.fraction`), each with 95 % confidence.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -25,7 +24,6 @@ from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, fract
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.kinds.kind import is_number
-from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import BOOSTING
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -69,10 +67,6 @@ class ModelCriterion(Criterion):
     def sentence(self, domain: Domain) -> str:  # noqa: ARG002
         near = "" if self.tolerance is None else f", to within {self.tolerance:g},"
         return f"guesses of {self.column}{near} by {self.model} that is trained on the rows"
-
-    def needs(self, workload: Workload) -> Sequence[Clique]:  # noqa: ARG002
-        """Models look at records, not at tables."""
-        return ()
 
     def stated(self, guesses: Guesses) -> Interval:
         """The error and its bounds, from what was measured of models."""

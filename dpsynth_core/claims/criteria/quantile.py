@@ -96,14 +96,11 @@ class Quantile(MeasuredCriterion):
         what = "median" if self.p == _MEDIAN else f"{100 * self.p:.4g}% quantile"
         return f"the {what} of {self.column}{self.among.among(domain)}"
 
-    def needs(self, workload: Workload) -> tuple[Clique, ...]:
-        return (self._clique(workload.domain),)
-
     def answers(self, workload: Workload) -> int:  # noqa: ARG002
         return 2
 
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
-        domain, clique = kernel.domain, self._clique(kernel.domain)
+        domain, clique = kernel.domain, self.clique(kernel.domain)
         values = middles(domain[self.column])
         members = self.among.on(domain, clique) & expand(~np.isnan(values), (self.column,), clique)
         shares = published.table(clique)
@@ -151,7 +148,7 @@ class Quantile(MeasuredCriterion):
             "not met where one of them is by as many on the wrong side; in between it stays undecided."
         )
 
-    def _clique(self, domain: Domain) -> Clique:
+    def clique(self, domain: Domain) -> Clique:
         return domain.clique({self.column, *self.among.columns})
 
 

@@ -52,11 +52,11 @@ class RangesWithin(MeasuredCriterion):
     def sentence(self, domain: Domain) -> str:  # noqa: ARG002
         return f"the share of people in every range of {self.column}"
 
-    def needs(self, workload: Workload) -> tuple[Clique, ...]:  # noqa: ARG002
-        return ((self.column,),)
+    def clique(self, domain: Domain) -> Clique:  # noqa: ARG002
+        return (self.column,)
 
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
-        clique = (self.column,)
+        clique = self.clique(kernel.domain)
         shares = published.table(clique)
         records = np.zeros(kernel.domain.sizes(clique)) if shares is None else shares * published.people.value
         sigma = sigma_for(kernel.rho_left, kernel.unit.query_l1)

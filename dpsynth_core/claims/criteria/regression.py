@@ -97,15 +97,12 @@ class Coefficient(MeasuredCriterion):
         others = "".join(f" and {name}" for name in self.beside)
         return f"the coefficient of {self.on} in a linear regression of {self.outcome} on it{others}{self.among.among(domain)}"
 
-    def needs(self, workload: Workload) -> tuple[Clique, ...]:
-        return (self._clique(workload.domain),)
-
     def answers(self, workload: Workload) -> int:  # noqa: ARG002
         lines = 2 + len(self.beside)
         return lines * (lines + 1) // 2 + lines
 
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
-        domain, clique = kernel.domain, self._clique(kernel.domain)
+        domain, clique = kernel.domain, self.clique(kernel.domain)
         columns = (*self.beside, self.on, self.outcome)
         numbers = [np.broadcast_to(expand(middles(domain[name]), (name,), clique), domain.sizes(clique)) for name in columns]
         members = np.logical_and.reduce([self.among.on(domain, clique), *(~np.isnan(one) for one in numbers)])
@@ -137,7 +134,7 @@ class Coefficient(MeasuredCriterion):
         between two that hold together."""
         raise NotImplementedError
 
-    def _clique(self, domain: Domain) -> Clique:
+    def clique(self, domain: Domain) -> Clique:
         return domain.clique({self.outcome, self.on, *self.beside, *self.among.columns})
 
 

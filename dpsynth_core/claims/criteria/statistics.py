@@ -101,9 +101,6 @@ class Statistic(MeasuredCriterion):
         first = expand(self.link.times, (NUMBER,), clique) * expand(somebody, (name,), clique)
         return np.broadcast_to(first, domain.sizes(clique))
 
-    def needs(self, workload: Workload) -> tuple[Clique, ...]:
-        return (self.clique(workload.domain),)
-
     def answers(self, workload: Workload) -> int:
         return sum(2 if self._partial(workload.domain, group) else 1 for group in self.groups)
 
