@@ -18,10 +18,11 @@ def declared_type(column: pa.Field) -> Column:
     name = trimmed(column.name)
     if pa.types.is_nested(column.type):
         return Column(name=name, kind="categorical", categories=[], to_do=NESTED)
-    return declared(name, _kind(column.type))
+    return declared(name, kind_of_type(column.type))
 
 
-def _kind(kind: pa.DataType) -> str:
+def kind_of_type(kind: pa.DataType) -> str:
+    """What the values of an Arrow type are, as `declared` calls it; texts where nothing else is said."""
     if pa.types.is_boolean(kind):
         return "bool"
     if pa.types.is_integer(kind):

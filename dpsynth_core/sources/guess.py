@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME, Micros, holds_times
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.sources.arrays import is_plain_number, texts
+from dpsynth_core.sources.arrow_types import kind_of_type
 from dpsynth_core.sources.codec import day_numbers, floats
 from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
@@ -45,7 +46,6 @@ LONG_TEXT, MANY_WORDS, FREE_TEXT = 25, 5, 0.2
 OWN_CELLS: dict[str, Any] = {"other": True, "missing": True}
 """Every column has cells for values outside and for missing ones: that there are none is for the curator to say."""
 
-_OF_TYPE = {"time": pa.types.is_time, "duration": pa.types.is_duration, "timestamp": pa.types.is_timestamp}
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+$")
 _CODE = re.compile(r"[A-Z]{0,3}[0-9][0-9A-Z]{0,6}([.-][0-9A-Z]{1,4}){0,2}$")
 _IDENTIFIER = re.compile(r"(^|[_\W])(id|key|uuid|guid|nr|no|number|index|row)$", re.IGNORECASE)
@@ -150,7 +150,7 @@ def _times(summary: _Summary, notation: Notation) -> Guess | None:
             return None
         values = pc.if_else(pc.match_substring(texts(values), ":"), texts(values), None)  # nothing else in a number or a date is one
     for kind in ("time", "duration", "timestamp"):
-        if is_time and not _OF_TYPE[kind](values.type):
+        if is_time and kind != kind_of_type(values.type):
             continue
         if kind == "time" and notation.time_format != COLON and not is_time:
             stated = READERS[kind](texts(summary.values), notation, 1)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpsynth_core.sources.arrow_types import kind_of_type
 from dpsynth_core.sources.databases.catalogue import Column, unlike
 
 Expression = Callable[[str, Column], str]
@@ -41,14 +42,10 @@ def plain(name: str, column: Column) -> str:
         return f"CAST({name} AS text)"
     if column.type.lower().startswith("timestamp") and "with time zone" in column.type.lower():
         name = f"({name} AT TIME ZONE 'UTC')"
-    kind = next((kind for kind, is_one in _TIMES.items() if is_one(column.arrow)), None)
-    if kind is None:
+    if (ends := _ENDS.get(kind_of_type(column.arrow))) is None:
         return name
-    first, last = _ENDS[kind]
+    first, last = ends
     return f"CASE WHEN {name} < {first} THEN {first} WHEN {name} > {last} THEN {last} ELSE {name} END"
-
-
-_TIMES = {"date": pa.types.is_date, "timestamp": pa.types.is_timestamp, "time": pa.types.is_time}
 
 
 def one_zero(values: pa.Array) -> pa.Array:
