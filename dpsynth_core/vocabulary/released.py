@@ -50,9 +50,7 @@ def of_columns(measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:
 
 def _of_columns(measurement: Measurement) -> Measurement:
     grouped = {groups.name for groups in measurement.groups}
-    clique = tuple(name for name in measurement.clique if name not in grouped)
-    summed = project(measurement.values, measurement.clique, clique)
-    return Measurement(clique, summed, measurement.deviation * math.sqrt(measurement.values.size / summed.size))
+    return averaged([measurement], tuple(name for name in measurement.clique if name not in grouped))
 
 
 def with_known(measurements: Iterable[Measurement], known: Iterable[MarginalCounts]) -> list[MarginalCounts]:

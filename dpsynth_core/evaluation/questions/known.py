@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,6 +21,7 @@ from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.released import counted
 
 ALPHA = 0.05
 """How often an interval may fail."""
@@ -128,12 +128,10 @@ class Known:
         chosen = np.ones(len(self.codes), dtype=bool)
         for column, vector in among.items():
             chosen &= vector.astype(bool)[self.codes[:, self.domain.position(column)]]
-        sizes = self.domain.sizes(columns)
-        if not columns:
-            return np.asarray(chosen.sum() if self.weights is None else self.weights[chosen].sum())
-        cells = np.ravel_multi_index(tuple(self.codes[chosen, self.domain.position(column)] for column in columns), sizes)
         weights = None if self.weights is None else self.weights[chosen]
-        return np.bincount(cells, weights, math.prod(sizes)).reshape(sizes)
+        if not columns:
+            return np.asarray(chosen.sum() if weights is None else weights.sum())
+        return counted([self.codes[chosen, self.domain.position(column)] for column in columns], self.domain.sizes(columns), weights)
 
     @property
     def doubt(self) -> float:
