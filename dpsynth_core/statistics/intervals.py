@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import scipy
 
@@ -60,9 +60,7 @@ class Ratio:
         For the true t, d - t b is normal around 0 with the variance that this uses: exact. Infinite where the people themselves are no
         more than noise.
         """
-        difference, people = self.difference, self.people
-        z = float(scipy.special.ndtri(CONFIDENCE))
-        _, most = fieller(abs(difference.value), people.value, (difference.sigma**2, 0.0, people.sigma**2), z)
+        _, most = fraction(replace(self.difference, value=abs(self.difference.value)), self.people, float(scipy.special.ndtri(CONFIDENCE)))
         return self.scale * most
 
     def deviation(self, limit: float) -> float:
