@@ -23,7 +23,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.release import Progress
 
 if TYPE_CHECKING:
-    from dpsynth_core.report.asking import Typed
+    from dpsynth_core.report.asking import Asked
 
 USUAL = Limits()
 _WAIT = 10
@@ -119,7 +119,7 @@ def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list
         return list(lines), bytes(report)
 
 
-def asked(bundle: Path, typed: Typed, limits: Limits) -> list[str]:
+def asked(bundle: Path, typed: Asked, limits: Limits) -> list[str]:
     """The answer of a bundle to a question, line by line. Raises InputError, and CapacityError beyond the limits."""
     with _answering("asking it"), Work(*_asked("asked", bundle), asdict(typed), **_within(limits, bundle)) as answers:
         return [str(line) for line in answers]

@@ -62,7 +62,7 @@ def compared(before: str, after: str, form: str) -> Iterator[Any]:
 
 def asked(place: str | bytes, typed: dict[str, Any]) -> Iterator[str]:
     """The answer to a question in texts, line by line."""
-    yield from str(asking.ask_typed(whole(_read(place)), asking.Typed(**typed))).splitlines()
+    yield from str(asking.ask_typed(whole(_read(place)), asking.Asked(**typed))).splitlines()
 
 
 def planned(place: str | bytes) -> Iterator[dict[str, Any]]:

@@ -89,9 +89,9 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _ask(options: argparse.Namespace) -> None:
     from dpsynth_core.bundle import confined
-    from dpsynth_core.report.asking import Typed
+    from dpsynth_core.report.asking import Asked
 
-    typed = Typed(options.statistic, options.of, options.among, options.versus, options.by, options.weighted)
+    typed = Asked(options.statistic, options.of, options.among, options.versus, options.by, options.weighted)
     for line in confined.asked(options.bundle, typed, _limits(options, Limits())):
         print_result(line)
 

@@ -154,7 +154,7 @@ class Release:
         >>> 0.4 < share.value < 0.6, share.kind
         (True, 'measured')
         """
-        return asking.ask(self.made, asking.Asked(statistic, of, among, versus), by, weighted)
+        return asking.ask(self.made, asking.Asked(statistic, of, among, versus, by, weighted))
 
     @cached_property
     def refitted(self) -> Refitted:

@@ -42,23 +42,14 @@ Cells: TypeAlias = "Mapping[str, Any]"
 
 @dataclass(frozen=True)
 class Asked:
-    """The arguments of `Release.ask`."""
+    """The arguments of `Release.ask`; for `ask_typed` cells are texts, each COLUMN=VALUE: of one column several are any of them. Of
+    households, behind "some member " or "no member " it is what some member is, or none: one member is all of it. There `of` names
+    columns where a statistic is of columns."""
 
     statistic: str
-    of: Cells | str | Sequence[str] | None
-    among: Cells | None
-    versus: Cells | None
-
-
-@dataclass(frozen=True)
-class Typed:
-    """The same as texts, each COLUMN=VALUE; of one column several are any of them. Of households, behind "some member " or "no member " it
-    is what some member is, or none: one member is all of it. of: names of columns where a statistic is of columns."""
-
-    statistic: str
-    of: Sequence[str] = ()
-    among: Sequence[str] = ()
-    versus: Sequence[str] = ()
+    of: Cells | str | Sequence[str] | None = None
+    among: Cells | Sequence[str] | None = None
+    versus: Cells | Sequence[str] | None = None
     by: str | None = None
     weighted: bool = False
 
@@ -116,20 +107,20 @@ class Answers(Sequence[Answer]):
         return f"<p>{escape(self.title)}</p>{self.frame.to_html(index=False)}"
 
 
-def ask(made: Release, asked: Asked, by: str | None, weighted: bool = False) -> Answer | Answers:
+def ask(made: Release, asked: Asked) -> Answer | Answers:
     """See `Release.ask`."""
     if not report.can_answer(made):
         raise InputError("ask", "this release holds nothing that could answer", "look at its verdict")
     phrases = words.PHRASES if made.plan.link is None else words.OF_MEMBERS
-    if made.plan.link is not None and not _of_members(made.plan.link, asked, by):
-        (known, asked), phrases = _of_households(made, made.plan.link, asked, weighted), words.OF_HOUSEHOLDS
+    if made.plan.link is not None and not _of_members(made.plan.link, asked):
+        (known, asked), phrases = _of_households(made, made.plan.link, asked), words.OF_HOUSEHOLDS
         if asked.of == NUMBER:  # which every household has
             most = made.plan.link.most
             phrases = {**phrases, "numbers": f"A household of more than {most} members counts as one of {most}."}
     else:
-        known = _weighted(made) if weighted else report.knowledge(made)
+        known = _weighted(made) if asked.weighted else report.knowledge(made)
     domain, question = known.domain, _question(known.domain, asked)
-    if by is not None:
+    if (by := asked.by) is not None:
         lines = breakdown.breakdown(known, question, by)
         labels = domain[by].cell_labels()
         title = _spoken(domain, words.breakdown_sentences(domain, question, by, phrases))
@@ -143,24 +134,23 @@ def ask(made: Release, asked: Asked, by: str | None, weighted: bool = False) -> 
     return _table(known, question, found, standing, phrases)
 
 
-def ask_typed(made: Release, typed: Typed) -> Answer | Answers:
+def ask_typed(made: Release, typed: Asked) -> Answer | Answers:
     """The same question in texts. Raises InputError."""
-    of: Any = typed.of
+    of: Any = typed.of or ()
     named = len(of) == 1 and of[0] in {one.name for one in _columns(made)}
     if typed.statistic in (MEAN, MEDIAN) or (typed.statistic == DIFFERENCE and named):
         of = of[0] if len(of) == 1 else None
     elif typed.statistic != TABLE:
         of = _cells_typed(made, of, "of")
-    among, versus = _cells_typed(made, typed.among, "among"), _cells_typed(made, typed.versus, "versus")
-    asked = Asked(typed.statistic, of, among, versus)
-    return ask(made, asked, typed.by, typed.weighted)
+    among, versus = _cells_typed(made, typed.among or (), "among"), _cells_typed(made, typed.versus or (), "versus")
+    return ask(made, replace(typed, of=of, among=among, versus=versus))
 
 
 def _columns(made: Release) -> tuple[Attribute, ...]:
     return made.domain.attributes if made.plan.link is None else made.plan.link.columns
 
 
-def _cells_typed(made: Release, texts: Sequence[str], field: str) -> Cells:
+def _cells_typed(made: Release, texts: Any, field: str) -> Cells:
     if (link := made.plan.link) is None:
         return parse_where(made.domain, texts, field)
     of_members = {word: [text.removeprefix(f"{word} ") for text in texts if text.startswith(f"{word} ")] for word in (SOME, NO)}
@@ -168,7 +158,7 @@ def _cells_typed(made: Release, texts: Sequence[str], field: str) -> Cells:
     return {**own, **{word: parse_where(link.members, said, field) for word, said in of_members.items() if said}}
 
 
-def _of_households(made: Release, link: Link, asked: Asked, weighted: bool) -> tuple[Known, Asked]:
+def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Asked]:
     """What is known of them, and the question to that: what it says of some or no member is a column of its own. Raises InputError."""
     wanted = dict[str, Mapping[str, tuple[int, ...]]]()
 
@@ -192,7 +182,7 @@ def _of_households(made: Release, link: Link, asked: Asked, weighted: bool) -> t
         return own
 
     asked = replace(asked, of=told(asked.of), among=told(asked.among), versus=told(asked.versus))
-    known = _weighted(made, members=False) if weighted else report.households(made)
+    known = _weighted(made, members=False) if asked.weighted else report.households(made)
     if not wanted:
         return known, asked
     if not isinstance(made.codes, Repeated) or not all(wanted.values()):
@@ -210,11 +200,11 @@ def _spoken(domain: Domain, sentences: Sequence[str]) -> str:
     return text
 
 
-def _of_members(link: Link, asked: Asked, by: str | None) -> bool:
+def _of_members(link: Link, asked: Asked) -> bool:
     """Whether it is asked of the households or of their members: of these where it names a column of theirs. Raises InputError for what
     speaks of two members, or of members and of what households alone have."""
     of = asked.of if isinstance(asked.of, Iterable) and not isinstance(asked.of, str) else [asked.of]
-    names = {str(name) for name in (*of, *(asked.among or ()), *(asked.versus or ()), by)}
+    names = {str(name) for name in (*of, *(asked.among or ()), *(asked.versus or ()), asked.by)}
     if others := sorted(names & set(map(link.other, link.members.names))):
         raise InputError(f"column {others[0]!r}", "questions about two members are not answered yet", "count in rows and members")
     if (own := sorted(names & {NUMBER, SOME, NO})) and names & set(link.members.names):

@@ -202,19 +202,19 @@ def test_weighted_questions_are_answered_with_intervals_for_single_columns(relea
     bounds = {one.attributes[0]: one.bound95 for one in release.claims["weighted"].certificate.marginals}
     assert release.weights is not None
     south = np.asarray(release.codes)[:, 0] == 1
-    found = ask(release, Asked("share", {"region": "s"}, None, None), None, weighted=True)
+    found = ask(release, Asked("share", {"region": "s"}, weighted=True))
     assert isinstance(found, Answer)
     assert found.value == pytest.approx(release.weights[south].sum() / release.weights.sum())
     assert isinstance(found.low, float)
     assert found.value - found.low == pytest.approx(bounds["region"], rel=0.05)
-    within = ask(release, Asked("share", {"region": "s"}, {"age": 3}, None), None, weighted=True)
+    within = ask(release, Asked("share", {"region": "s"}, {"age": 3}, weighted=True))
     assert isinstance(within, Answer)
     assert (within.kind, within.low) == ("guess", None)
-    count = ask(release, Asked("count", {"region": "s"}, None, None), None, weighted=True)
+    count = ask(release, Asked("count", {"region": "s"}, weighted=True))
     assert isinstance(count, Answer)
     assert count.value == pytest.approx(release.weights[south].sum(), rel=1e-3)
     plain = replace(release, claims={**release.claims, "weighted": None})
-    refused(ask, plain, Asked("count", None, None, None), None, weighted=True, saying="measured no weighted tables")
+    refused(ask, plain, Asked("count", weighted=True), saying="measured no weighted tables")
 
 
 def test_a_weight_that_does_not_follow_is_noticed(bundle: Bundle, release: Release) -> None:
@@ -281,7 +281,7 @@ def test_a_column_becomes_a_weight_by_clipping() -> None:
 
 def test_a_weighted_mean_counts_middles_whose_means_were_measured_of_others(release: Release) -> None:
     """Inside of a cell people who weigh more may have other numbers: measured means of cells say nothing of weighted ones."""
-    said = ask(release, Asked("mean", "w", None, None), None, weighted=True)
+    said = ask(release, Asked("mean", "w", weighted=True))
     assert isinstance(said, Answer)
     assert any("middle of its cell" in line for line in said.sentences)
 

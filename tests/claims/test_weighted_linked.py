@@ -301,7 +301,7 @@ def test_a_recipient_follows_and_forged_weights_are_noticed(release: Release, bu
 def test_weighted_questions_are_about_households_or_members(release: Release, bundle: Bundle) -> None:
     homes, people = tables(bundle)
     for table, of in ((homes, {"region": 1}), (people, {"age": 0})):
-        found = ask(release, Asked("share", of, None, None), None, weighted=True)
+        found = ask(release, Asked("share", of, weighted=True))
         (column, cell), weights = next(iter(of.items())), table["w_calibrated"]
         assert isinstance(found, Answer)
         assert found.value == pytest.approx(weights[table[column] == cell].sum() / weights.sum())
@@ -309,12 +309,12 @@ def test_weighted_questions_are_about_households_or_members(release: Release, bu
         assert found.low < found.value < found.high
     named = [{one.attributes for one in part.certificate.marginals if len(one.attributes) > 1} for part in release.claims["weighted"].parts]
     assert named == [{("region", "members")}, {("sex", "age"), ("region", "age"), ("members", "sex")}]
-    across = ask(release, Asked("share", {"age": 0}, {"region": 1}, None), None, weighted=True)
-    alone = ask(release, Asked("share", {"sex": 0}, {"region": 1}, None), None, weighted=True)
+    across = ask(release, Asked("share", {"age": 0}, {"region": 1}, weighted=True))
+    alone = ask(release, Asked("share", {"sex": 0}, {"region": 1}, weighted=True))
     assert isinstance(across, Answer)
     assert isinstance(alone, Answer)
     assert (across.kind, alone.kind) == ("bound", "guess"), "the plan names the table of age and region, and not that of sex"
-    some = ask(release, Asked("share", {"some member": {"age": 3}}, None, None), None, weighted=True)
+    some = ask(release, Asked("share", {"some member": {"age": 3}}, weighted=True))
     having = homes["id"].isin(people["id"][people["age"] == 3])
     assert isinstance(some, Answer)
     assert some.value == pytest.approx(homes["w_calibrated"][having].sum() / homes["w_calibrated"].sum())
