@@ -46,6 +46,11 @@ Kernels = Callable[..., PrivacyKernel]
 """Builds a kernel from (source, unit, rho, noise, delta, accountant): the class itself, or a deliberately broken one in a test."""
 
 
+def _moved(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
+    rows = unit.max_rows_per_person
+    return ((OLD,) * rows if unit.relation == REPLACE else ()), (NEW,) * rows
+
+
 @dataclass(frozen=True)
 class Case:
     """A question and two tables. ask: the arguments by name, of a kernel's public numbers and the tables. variant: what kind, in words.
@@ -59,7 +64,7 @@ class Case:
     finite: bool = False
     share: float = 1.0
     others: Sequence[Row] = _OTHERS
-    person: Callable[[Unit], tuple[Sequence[Row], Sequence[Row]]] | None = None
+    person: Callable[[Unit], tuple[Sequence[Row], Sequence[Row]]] = _moved
     units: tuple[Unit, ...] = UNITS
     look: Guess | None = None
     view: View = lambda kernel: kernel
@@ -73,7 +78,7 @@ class Case:
         return self.ask(self.view(kernels(neighbours.tables[0], neighbours.unit, 1.0, SeededNoise(0), 0.0, ZCDP)), neighbours)
 
     def neighbours(self, unit: Unit) -> Neighbours:
-        before, after = (self.person or _moved)(unit)
+        before, after = self.person(unit)
         return Neighbours.of("the worst case for this question", DOMAIN, unit, self.others, before, after)
 
 
@@ -115,11 +120,6 @@ def _answer(
 def _claims(charges: Collection[tuple[Event, ...]]) -> Iterator[Claim]:
     """What the dearest of these charges promises. They are all the same, unless what is charged depends on the table."""
     return of_charges(max(charges, key=lambda events: sum(event.cost for event in events)))
-
-
-def _moved(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
-    rows = unit.max_rows_per_person
-    return ((OLD,) * rows if unit.relation == REPLACE else ()), (NEW,) * rows
 
 
 MOST_PATHS = 100_000

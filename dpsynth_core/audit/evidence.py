@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,23 +25,6 @@ from dpsynth_core.privacy.events import Event, Thresholded, delta_of
 Rates = NDArray[np.float64]
 
 _THRESHOLDS = np.linspace(-3.0, 7.0, 401)
-
-
-class Claim(Protocol):
-    """What a charge promises: a bound on every test that could tell two neighbouring tables apart. A test is an event of the answer. Its
-    false-positive rate is the event's probability without the person, its true-positive rate that with the person.
-
-    claimed: the value of its parameter, rho or epsilon. name: what kind of promise, in words. least: the smallest value of the parameter
-    under which tests with these rates are possible; 0 where tpr <= fpr. example: rates (false positive, true positive) against a mechanism
-    that has exactly this parameter: the most an audit can show. stated: a value of the parameter in words."""
-
-    @property
-    def claimed(self) -> float: ...
-    @property
-    def name(self) -> str: ...
-    def least(self, fpr: Rates, tpr: Rates) -> Rates: ...
-    def example(self, parameter: float) -> tuple[Rates, Rates]: ...
-    def stated(self, parameter: float) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -101,6 +83,15 @@ class Bounded:
     @property
     def name(self) -> str:
         return f"DP at delta {self.delta:.3g}" if self.delta else "pure DP"
+
+
+Claim = Accounted | Bounded
+"""What a charge promises: a bound on every test that could tell two neighbouring tables apart. A test is an event of the answer. Its
+false-positive rate is the event's probability without the person, its true-positive rate that with the person.
+
+claimed: the value of its parameter, rho or epsilon. name: what kind of promise, in words. least: the smallest value of the parameter under
+which tests with these rates are possible; 0 where tpr <= fpr. example: rates (false positive, true positive) against a mechanism that has
+exactly this parameter: the most an audit can show. stated: a value of the parameter in words."""
 
 
 def of_charges(events: Sequence[Event]) -> Iterator[Claim]:

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from dpsynth_core.audit.cases import DOMAIN, Kernels
 from dpsynth_core.audit.evidence import Accounted, Bounded, Claim, Draw, Finding, from_draws
 from dpsynth_core.audit.losses import OPERATIONS, Losses
 from dpsynth_core.audit.neighbours import InventedTable, Neighbours
@@ -31,8 +32,6 @@ from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked
 MOST_COLUMNS, MOST_VALUES = 3, 4
 """Of the domain that a mechanism is audited on."""
 FAILED = "the oracle failed"
-
-Kernels = Callable[..., PrivacyKernel]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +126,8 @@ def examine(
 
 def invented_spec(mechanism: str, budget: Mapping[str, Any], unit: Mapping[str, Any], settings: Mapping[str, Any]) -> Spec:
     """A spec over three columns of two values, with every pair of them as workload. budget, unit: those sections of the spec."""
-    domain = Domain.from_json({"a": 2, "b": 2, "c": 2})
     public = {"path": "invented"} if isinstance(registry.get(mechanism), UsesPublic) else None
-    table = {"population": "invented people", "data": {"kind": "demo"}, "public": public, "domain": domain.to_json()}
+    table = {"population": "invented people", "data": {"kind": "demo"}, "public": public, "domain": DOMAIN.to_json()}
     asked = {"workload": {"kind": "all", "k": 2}, "mechanism": {"name": mechanism, "settings": dict(settings)}}
     return Spec.from_json({**table, **asked, "budget": budget, "unit": unit})
 
