@@ -140,7 +140,7 @@ def _guarantee(release: Release, headline: Headline) -> dict[str, Any]:
             "truePositivesAt10Percent": attacker.at_10,
             "guessOfOneInTwo": attacker.guess,
         },
-        "assumptions": assumptions(release),
+        "assumptions": list(assumptions(release)),
         "warnings": [brand.sentence for brand in release.brands],
         "quality": {"tables": headline.tables, "bounded": headline.bounded},
         "specSha256": release.seal,

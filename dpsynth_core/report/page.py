@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -123,7 +123,7 @@ def _charts(table: pd.DataFrame, pairs: pd.DataFrame) -> str:
     return "".join(f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>" for svg, caption in figures)
 
 
-def _html_list(css: str, items: Sequence[str]) -> str:
+def _html_list(css: str, items: Iterable[str]) -> str:
     return f'<ul class="{css}">' + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
 
 

@@ -116,12 +116,8 @@ def noise(release: Release) -> str:
     return f"Each cell of the {len(widths):,} noisy tables is off by noise: 95% of them by no more than {span}."
 
 
-def assumptions(release: Release) -> list[str]:
+def assumptions(release: Release) -> Iterator[str]:
     """What the guarantee and the data rest on, and nobody outside can check."""
-    return list(_assumptions(release))
-
-
-def _assumptions(release: Release) -> Iterator[str]:
     spec, unit = release.spec, release.spec.unit
     rows = unit.max_rows_per_person
     most = "1 row" if rows == 1 else f"{rows:,} rows"

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
@@ -140,11 +141,9 @@ def zone_badge(zone: Zone) -> None:
     st.badge(zone.label, icon=icon, color=color, help=help)
 
 
-@contextmanager
-def watermark(zone: Zone, part: str = "page") -> Iterator[None]:
+def watermark(zone: Zone, part: str = "page") -> DeltaGenerator:
     """Words across everything that is drawn inside, if it is curator-only. part: of the page, each of which has a name of its own."""
-    with st.container(key=f"zone_{zone.name.lower()}_{part}"):
-        yield
+    return st.container(key=f"zone_{zone.name.lower()}_{part}")
 
 
 refused, sentence = refusals.refused, refusals.sentence

@@ -46,11 +46,7 @@ def polled(draw: Callable[P, None], seconds: float | None) -> Callable[P, None]:
 
 def dialog(title: str, **look: Any) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """A dialog, which draws itself again when something in it is used; why it cannot is said inside."""
-
-    def made(draw: Callable[P, None]) -> Callable[P, None]:
-        return st.dialog(title, **look)(explained(draw))
-
-    return made
+    return lambda draw: st.dialog(title, **look)(explained(draw))
 
 
 def explained(draw: Callable[P, None]) -> Callable[P, None]:
