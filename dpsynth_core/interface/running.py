@@ -7,20 +7,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from dpsynth_core.foundation import interrupts, threads
 from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.foreign import package_of
 from dpsynth_core.foundation.visible import visible
-from dpsynth_core.foundation.zones import Zoned
-from dpsynth_core.interface.frames import Given, pandas_of
+from dpsynth_core.interface.frames import Back, Given, pandas_of
 from dpsynth_core.interface.release import Release, opened
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import making, spool
 from dpsynth_core.release import release as releases
 from dpsynth_core.release.release import Progress
-from dpsynth_core.release.times import Times
 from dpsynth_core.store import in_process, kept, ledger, signing, spools
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.in_process import Told
@@ -44,14 +43,15 @@ def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) ->
 def _run(plan: Plan, table: Given, charged: bool, progress: bool, anew: bool) -> Release:
     spools.check_room(plan)
     making.findings(plan)  # what cannot be read to its end is refused while that costs nothing
+    place = None if charged else spools.spool_file(new_id())
+    return _kept(table.back, progress, lambda told, hand_over: in_process.make(plan, place, told, hand_over, anew=anew))
+
+
+def _kept(back: Back, progress: bool, work: Callable[[Told, Callable[[releases.Release, Any], None]], object]) -> Release:
+    """What some work makes, once it is kept; it is told how it goes, and hands over a release."""
     made: list[Release] = []
     with _working(progress) as told:
-        place = None if charged else spools.spool_file(new_id())
-
-        def hand_over(one: releases.Release, _: Zoned[Times]) -> None:
-            made.append(Release(one, kept.keep(one, told.note), table.back))
-
-        in_process.make(plan, place, told, hand_over, anew=anew)
+        work(told, lambda one, _: made.append(Release(one, kept.keep(one, told.note), back)))
     return made[0]
 
 
@@ -80,14 +80,7 @@ def recover(run: str | None = None, *, answers: bool = False, progress: bool = T
         remedy = f"name one of these: {', '.join(there)}" if there else "there is no interrupted run in DPSYNTH_HOME"
         raise InputError("run", "it is not clear which interrupted run is meant", remedy)
     place = spools.spool_file(run or there[0])
-    made: list[Release] = []
-    with _working(progress) as told:
-
-        def hand_over(one: releases.Release, _: bool) -> None:
-            made.append(Release(one, kept.keep(one, told.note), pandas_of))
-
-        in_process.finish(spool.read(place), place, told, answers, hand_over)
-    return made[0]
+    return _kept(pandas_of, progress, lambda told, hand_over: in_process.finish(spool.read(place), place, told, answers, hand_over))
 
 
 @contextmanager
