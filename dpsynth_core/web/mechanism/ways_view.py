@@ -13,7 +13,6 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import power, ways
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.power import Light, Power
-from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.ways import Facts, Kind, Way
 from dpsynth_core.privacy.budget import WEAK_EPSILON
 from dpsynth_core.store import balance
@@ -179,5 +178,5 @@ def _with_groups(draft: ColumnDraft, wider: dict[str, ColumnDraft]) -> ColumnDra
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _worked_out(text: str, facts: Facts) -> tuple[Power, tuple[Way, ...]]:
-    plan = Plan.of(Spec.model_validate_json(text))
+    plan = document.plan_of(text)
     return ways.expected(plan, facts), ways.ways(plan, facts)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -12,15 +11,13 @@ import streamlit as st
 
 from dpsynth_core import charts
 from dpsynth_core.foundation.zones import Zone, Zoned, released
-from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.release import Progress
 from dpsynth_core.statistics.evidence import label
 from dpsynth_core.store import approvals, jobs, runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.store.times import age, seconds_between
 from dpsynth_core.vocabulary import link
-from dpsynth_core.web.shell import frame, refusals, session
+from dpsynth_core.web.shell import document, frame, refusals, session
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.numbers import duration, short
 from dpsynth_core.web.shell.session import Current
@@ -79,7 +76,7 @@ def _state(run: Run) -> None:
 def _live(run: Run) -> None:
     words, icon = _WAITING[run.state]
     steps = runs.events(session.current().owner, run.id)
-    forecast = _forecast(run.sealed)
+    forecast = document.plan_of(run.sealed).forecast.seconds
     elapsed = age(run.started) if run.started else 0.0
     now = literal(steps[-1].message or label(steps[-1].attributes), 120) if steps else "starting: a process of its own loads the program"
     if run.state == "queued":
@@ -169,12 +166,6 @@ def _newest_first(steps: pd.DataFrame, columns: dict[str, Any]) -> None:
     columns["share_used"] = st.column_config.ProgressColumn("Budget used", min_value=0.0, max_value=1.0, format="percent")
     look = {"hide_index": True, "height": min(320, 40 + 35 * len(steps)), "column_order": list(columns), "column_config": columns}
     st.dataframe(steps.iloc[::-1].head(_ROWS_SHOWN), **look)
-
-
-@lru_cache(maxsize=64)
-def _forecast(spec_text: str) -> float:
-    """The seconds that its mechanism was expected to take."""
-    return Plan.of(Spec.from_json(json.loads(spec_text))).forecast.seconds
 
 
 def measured(history: Sequence[Progress], rho: float, each: int = 1) -> Zoned[pd.DataFrame]:

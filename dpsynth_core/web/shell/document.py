@@ -245,7 +245,7 @@ def _numbered() -> Iterator[None]:
 
 def targets(draft: Mapping[str, Any]) -> tuple[Target, ...]:
     """What models will predict, for their own sake or for a condition's. Raises InputError as `criteria`, and for what no model can."""
-    about_models, asked = of_models(criteria(draft)), models(draft)
+    about_models, asked = of_models(criteria(draft)), [ModelSpec(**one) for one in draft.get("models", ())]
     if not (asked or about_models):
         return ()
     with _numbered():
@@ -299,10 +299,6 @@ def shares(draft: Mapping[str, Any], other: Mechanism | None = None) -> Shares:
     return budgeted(chosen, budget(draft), columns.unknown, draft, into)
 
 
-def models(draft: Mapping[str, Any]) -> tuple[ModelSpec, ...]:
-    return tuple(ModelSpec(**one) for one in draft.get("models", ()))
-
-
 def portions(draft: Mapping[str, Any], unknown: Sequence[Attribute]) -> tuple[Portion, ...]:
     """What each of these columns would be learnt with, if they and no others were. Raises InputError for a budget or unit that cannot be
     used."""
@@ -315,7 +311,7 @@ def plan(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = N
     """What the complete document means, but for the table, which may come later. Raises InputError naming the first thing that is missing
     or wrong."""
     with_table = draft if draft.get("data") else {**draft, "data": _LATER}
-    return _plan(spec(with_table, name, looks).model_dump_json())
+    return plan_of(spec(with_table, name, looks).model_dump_json())
 
 
 def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Spec:
@@ -401,8 +397,9 @@ def _key(value: Any) -> str:
 
 
 @lru_cache(maxsize=64)
-def _plan(text: str) -> Plan:
-    return Plan.of(Spec.model_validate_json(text))
+def plan_of(text: str) -> Plan:
+    """Of a spec in JSON. Raises InputError for one that cannot be read or means nothing."""
+    return Plan.of(Spec.from_json(json.loads(text)))
 
 
 @lru_cache(maxsize=128)
