@@ -286,15 +286,11 @@ def one_of(table: pa.Table, column: str, values: Collection[object]) -> pa.Table
     """Rows whose value is among `values`; None stands for missing. No values keep all rows."""
     if not values:
         return table
-    wanted = pa.array([value for value in values if value is not None], table.schema.field(column).type)
-    mask = pc.fill_null(pc.is_in(table.column(column), wanted), False)
-    if None in values:
-        mask = pc.or_(mask, pc.is_null(table.column(column)))
-    return table.filter(mask)
+    wanted = pa.array(list(values), table.schema.field(column).type)
+    return table.filter(pc.is_in(table.column(column), wanted))
 
 
 def between(table: pa.Table, column: str, low: object, high: object) -> pa.Table:
     """Rows whose value lies in low..high, inclusive; missing values do not."""
     values = table.column(column)
-    mask = pc.and_(pc.greater_equal(values, pa.scalar(low, values.type)), pc.less_equal(values, pa.scalar(high, values.type)))
-    return table.filter(pc.fill_null(mask, False))
+    return table.filter(pc.and_(pc.greater_equal(values, pa.scalar(low, values.type)), pc.less_equal(values, pa.scalar(high, values.type))))
