@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from dpsynth_core.bundle.decision import Decision
 from dpsynth_core.bundle.signature import parse_key
 from dpsynth_core.bundle.verdicts import Check, Report, Running, Summary
 from dpsynth_core.foundation.confinement import Limits
+from dpsynth_core.foundation.content import Writer
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.reasons import MAX_REASON
@@ -111,37 +112,29 @@ def _report(file: UploadedFile | None, public: UploadedFile | None, own: str | N
         def show(running: Running) -> None:
             bar.progress((running.number - 1) / running.of, running.sentence)
 
-        with _on_disk(public) as table, _bundle(file, own) as bundle:
+        given = nullcontext() if public is None else _on_disk("public", partial(shutil.copyfileobj, public))
+        with given as table, _bundle(file, own) as bundle:
             report = confined.verified(bundle, public=table, on_check=show)
         bar.empty()
         st.session_state[_VERIFIED] = uploaded, report
     return report
 
 
-@contextmanager
-def _bundle(file: UploadedFile | None, own: str | None) -> Iterator[Path | bytes]:
-    """What was uploaded, in memory; or the bundle of a run of one's own, for as long as it takes."""
+def _bundle(file: UploadedFile | None, own: str | None) -> AbstractContextManager[Path | bytes]:
+    """What was uploaded, in memory; or the bundle of a run of one's own."""
     if file is not None:
-        yield file.getvalue()
-        return
+        return nullcontext(file.getvalue())
     bundle, *_ = downloads.offers(runs.release(session.current().owner, str(own)))
-    with TemporaryDirectory(prefix="verify-", dir=home()) as folder:
-        path = Path(folder) / "release.zip"
-        with private_file(path) as stream:
-            bundle.write(stream)
-        yield path
+    return _on_disk("release.zip", bundle.write)
 
 
 @contextmanager
-def _on_disk(public: UploadedFile | None) -> Iterator[Path | None]:
-    """The public table as a file in the private data directory, for as long as it takes."""
-    if public is None:
-        yield None
-        return
+def _on_disk(name: str, write: Writer) -> Iterator[Path]:
+    """A file in the private data directory, for as long as it takes."""
     with TemporaryDirectory(prefix="verify-", dir=home()) as folder:
-        path = Path(folder) / "public"
+        path = Path(folder) / name
         with private_file(path) as stream:
-            shutil.copyfileobj(public, stream)
+            write(stream)
         yield path
 
 
