@@ -114,11 +114,6 @@ def with_columns(drafts: Sequence[ColumnDraft], columns: Iterable[Column], origi
     return [given.get(draft.name, draft) for draft in drafts]
 
 
-def with_guess(drafts: Sequence[ColumnDraft], guesses: Iterable[Guess], column: str) -> list[ColumnDraft]:
-    given = {draft.name: draft for draft in from_guesses(guesses)}
-    return [given.get(draft.name, draft) if draft.name == column else draft for draft in drafts]
-
-
 def _drafted(column: Column, origin: str) -> ColumnDraft:
     return ColumnDraft.of(column.complete()).changed(origin=origin)
 
@@ -141,14 +136,12 @@ def to_learn(drafts: Sequence[ColumnDraft], kinds: Mapping[str, str] = MappingPr
 
 def open_kinds(drafts: Sequence[ColumnDraft]) -> dict[str, str]:
     """The kind of each column that is open and used; where nobody said it, what the name suggests."""
-    return {draft.name: _likely(draft) for draft in drafts if draft.problem() is not None}
-
-
-def _likely(draft: ColumnDraft) -> str:
-    return _PROMISED.get(usual.role(draft.name), draft.kind) if draft.kind == "categorical" else draft.kind
-
-
-_PROMISED = {Role.NUMBER: "numeric", Role.DATE: "date", Role.TIME: "time"}
+    promised = {Role.NUMBER: "numeric", Role.DATE: "date", Role.TIME: "time"}
+    return {
+        draft.name: promised.get(usual.role(draft.name), draft.kind) if draft.kind == "categorical" else draft.kind
+        for draft in drafts
+        if draft.problem() is not None
+    }
 
 
 def grid(drafts: Sequence[ColumnDraft]) -> pd.DataFrame:

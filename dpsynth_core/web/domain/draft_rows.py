@@ -151,12 +151,13 @@ def add_values(name: str, values: Sequence[str]) -> None:
 def read(name: str) -> None:
     """Take what a column of the draft's own table looks like: a look at private records."""
 
-    def take(columns: list[ColumnDraft]) -> list[ColumnDraft]:
+    def look(_: ColumnDraft) -> ColumnDraft:
         curator.note("domain")
         table = document.every_column(session.current().draft)[name]
-        return domain_table.with_guess(columns, project_table.look(table, [name]).value, name)
+        (seen,) = domain_table.from_guesses(project_table.look(table, [name]).value)
+        return seen
 
-    save(take, DATA)
+    change_one(name, look, DATA)
 
 
 ENDINGS = ("json", "csv", "txt", "tsv", "xml", "yaml", "yml")
