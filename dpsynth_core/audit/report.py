@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from dpsynth_core.audit import cases, mechanisms, operations
 from dpsynth_core.audit.evidence import FALSE_ALARM, Finding, smallest_visible
@@ -80,13 +81,7 @@ def of_mechanism(configuration: mechanisms.Configuration, noise: Noise, draws: i
         problem = f"two runs take {seconds:.2g} seconds, and so many would take more than {MOST_SECONDS / 60:g} minutes"
         remedy = f"use {most:,} or fewer" if most >= FEWEST_DRAWS else "use settings that are faster, such as fewer rounds"
         raise CapacityError("--draws", problem, remedy)
-    done = 0
-
-    def count() -> None:
-        nonlocal done
-        done += 1
-        on_part(done / (2 * draws * len(pairs)))
-
+    done, every = count(1), 2 * draws * len(pairs)
     for pair in pairs:
-        findings = mechanisms.examine(configuration, pair, noise, draws, level, count)
+        findings = mechanisms.examine(configuration, pair, noise, draws, level, lambda: on_part(next(done) / every))
         yield Audited(pair.title, tuple(findings), level)

@@ -83,13 +83,6 @@ class Quality:
     table: pd.DataFrame
     verdict: Verdict | None
 
-    @property
-    def claim(self) -> list[str]:
-        """The ruling and why, and a curator's reason by itself, in words; nothing for a rule."""
-        if self.verdict is None:
-            return []
-        return [f"{ruling(self.verdict)} {reasons(self.verdict)}", *([despite(self.verdict)] if self.verdict.despite else [])]
-
 
 _QUALITY: WeakKeyDictionary[Release, Zoned[Quality]] = WeakKeyDictionary()
 
@@ -109,7 +102,7 @@ def quality_of(release: Release) -> Zoned[Quality]:
 
 
 def verdict_facts(release: Release) -> list[tuple[str, str]]:
-    """The verdict as a pair of name and text, for lists of facts; nothing for a rule."""
+    """The ruling and why, and a curator's reason by itself, as pairs of name and text, for lists of facts; nothing for a rule."""
     verdict = quality_of(release).value.verdict
     if verdict is None:
         return []
@@ -129,13 +122,13 @@ def report_page(release: Release) -> Zoned[bytes]:
 
 def question_page(release: Release) -> Zoned[bytes]:
     """Of a release that `can_answer`."""
-    return explore_page(release, quality_of(release).value.claim)
+    return explore_page(release, [text for _, text in verdict_facts(release)])
 
 
 def question_page_without_rows(release: Release) -> Zoned[bytes]:
     """The same before the release may be taken away: whoever sees the page could save it."""
     why = "The plan withholds this release: its synthetic rows are not in this page until it is written why it is published all the same."
-    return explore_page(release, quality_of(release).value.claim, why)
+    return explore_page(release, [text for _, text in verdict_facts(release)], why)
 
 
 def sealed_spec(release: Release) -> Zoned[bytes]:

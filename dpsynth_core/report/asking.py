@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 from html import escape
@@ -88,9 +88,6 @@ class Answers(Sequence[Answer]):
 
     def __len__(self) -> int:
         return len(self.each)
-
-    def __iter__(self) -> Iterator[Answer]:
-        return iter(self.each)
 
     @property
     def frame(self) -> pd.DataFrame:
