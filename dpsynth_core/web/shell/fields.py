@@ -72,13 +72,6 @@ def choice(
     return remembered(path, shown, take, widget, label, options, **look)
 
 
-def several(label: str, path: str, options: Sequence[Any], names: dict[Any, str], default: Sequence[Any], **look: Any) -> list[Any]:
-    """Any number of `options`, as pills. names: what to call each (Markdown). default: while nothing is stored."""
-    shown = [option for option in options if option in value(path, default)]
-    look["format_func"] = lambda option: names.get(option, str(option))
-    return remembered(path, shown, lambda chosen: store(path, list(chosen)), st.pills, label, options, selection_mode="multi", **look)
-
-
 def text(label: str, path: str, widget: Callable[..., Any] = st.text_input, **look: Any) -> str:
     return remembered(path, value(path) or "", lambda entered: store(path, entered.strip()), widget, label, **look)
 

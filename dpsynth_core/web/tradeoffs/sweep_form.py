@@ -187,8 +187,9 @@ def form(project: Current) -> None:
     with frame.card("Try it out", zone, "The same plan with several mechanisms and budgets, side by side, in the background."):
         _table(project)
         names = {name: literal(title) for name, title in titles(project.draft).items()}
-        about = "The cards on the Mechanism page say what each does."
-        fields.several("Mechanisms", f"{NOTES}.mechanisms", list(names), names, MECHANISMS, help=about, wrap=True)
+        shown, take = [name for name in names if name in note(project.draft, "mechanisms")], partial(fields.store, f"{NOTES}.mechanisms")
+        look = {"selection_mode": "multi", "format_func": names.get, "help": "The cards on the Mechanism page say what each does."}
+        fields.remembered(f"{NOTES}.mechanisms", shown, take, st.pills, "Mechanisms", list(names), wrap=True, **look)
         _grid(project)
         _start(project)
 
