@@ -26,9 +26,8 @@ _WHERE = {
     "interface.estimator": ("Synthesizer",),
     "interface.fitted": ("Fitted", "rows_from"),
     "interface.plan": ("Plan", "plan"),
-    "interface.release": ("Release", "open", "verify"),
+    "interface.release": ("Release", "Sample", "open", "sample", "verify"),
     "interface.running": ("recover",),
-    "interface.sampling": ("Sample", "sample"),
     "interface.testing": ("testing",),
 }
 _ROOM = {name: room for room, names in _WHERE.items() for name in names}

@@ -4,9 +4,8 @@ from dpsynth_core.interface.columns import discover, read_domain, write_domain
 from dpsynth_core.interface.estimator import Synthesizer
 from dpsynth_core.interface.fitted import Fitted, rows_from
 from dpsynth_core.interface.plan import Plan, plan
-from dpsynth_core.interface.release import Release, open, verify
+from dpsynth_core.interface.release import Release, Sample, open, sample, verify
 from dpsynth_core.interface.running import recover
-from dpsynth_core.interface.sampling import Sample, sample
 from dpsynth_core.report.asking import Answer, Answers
 
 __version__: str

@@ -8,8 +8,7 @@ from typing import Any, Self
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.interface.columns import Columns
 from dpsynth_core.interface.plan import Options, Plan, Tables, plan
-from dpsynth_core.interface.release import Release
-from dpsynth_core.interface.sampling import sample
+from dpsynth_core.interface.release import Release, sample
 
 
 class Synthesizer:
