@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -189,32 +189,24 @@ class Sweep:
         text = f"{point.mechanism} {point.epsilon!r} {point.size} {point.repeat}"  # a seed of its own, the same whenever it is repeated
         seed = None if self.table == PRIVATE else int.from_bytes(sha256(text.encode()).digest()[:7], "big")
         weights = {clique: self.workload.weights[clique] for clique in self.cliques(point.size)}
-        fields: dict[str, Any] = {
+        changes: dict[str, Any] = {
             "mechanism": MechanismSpec(name=point.mechanism, settings=dict(self._given(point.mechanism))),
             "budget": self._budget(point.mechanism, point.epsilon),
             "output": OutputSpec(seed=seed),
             "models": (),  # trials look at tables
         }
         if point.size < len(self.workload.cliques):
-            fields["workload"] = Workload(self.workload.domain, weights, self.workload.threshold).to_json()
+            changes["workload"] = Workload(self.workload.domain, weights, self.workload.threshold).to_json()
         if self.table != PRIVATE:
-            fields["public"] = None
+            changes["public"] = None
         if self.base.data.standin is not None:
             stand_in = self.base.data.standin.model_copy(update={"strength": point.strength})
-            fields["data"] = self.base.data.model_copy(update={"standin": stand_in})
-        return self.base.model_copy(update=fields | {"criteria": ()})
+            changes["data"] = self.base.data.model_copy(update={"standin": stand_in})
+        return self.base.model_copy(update=changes | {"criteria": ()})
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "version": 1,
-            "base": json.loads(self.base.model_dump_json()),
-            "table": self.table,
-            "mechanisms": list(self.mechanisms),
-            "epsilons": list(self.epsilons),
-            "sizes": list(self.sizes),
-            "repeats": self.repeats,
-            "strengths": list(self.strengths),
-        }
+        stated = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"version": 1, **stated, "base": json.loads(self.base.model_dump_json())}
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Sweep:
