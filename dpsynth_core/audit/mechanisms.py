@@ -58,10 +58,8 @@ class Configuration:
             raise CapacityError("mechanism", f"{plan.mechanism.card.title} cannot run this plan", plan.forecast.reason)
         if plan.shares.of(CERTIFICATE.name):
             left_out += ("The certificate's part of the budget is not looked at.",)
-        if spec.criteria:
-            left_out += ("The criteria are not looked at; their part of the budget goes to the mechanism.",)
-        if spec.models:
-            left_out += ("The models are not looked at; their part of the budget goes to the mechanism.",)
+        claimed = [what for what in ("criteria", "models") if getattr(spec, what)]
+        left_out += tuple(f"The {what} are not looked at; their part of the budget goes to the mechanism." for what in claimed)
         return cls(plan, left_out)
 
     @property

@@ -124,11 +124,6 @@ def load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = N
     return save(change, origin, rules)
 
 
-def adopt(codebook: Codebook) -> None:
-    """Take a codebook whose columns are the draft's own, with its rules."""
-    save(codebook.fill, codebook.origin, lambda: codebook.rules)
-
-
 def loader_key(kind: str) -> str:
     """Key of a loader; a new one after each load, so that the file is forgotten and the popover closes."""
     return f"{kind}_{st.session_state.get(_LOADS, 0)}"

@@ -180,7 +180,7 @@ def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
         projects.remove_uploads(project.owner, project.id)
         begun = session.edit(partial(plan_first.begin, columns=plan.names if isinstance(plan, Codebook) else plan), data_view.TABLE)
         if begun and isinstance(plan, Codebook):
-            draft_rows.adopt(plan)
+            draft_rows.save(plan.fill, plan.origin, lambda: plan.rules)
 
     refusals.attempt(data_view.TABLE, act)
 

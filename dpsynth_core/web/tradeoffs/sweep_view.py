@@ -16,7 +16,7 @@ from dpsynth_core import charts
 from dpsynth_core.evaluation.verdict import LIMIT
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
 from dpsynth_core.release.document import csv_bytes
-from dpsynth_core.store import approvals, runs, sweeps
+from dpsynth_core.store import approvals, sweeps
 from dpsynth_core.store.sweeps import Stored
 from dpsynth_core.tradeoffs import curves, trial
 from dpsynth_core.tradeoffs.curves import MEAN, METRICS, Beside, Metric, Setting
@@ -312,7 +312,7 @@ _BESIDE_HELP = (
 def _beside(stored: Stored, metric: Metric, chosen: Setting) -> tuple[Beside, ...]:
     """What is to be drawn beside the curves: nothing until it is asked for."""
     project = session.current()
-    finished = [run for run in runs.list(project.owner) if run.state == "done"]
+    finished = open_runs.finished(project.owner)
     if not finished:
         return ()
     names = compare_view.run_names(project, finished)
