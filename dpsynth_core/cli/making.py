@@ -54,9 +54,24 @@ def release(
         ledger.check_name(population)
         signing.check()
     plan = synthesis.plan(spec)
+    shown_here = notes or sys.stderr.isatty()  # what says something of single records without noise must not stay in a log
+
+    def write(made: Release, taken: Zoned[Times]) -> None:
+        write_files(made, out, taken, formats, ours=True)
+        if shown_here:
+            took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"
+            print_message(f"{took}; {times.TIMES} there has more and is not for publication")
+
     with alone_in(out, formats, population):
-        person = notes or sys.stderr.isatty()  # what says something of single records without noise must not stay in a log
-        _charge_and_make(plan, out, population, formats, assumed, unstated, person)
+        check_formats(plan, formats)
+        spool.check_room(plan, out, "--out")
+        lines = _notes(plan, assumed, unstated, shown_here)
+        for sentence in (*sentences(plan), *precision.models_sentences(plan)):
+            print_message(sentence)
+        if len(plan.workload.cliques) >= proposals.MANY_TABLES:
+            print_message(f"note: {proposals.sentence(proposals.cost(plan.workload, plan.mechanism, plan.shares, plan.unit))}")
+        interrupts.defer()  # from the charge to the last file
+        in_process.make(plan, None if population is not None else spool_beside(out), told(plan, lines, shown_here), write, "--out")
 
 
 @contextmanager
@@ -96,12 +111,8 @@ def _check_population(document: Path, population: str | None) -> None:
         raise InputError("--out", problem, "name another folder, or move that release")
 
 
-def _charge_and_make(
-    plan: Plan, out: Path, population: str | None, formats: Sequence[str], assumed: str, unstated: Sequence[str], shown_here: bool
-) -> None:
-    """shown_here: whether what is for the curator alone is printed."""
-    check_formats(plan, formats)
-    spool.check_room(plan, out, "--out")
+def _notes(plan: Plan, assumed: str, unstated: Sequence[str], shown_here: bool) -> list[str]:
+    """What the curator should read before the charge. shown_here: whether what is for them alone is printed."""
     lines = [f"assumed, for your eyes only: {assumed}"] if assumed else []
     lines += [f"warning, for your eyes only: {finding}" for finding in making.findings(plan).value]
     if not shown_here:  # one line whether there are some or not
@@ -116,19 +127,7 @@ def _charge_and_make(
     lines.append(f"budget, as planned: {budget}")
     if plan.link is not None and not plan.shares.of(CERTIFICATE.name):
         lines.append(f"note: {precision.without_certificate(True)}")
-    for sentence in (*sentences(plan), *precision.models_sentences(plan)):
-        print_message(sentence)
-    if len(plan.workload.cliques) >= proposals.MANY_TABLES:
-        print_message(f"note: {proposals.sentence(proposals.cost(plan.workload, plan.mechanism, plan.shares, plan.unit))}")
-    interrupts.defer()  # from the charge to the last file
-
-    def write(made: Release, taken: Zoned[Times]) -> None:
-        write_files(made, out, taken, formats, ours=True)
-        if shown_here:
-            took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"
-            print_message(f"{took}; {times.TIMES} there has more and is not for publication")
-
-    in_process.make(plan, None if population is not None else spool_beside(out), told(plan, lines, shown_here), write, "--out")
+    return lines
 
 
 def told(plan: Plan, lines: Sequence[str] = (), privately: bool = False) -> Told:
