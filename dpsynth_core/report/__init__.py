@@ -120,15 +120,12 @@ def report_page(release: Release) -> Zoned[bytes]:
     return combine(lambda q, p: html(release, q.headline, q.table, p, q.verdict).encode(), quality_of(release), pairs)
 
 
-def question_page(release: Release) -> Zoned[bytes]:
-    """Of a release that `can_answer`."""
-    return explore_page(release, [text for _, text in verdict_facts(release)])
+_WITHHELD = "The plan withholds this release: its synthetic rows are not in this page until it is written why it is published all the same."
 
 
-def question_page_without_rows(release: Release) -> Zoned[bytes]:
-    """The same before the release may be taken away: whoever sees the page could save it."""
-    why = "The plan withholds this release: its synthetic rows are not in this page until it is written why it is published all the same."
-    return explore_page(release, [text for _, text in verdict_facts(release)], why)
+def question_page(release: Release, with_rows: bool = True) -> Zoned[bytes]:
+    """Of a release that `can_answer`. with_rows: not before the release may be taken away, for whoever sees the page could save it."""
+    return explore_page(release, [text for _, text in verdict_facts(release)], "" if with_rows else _WITHHELD)
 
 
 def sealed_spec(release: Release) -> Zoned[bytes]:

@@ -72,8 +72,7 @@ def question_page(owner: str, run: str, despite: str) -> bytes:
     the page is without rows."""
     del despite
     release = runs.release(owner, run)
-    made = report.question_page_without_rows if release.withheld else report.question_page
-    return publishable(made(release), "the page of questions")
+    return publishable(report.question_page(release, not release.withheld), "the page of questions")
 
 
 def forget() -> None:
