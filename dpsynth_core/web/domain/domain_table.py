@@ -146,11 +146,9 @@ def open_kinds(drafts: Sequence[ColumnDraft]) -> dict[str, str]:
 
 def grid(drafts: Sequence[ColumnDraft]) -> pd.DataFrame:
     """The columns as the table on screen: what can be edited there, the number of cells, and what to say about each."""
-    frame = pd.DataFrame([{"use": draft.use, "column": draft.name, "kind": draft.kind} for draft in drafts])
+    frame = pd.DataFrame([{"column": draft.name, "values": _remark(draft), **_shown(draft)} for draft in drafts])
     frame["cells"] = pd.array([draft.cells() for draft in drafts], dtype="Int64")
-    frame["values"] = list(map(_remark, drafts))
-    shown = pd.DataFrame([_shown(draft) for draft in drafts])
-    return pd.concat([frame, shown[["lower", "upper", "bins", "missing", "other"]]], axis=1)
+    return frame[["use", "column", "kind", "cells", "values", "lower", "upper", "bins", "missing", "other"]]
 
 
 def _shown(draft: ColumnDraft) -> dict[str, Any]:
