@@ -120,27 +120,24 @@ def _with_chosen(frame: pd.DataFrame, chosen: Setting | None) -> pd.DataFrame:
 
 
 def _curves(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, in_sight: Sequence[float] = ()) -> list[alt.Chart]:
-    """The error of each setting as line and points, and the band from the least to the most. in_sight: further errors on the axis."""
-    low, mean, colour = _error("low", metric, zoned.value, in_sight), _error("error", metric, zoned.value, in_sight), _colour(zoned)
+    """The error of each setting as line and points, and the band from the least to the most. in_sight: further errors on the axis. A point
+    can be clicked, unless it is curator-only: those charts are pictures."""
+    mechanisms = list(dict.fromkeys(zoned.value["mechanism"]))
+    colour = alt.Color("mechanism:N", scale=alt.Scale(domain=mechanisms), legend=_LEGEND)
+    low, mean = (_error(column, metric, zoned.value, in_sight) for column in ("low", "error"))
     band = alt.Chart(frame).mark_area(opacity=0.25, tooltip=None).encode(x=x, y=low, y2="high:Q", color=colour)
     line = alt.Chart(frame).mark_line(strokeWidth=2, tooltip=None).encode(x=x, y=mean, color=colour)
-    return [band, line, _points(frame, zoned, metric, x, in_sight)]
-
-
-def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, in_sight: Sequence[float]) -> alt.Chart:
-    """The settings as points; one can be clicked, unless it is curator-only: those charts are pictures."""
     form = ".2%" if metric.percent else ".3f"
     tooltip = hover(mechanism="Mechanism", epsilon=("ε", "~g"), tables=("Tables asked for", ","), error=(metric.title, form))
     tooltip += hover(low=("Least of the trials", form), high=("Most of the trials", form))
     tooltip += hover(seconds=("Seconds", ",.1f"), measured=("Noisy tables taken", ",.0f"))
-    shape = alt.Shape("mechanism:N", scale=alt.Scale(domain=_mechanisms(zoned), range=_SHAPES), legend=_LEGEND)
+    shape = alt.Shape("mechanism:N", scale=alt.Scale(domain=mechanisms, range=_SHAPES), legend=_LEGEND)
     look = {"shape": shape, "size": alt.condition("datum.chosen", alt.value(190), alt.value(70)), "tooltip": tooltip}
-    y = _error("error", metric, zoned.value, in_sight)
-    chart = alt.Chart(frame).mark_point(filled=True, opacity=1, strokeWidth=2.5).encode(x=x, y=y, color=_colour(zoned), **look)
-    if zoned.zone is Zone.CURATOR:
-        return chart
-    fields = ["mechanism", "epsilon", "tables"]
-    return chart.add_params(alt.selection_point(TRIED, fields=fields, on="click", nearest=True, clear=False, empty=True))
+    points = alt.Chart(frame).mark_point(filled=True, opacity=1, strokeWidth=2.5).encode(x=x, y=mean, color=colour, **look)
+    if zoned.zone is not Zone.CURATOR:
+        fields = ["mechanism", "epsilon", "tables"]
+        points = points.add_params(alt.selection_point(TRIED, fields=fields, on="click", nearest=True, clear=False, empty=True))
+    return [band, line, points]
 
 
 def _error(column: str, metric: Metric, frame: pd.DataFrame, in_sight: Sequence[float] = ()) -> alt.Y:
@@ -157,11 +154,3 @@ def _error(column: str, metric: Metric, frame: pd.DataFrame, in_sight: Sequence[
     shown = [tick for tick in ticks if floor <= tick <= top]
     axis = alt.Axis(format="~%" if metric.percent else "~g", values=shown, labelOverlap=True)
     return alt.Y(f"{column}:Q", title=metric.axis, scale=scale, axis=axis)
-
-
-def _colour(zoned: Zoned[pd.DataFrame]) -> alt.Color:
-    return alt.Color("mechanism:N", scale=alt.Scale(domain=_mechanisms(zoned)), legend=_LEGEND)
-
-
-def _mechanisms(zoned: Zoned[pd.DataFrame]) -> list[str]:
-    return list(dict.fromkeys(zoned.value["mechanism"]))

@@ -91,18 +91,14 @@ def add_table_options(parser: argparse.ArgumentParser, counted: bool = True) -> 
     parser.add_argument("--sheet", metavar="NAME", help="of a workbook (default: the first)")
     parser.add_argument("--missing", metavar="TEXT", action="append", help="counts as missing; may be repeated (default: the usual ones)")
     if counted:
-        _add_engine_options(parser)
+        engine = "what counts the table: here, all processors of this machine (default) | dask, the workers of a Dask cluster"
+        parser.add_argument("--engine", choices=("here", "dask"), default="here", help=engine)
+        cluster = "of a Dask cluster that runs, such as tls://host:8786 (default: processes on this machine for as long as it takes)"
+        parser.add_argument("--scheduler", metavar="ADDRESS", help=cluster)
+        parser.add_argument("--workers", metavar="N", help="processes of a Dask cluster on this machine (default: as many as processors)")
     parser.add_argument("--table", metavar="NAME", help="of a database: the table or view, perhaps behind its schema and a point")
     parser.add_argument("--query", metavar="SQL", help="of a database: one SELECT whose rows are the records")
     parser.add_argument("--timeout", metavar="SECONDS", type=int, help="of a database: what one statement may take (default: 3600)")
-
-
-def _add_engine_options(parser: argparse.ArgumentParser) -> None:
-    engine = "what counts the table: here, all processors of this machine (default) | dask, the workers of a Dask cluster"
-    parser.add_argument("--engine", choices=("here", "dask"), default="here", help=engine)
-    cluster = "of a Dask cluster that runs, such as tls://host:8786 (default: processes on this machine for as long as it takes)"
-    parser.add_argument("--scheduler", metavar="ADDRESS", help=cluster)
-    parser.add_argument("--workers", metavar="N", help="processes of a Dask cluster on this machine (default: as many as processors)")
 
 
 def stated_engine(options: argparse.Namespace) -> dict[str, object]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -69,22 +68,21 @@ def outcomes(sweep: Sweep, by_point: Mapping[int, Outcome]) -> Zoned[pd.DataFram
     """One row per finished trial, by number of the point. Columns: mechanism (title), epsilon, tables (asked for), strength (of the
     stand-in, NaN on another table), typical (whether that is the middle one, or there is none), repeat, mean (share of people in a wrong
     cell), workload_error, largest, worst_table (share of people in a wrong cell), measured (noisy tables taken), seconds, cpu_seconds."""
-    rows = [_row(sweep, number, outcome) for number, outcome in sorted(by_point.items())]
+    rows = [
+        vars(outcome)
+        | {
+            "mechanism": sweep.titles[point.mechanism],
+            "epsilon": point.epsilon,
+            "tables": point.size,
+            "strength": math.nan if point.strength is None else point.strength,
+            "typical": point.strength == sweep.middle,
+            "repeat": point.repeat + 1,
+            "mean": float(np.mean(outcome.errors)),
+            "worst_table": max(outcome.errors),
+        }
+        for point, outcome in ((sweep.points[number], by_point[number]) for number in sorted(by_point))
+    ]
     return Zoned(sweep.zone, pd.DataFrame(rows, columns=_COLUMNS))
-
-
-def _row(sweep: Sweep, number: int, outcome: Outcome) -> dict[str, Any]:
-    point = sweep.points[number]
-    return {
-        "mechanism": sweep.titles[point.mechanism],
-        "epsilon": point.epsilon,
-        "tables": point.size,
-        "strength": math.nan if point.strength is None else point.strength,
-        "typical": point.strength == sweep.middle,
-        "repeat": point.repeat + 1,
-        "mean": float(np.mean(outcome.errors)),
-        "worst_table": max(outcome.errors),
-    } | {name: getattr(outcome, name) for name in ("workload_error", "largest", "measured", "seconds", "cpu_seconds")}
 
 
 def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
