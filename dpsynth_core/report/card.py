@@ -11,7 +11,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.report.facts import counted, facts, first, sentence
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
-from dpsynth_core.report.words import MISUSES, READING, USES, assumptions, checks, not_protected, protected
+from dpsynth_core.report.words import CHECKS, MISUSES, READING, USES, assumptions, not_protected, protected
 from dpsynth_core.vocabulary.filled import Filled, RowColumn
 
 
@@ -38,7 +38,7 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         *_card_list("What they are not for", [*([] if verdict is None else unfit_for(verdict)), *MISUSES]),
         *_card_list("How to read the data", READING),
         *_card_list("What is not protected", not_protected(release)),
-        *_card_list("How to check it", checks()),
+        *_card_list("How to check it", CHECKS),
         *_card_list("Facts", [f"{key}: {value}" for key, value in facts(release)]),
         *_card_list("Columns", [f"{c.name}: {_about(c)}" for c in release.described.columns]),
     ]

@@ -84,7 +84,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         misuses=_html_list("misuses", [*([] if verdict is None else unfit_for(verdict)), *words.MISUSES]),
         reading=_html_list("reading", words.READING),
         limits=_html_list("limits", words.not_protected(release)),
-        checks=_html_list("checks", words.checks()),
+        checks=_html_list("checks", words.CHECKS),
         facts=f"<table>{told}</table>",
         tables=_html_tables(table),
         columns=_html_columns(release.described),

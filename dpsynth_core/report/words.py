@@ -194,15 +194,14 @@ def _ledger(cited: Mapping[str, Any]) -> str:
     return said
 
 
-def checks(bundle: str = "BUNDLE.zip") -> list[str]:
-    """How a recipient checks the release, and what nobody can check from outside."""
-    return [
-        f"python -m dpsynth_core verify {bundle} — hashes of all files, the sum of all charges against ρ, ρ against ε and δ, every row "
-        "against the columns and impossible combinations, stated errors and bounds against rows and noisy tables. The app's page Verify "
-        "does the same.",
-        f"python -m dpsynth_core reproduce {bundle} --out DIR — runs the mechanism again on the noisy answers in release.json and writes "
-        "the rows again. With the versions named at the end and the same kind of processor they are the same, byte for byte; with others, "
-        "rounding may change some.",
-        "Not to be checked from outside: that the table was what this page says, that noise was drawn as stated, that one person owns no "
-        "more rows than stated. For these you trust the curator and the program.",
-    ]
+CHECKS = (
+    "python -m dpsynth_core verify BUNDLE.zip — hashes of all files, the sum of all charges against ρ, ρ against ε and δ, every row "
+    "against the columns and impossible combinations, stated errors and bounds against rows and noisy tables. The app's page Verify "
+    "does the same.",
+    "python -m dpsynth_core reproduce BUNDLE.zip --out DIR — runs the mechanism again on the noisy answers in release.json and writes "
+    "the rows again. With the versions named at the end and the same kind of processor they are the same, byte for byte; with others, "
+    "rounding may change some.",
+    "Not to be checked from outside: that the table was what this page says, that noise was drawn as stated, that one person owns no "
+    "more rows than stated. For these you trust the curator and the program.",
+)
+"""How a recipient checks the release, and what nobody can check from outside."""

@@ -106,7 +106,7 @@ def test_readers_are_warned_of_rows_that_look_like_people_and_of_small_groups() 
 
 
 def test_how_to_check_names_commands_and_what_cannot_be_checked() -> None:
-    text = " ".join(words.checks())
+    text = " ".join(words.CHECKS)
     assert "dpsynth_core verify" in text
     assert "dpsynth_core reproduce" in text
     assert "Not to be checked" in text

@@ -222,7 +222,7 @@ def more(project: Current) -> None:
     with st.expander(f"More: {limit}{copies}{hidden}, {public}{second}", icon=":material/tune:", key=f"{project.id}:more"):
         if second:
             members_view.part(project)
-        parse, example = partial(numbers.optional, field="number of people", low=1, high=10**10), "only if publicly known, such as 32,000"
+        parse, example = partial(numbers.optional, field="number of people", high=10**10), "only if publicly known, such as 32,000"
         fields.number("About how many people, more closely", "wizard.people", parse, "{:,}".format, placeholder=example)
         if limit:
             left, right = st.columns(2, vertical_alignment="bottom")

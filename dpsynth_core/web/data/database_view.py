@@ -89,7 +89,7 @@ def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary
         example = "SELECT age, sex, region FROM stays WHERE year = 2024"
         fields.paragraph("One SELECT whose rows are the records", f"{_STATED}.query", placeholder=example, help=_QUERY_HELP)
     with st.expander("How long a statement may take", icon=":material/timer:"):
-        seconds = partial(numbers.optional, field="seconds", low=1, high=MAX_TIMEOUT)
+        seconds = partial(numbers.optional, field="seconds", high=MAX_TIMEOUT)
         fields.number("Seconds", f"{_STATED}.timeout", seconds, lambda n: "" if n is None else str(n), help=_TIMEOUT_HELP)
     st.button("Use it", icon=":material/check:", key="use_database", on_click=take, args=(_stated,), type=look)
 

@@ -161,7 +161,7 @@ def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:
 
 
 def _rows() -> None:
-    parse = partial(numbers.optional, field="output.rows", low=1, high=MAX_ROWS)
+    parse = partial(numbers.optional, field="output.rows", high=MAX_ROWS)
     usual = f"as many as the noisy total says, {MAX_UNSTATED_ROWS:,} at most"
     help = "Any number costs the same. Leave it empty to follow the noisy (or public) number of people."
     fields.number("Rows to write", "output.rows", parse, lambda n: f"{n}", placeholder=usual, help=help)

@@ -16,11 +16,8 @@ CURATOR_KEY = "curator_chart"
 """How keys of the containers of curator-only charts begin; the app's style sheet hides their toolbars."""
 
 
-def draw(chart: Drawing, zone: Zone, name: str = "") -> None:
-    """Draw it. zone: that of the frame the chart was made from. name: tells several charts of a page apart."""
-    if zone is not Zone.CURATOR:
-        st.altair_chart(chart)
-        return
+def draw(chart: Drawing, name: str) -> None:
+    """Draw a curator-only chart. name: tells several charts of a page apart."""
     with st.container(key=f"{CURATOR_KEY}_{name}"):
         st.vega_lite_chart(self_contained(chart.to_dict(validate=False)))
 
@@ -29,7 +26,7 @@ def show(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: A
     """Make the chart of a frame and draw it; one that is not curator-only is made once, and again only for another frame. make: one of the
     functions of `charts`."""
     if zoned.zone is Zone.CURATOR:
-        draw(make(zoned, *arguments, **options), zoned.zone, name)
+        draw(make(zoned, *arguments, **options), name)
     else:
         st.vega_lite_chart(specification(make, zoned, *arguments, **options))
 

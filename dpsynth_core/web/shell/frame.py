@@ -198,7 +198,7 @@ def link(name: str, label: str) -> None:
 
 
 def _page(step: Step, state: State, root: Step) -> st.Page:
-    number = f"{STEPS.index(step) + 1}. " if step.numbered else ""
+    number = f"{STEPS.index(step) + 1}. " if step in STEPS else ""
     icons = {State.DONE: ":material/check_circle:", State.LOCKED: ":material/lock:", State.RUNNING: "spinner"}
     hint = {State.DONE: " Done.", State.LOCKED: " Locked until the steps before it are done.", State.RUNNING: " A run is under way."}
     look = {"title": number + step.title, "icon": icons.get(state, step.icon), "help": step.help + hint.get(state, "")}

@@ -37,9 +37,9 @@ def whole(text: str, field: str, low: int, high: int) -> int:
     return int(entered)
 
 
-def optional(text: str, field: str, low: int, high: int) -> int | None:
-    """The same, perhaps with commas or spaces between thousands; None for no text."""
-    return whole(text.replace(",", "").replace(" ", ""), field, low, high) if text.strip() else None
+def optional(text: str, field: str, high: int) -> int | None:
+    """The same from 1 on, perhaps with commas or spaces between thousands; None for no text."""
+    return whole(text.replace(",", "").replace(" ", ""), field, 1, high) if text.strip() else None
 
 
 def people(number: float) -> str:

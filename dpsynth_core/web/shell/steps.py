@@ -27,7 +27,6 @@ class Step:
     section: str
     icon: str
     help: str
-    numbered: bool = True
 
 
 STEPS = (
@@ -38,16 +37,16 @@ STEPS = (
     Step("mechanism", "Mechanism", "Spend", ":material/play_circle:", "Choose how the rows are made, and make them."),
     Step("results", "Results", "Publish", ":material/monitoring:", "How good the synthetic rows are, and the downloads."),
 )
-EXPLORE = (
-    Step("tradeoffs", "Trade-offs", "Explore", ":material/stacked_line_chart:", "Try mechanisms and budgets at no cost.", numbered=False),
-    Step("compare", "Compare", "Explore", ":material/compare:", "Finished runs side by side.", numbered=False),
-)
 REFERENCE = (
-    Step("ledger", "Ledger", "Reference", ":material/receipt_long:", "Every charge against every population.", numbered=False),
-    Step("verify", "Verify", "Reference", ":material/verified:", "Check a release bundle that was published.", numbered=False),
-    Step("guide", "Guide", "Reference", ":material/menu_book:", "The ideas in plain words.", numbered=False),
+    Step("ledger", "Ledger", "Reference", ":material/receipt_long:", "Every charge against every population."),
+    Step("verify", "Verify", "Reference", ":material/verified:", "Check a release bundle that was published."),
+    Step("guide", "Guide", "Reference", ":material/menu_book:", "The ideas in plain words."),
 )
-ALWAYS = (*EXPLORE, *REFERENCE)
+ALWAYS = (
+    Step("tradeoffs", "Trade-offs", "Explore", ":material/stacked_line_chart:", "Try mechanisms and budgets at no cost."),
+    Step("compare", "Compare", "Explore", ":material/compare:", "Finished runs side by side."),
+    *REFERENCE,
+)
 """Pages beside the way, open at any time."""
 PREPARATION = ("data", "domain", "workload", "budget")
 _ORDER = tuple(step.name for step in STEPS)

@@ -234,7 +234,7 @@ def _drawn(stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen
     """One of the charts; a public one is made once for what it shows, and can be clicked where it has settings. beside: see `_chart`."""
     key, make = f"tradeoffs_{name}", partial(_chart, stored, outcomes, name, metric, chosen, *beside)
     if stored.sweep.zone is Zone.CURATOR:
-        draw(make(), stored.sweep.zone, key)
+        draw(make(), key)
         return
     of = "chart", len(outcomes), name, METRICS.index(metric), chosen, beside
     spec: dict[str, Any] = _kept(stored, of, lambda: make().to_dict(validate=False))
