@@ -270,7 +270,7 @@ def records(project: Current) -> None:
                 _preview(table, zone, f"rows_{number}")
 
 
-@refusals.explained
+@refusals.explained()
 def _lines(project: Current, silent: bool = False) -> None:
     """How many lines cannot be read as the file is said to be written: exact counts, for the curator's eyes only. silent: whether only what
     is wrong is said."""
@@ -287,7 +287,7 @@ def _lines(project: Current, silent: bool = False) -> None:
 _KEYS_HELP = "Exact counts of rows that would not count. What is chosen because of them is chosen after a look: the release says so."
 
 
-@refusals.explained
+@refusals.explained()
 def _keys(project: Current) -> None:
     """How many rows do not count because of their keys: exact counts, for the curator's eyes only."""
     if (unclear := document.problem(project.draft, "data")) is not None:
@@ -300,7 +300,7 @@ def _keys(project: Current) -> None:
         st.caption(":green[:material/check_circle:] Every row of both tables counts.")
 
 
-@refusals.explained
+@refusals.explained()
 def _preview(project: Current, zone: Zone, part: str) -> None:
     if zone is Zone.CURATOR:
         curator.note("rows")

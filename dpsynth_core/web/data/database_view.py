@@ -62,8 +62,7 @@ def choosing(project: Current, place: str, take: Take) -> None:
 
 def _connect(typed: str, place: str) -> None:
     """Read the catalogue. An address that is refused may hold a password: it is kept nowhere, not even in its field."""
-
-    def act() -> None:
+    with refusals.attempted(place):
         text = st.session_state.pop(typed).strip()
         addresses.read(text)
         st.session_state[typed] = text
@@ -72,8 +71,6 @@ def _connect(typed: str, place: str) -> None:
         further = known if known.get("address") == text else {}
         table = further.get(BY_NAME) if further.get(BY_NAME) in tables else None
         fields.store(_STATED, {**further, "address": text, "tables": tables, BY_NAME: table})
-
-    refusals.attempt(place, act)
 
 
 def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary"]) -> None:

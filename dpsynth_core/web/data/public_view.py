@@ -59,7 +59,7 @@ def _take(look_at: Callable[[], Table]) -> None:
     session.change_table(_PUBLIC, lambda: partial(adopt, table=look_at()))
 
 
-@refusals.explained
+@refusals.explained()
 def _compared(project: Current, section: dict[str, Any]) -> None:
     """Against the domain where it is complete, else against the header of the private table."""
     if document.problem(project.draft, "domain") is None:

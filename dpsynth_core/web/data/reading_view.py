@@ -124,7 +124,7 @@ def _values(project: Current, reread: Reread, stated: Sequence[tuple[str, str, M
                 _choice(project, label, name, names, reread, help)
 
 
-@refusals.explained
+@refusals.explained()
 def _sheet(project: Current, reread: Reread) -> None:
     sheets = files.sheets(project.draft["data"]["path"])
     _choice(project, "Sheet", "sheet", {"": sheets[0] if sheets else "", **{name: name for name in sheets[1:]}}, reread)

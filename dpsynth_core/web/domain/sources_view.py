@@ -170,8 +170,7 @@ def beginning(project: Current) -> None:
 
 def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
     """Let go of a table that was chosen before, and plan with these columns, or with those of a codebook and what it says of them."""
-
-    def act() -> None:
+    with refusals.attempted(data_view.TABLE):
         plan = read()
         if isinstance(plan, Codebook) and plan.linked:
             raise InputError("codebook", "it is about two linked tables", "choose both files first, and load it on the Domain page")
@@ -181,8 +180,6 @@ def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
         begun = session.edit(partial(plan_first.begin, columns=plan.names if isinstance(plan, Codebook) else plan), data_view.TABLE)
         if begun and isinstance(plan, Codebook):
             draft_rows.save(plan.fill, plan.origin, lambda: plan.rules)
-
-    refusals.attempt(data_view.TABLE, act)
 
 
 def _take_plan(file: UploadedFile) -> None:

@@ -99,7 +99,7 @@ def _account(owner: str, account: Spent, books: Sequence[Entry], may_change: boo
             _change_cap(owner, account)
 
 
-@refusals.explained
+@refusals.explained()
 def _change_cap(owner: str, account: Spent) -> None:
     with st.form(f"cap_{account.population}", border=False):
         first, second = st.columns(2)

@@ -110,7 +110,7 @@ def _tokens(owner: str) -> None:
             st.caption("Nobody has one.")
 
 
-@refusals.explained
+@refusals.explained()
 def _new_token(owner: str) -> None:
     with st.form("new_token", border=False, clear_on_submit=True):
         name = st.text_input("Where the new one is used", placeholder="My notebook", max_chars=80)
@@ -133,7 +133,7 @@ def _kept(owner: str) -> None:
                 _change_kept(owner, many)
 
 
-@refusals.explained
+@refusals.explained()
 def _change_kept(owner: str, many: int) -> None:
     with st.form("retention", border=False):
         days = st.number_input("Days; 0 deletes nothing", 0, retention.MOST_DAYS, many, 1, key="retention_days")

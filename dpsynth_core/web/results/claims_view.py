@@ -135,7 +135,7 @@ def obstacle(data: DataSpec) -> str:
     return _ON_A_CLUSTER if data.engine is not None else ""
 
 
-@refusals.explained
+@refusals.explained()
 def _compare(opened: OpenRun, target: Target, column: str) -> None:
     release = opened.release
     st.warning(curator.WARNING, icon=":material/visibility_lock:")

@@ -242,7 +242,7 @@ def about(opened: OpenRun) -> None:
             _delete(run.id)
 
 
-@refusals.explained
+@refusals.explained()
 def _delete(run: str) -> None:
     runs.delete(session.current().owner, run)
     forget()

@@ -4,8 +4,8 @@ page that are drawn by themselves: no other code shows the errors of either.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ParamSpec
 
 import streamlit as st
@@ -34,42 +34,47 @@ def stored(action: Callable[P, object]) -> Callable[P, None]:
     """The action as a callback: why it is refused is said at the top of the page."""
 
     def callback(*arguments: P.args, **options: P.kwargs) -> None:
-        attempt(STORE, lambda: action(*arguments, **options))
+        with attempted(STORE):
+            action(*arguments, **options)
 
     return callback
 
 
 def polled(draw: Callable[P, None], seconds: float | None) -> Callable[P, None]:
     """A part of a page that draws itself again after so many seconds, and says in its place why it cannot."""
-    return st.fragment(explained(draw), run_every=seconds)
+    return st.fragment(explained()(draw), run_every=seconds)
 
 
 def dialog(title: str, **look: Any) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """A dialog, which draws itself again when something in it is used; why it cannot is said inside."""
-    return lambda draw: st.dialog(title, **look)(explained(draw))
+    return lambda draw: st.dialog(title, **look)(explained()(draw))
 
 
-def explained(draw: Callable[P, None]) -> Callable[P, None]:
-    """The same, which says in its place why it cannot be drawn: disk or database refuse, or another window deleted what it shows."""
+@contextmanager
+def explained() -> Iterator[None]:
+    """Says in its place why what is inside cannot be drawn: disk or database refuse, or another window deleted what it shows."""
+    try:
+        yield
+    except InputError as error:
+        refused(error)
 
-    @wraps(draw)
-    def drawn(*arguments: P.args, **options: P.kwargs) -> None:
-        try:
-            draw(*arguments, **options)
-        except InputError as error:
-            refused(error)
 
-    return drawn
+@contextmanager
+def attempted(place: str) -> Iterator[None]:
+    """If what is inside raises InputError, that is kept for `place` and nothing else happens."""
+    try:
+        yield
+    except InputError as error:
+        st.session_state[_key(place)] = error
 
 
 def attempt(place: str, action: Callable[[], object]) -> bool:
-    """Whether the action was done; if it raised InputError, that is kept for `place` and nothing else happens."""
-    try:
+    """Whether the action was done; see `attempted`."""
+    done = False
+    with attempted(place):
         action()
-    except InputError as error:
-        st.session_state[_key(place)] = error
-        return False
-    return True
+        done = True
+    return done
 
 
 def taken(place: str) -> InputError | None:

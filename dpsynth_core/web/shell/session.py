@@ -174,12 +174,9 @@ def delete() -> None:
 def change_table(place: str, prepare: Callable[[], Callable[[Draft], None]]) -> None:
     """Do what `prepare` does, then edit the draft as it says; refused at `place` while a run is under way, or if either is refused. place:
     what the table is called in a refusal, too."""
-
-    def act() -> None:
+    with refusals.attempted(place):
         check_idle(place)
         edit(prepare(), place)
-
-    refusals.attempt(place, act)
 
 
 def check_idle(field: str) -> None:

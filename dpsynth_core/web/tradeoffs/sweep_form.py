@@ -239,7 +239,7 @@ def _grid(project: Current) -> None:
         fields.choice("Tables asked for", f"{NOTES}.sizes", list(_SIZES), _SIZES, help=help)
 
 
-@refusals.explained
+@refusals.explained()
 def _start(project: Current) -> None:
     sweep = sweep_of(project.draft, project.name)
     tables = len(sweep.workload.cliques) * len(sweep.mechanisms) * len(sweep.epsilons) * len(sweep.sizes)
@@ -302,15 +302,12 @@ def _confirm(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
 
 def submit(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
     """Start it and show it; what was wrong is said when the page is drawn next. seen: the sweeps on the page when it was decided."""
-
-    def start() -> None:
+    with refusals.attempted(_SWEEP):
         if _text(sweep_of(session.current().draft, project.name)) != _text(sweep):  # a field that was left by the very click
             raise InputError("trials", "they have just been changed", "see what they need now, and start them")
         if sweep.table == PRIVATE:
             ledger.open_population(project.owner, sweep.base.population, document.cap(project.draft))
         st.session_state[SHOWN] = sweeps.submit(project.owner, project.id, sweep, seen)
-
-    refusals.attempt(_SWEEP, start)
 
 
 def _text(sweep: Sweep) -> str:

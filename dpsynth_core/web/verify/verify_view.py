@@ -51,7 +51,7 @@ _LOOK = {
 }
 
 
-@refusals.explained
+@refusals.explained()
 def upload() -> None:
     file = st.file_uploader("Release bundle (ZIP)", "zip", key="verify_file", help="It is checked in memory and not kept.")
     with st.expander("A public table, or the publisher's key (optional)", icon=":material/key:"):

@@ -259,12 +259,10 @@ def _files(now: dict[str, Any]) -> None:
 
 
 def _take_file(file: UploadedFile) -> None:
-    def take() -> None:
+    with refusals.attempted(_WORKLOAD):
         text = decoded(file.getvalue(), _WORKLOAD)
         read = workloads.from_document(document.domain(session.current().draft), file.name, text).to_json()
         session.edit(lambda draft: draft.update(workload=read))
-
-    refusals.attempt(_WORKLOAD, take)
 
 
 def outcome(workload: Workload) -> None:
