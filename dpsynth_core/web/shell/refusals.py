@@ -70,11 +70,10 @@ def attempted(place: str) -> Iterator[None]:
 
 def attempt(place: str, action: Callable[[], object]) -> bool:
     """Whether the action was done; see `attempted`."""
-    done = False
+    done: list[object] = []
     with attempted(place):
-        action()
-        done = True
-    return done
+        done.append(action())
+    return bool(done)
 
 
 def taken(place: str) -> InputError | None:
