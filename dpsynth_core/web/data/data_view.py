@@ -105,15 +105,13 @@ def _take_invented(kind: str, second: str = "") -> None:
 
 
 def _take(look_at: Callable[[], Table]) -> None:
-    def prepare() -> Callable[[document.Draft], None]:
+    with session.changing_table(TABLE):
         table, project = look_at(), session.current()
         if table.source != UPLOAD:
             projects.remove_uploads(project.owner, project.id)
         if not KINDS[table.section["kind"]].is_file:  # such a table has no second one
             projects.remove_uploads(project.owner, project.id, shelf=members_view.SHELF)
-        return lambda draft: project_table.adopt(draft, table)
-
-    session.change_table(TABLE, prepare)
+        session.edit(lambda draft: project_table.adopt(draft, table), TABLE)
 
 
 def _chosen(project: Current) -> None:

@@ -46,11 +46,9 @@ def part(project: Current) -> None:
 
 def take(look_at: Callable[[], Table]) -> None:
     """Make what this returns the second table."""
-    def prepare() -> Callable[[document.Draft], None]:
+    with session.changing_table(_PLACE):
         table = look_at()
-        return lambda draft: project_table.link(draft, table)
-
-    session.change_table(_PLACE, prepare)
+        session.edit(lambda draft: project_table.link(draft, table), _PLACE)
 
 
 def chosen(project: Current) -> None:

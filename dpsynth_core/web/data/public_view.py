@@ -56,7 +56,8 @@ def part(project: Current) -> None:
 
 
 def _take(look_at: Callable[[], Table]) -> None:
-    session.change_table(_PUBLIC, lambda: partial(adopt, table=look_at()))
+    with session.changing_table(_PUBLIC):
+        session.edit(partial(adopt, table=look_at()), _PUBLIC)
 
 
 @refusals.explained()

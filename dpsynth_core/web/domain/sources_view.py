@@ -184,8 +184,7 @@ def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
 
 def _take_plan(file: UploadedFile) -> None:
     """Next year: begin with the plan of a release. No record is read; the table is chosen afterwards."""
-
-    def prepare() -> Callable[[Draft], None]:
+    with session.changing_table(data_view.TABLE):
         plan, project = plan_first.of_release(_spec(file.name, file.getvalue())), session.current()
         projects.remove_uploads(project.owner, project.id)
 
@@ -193,9 +192,7 @@ def _take_plan(file: UploadedFile) -> None:
             draft.clear()
             draft.update(plan)
 
-        return change
-
-    session.change_table(data_view.TABLE, prepare)
+        session.edit(change, data_view.TABLE)
 
 
 def _spec(name: str, content: bytes) -> Spec:

@@ -121,16 +121,16 @@ def taken_file(
     """A table that was taken, and a button that deletes what was uploaded to these shelves and lets go of it. place: what it is called if
     that is refused."""
 
-    def prepare() -> Callable[[Draft], None]:
-        project = session.current()
-        for shelf in shelves:
-            projects.remove_uploads(project.owner, project.id, shelf=shelf)
-        return let_go
+    def remove() -> None:
+        with session.changing_table(place):
+            project = session.current()
+            for shelf in shelves:
+                projects.remove_uploads(project.owner, project.id, shelf=shelf)
+            session.edit(let_go, place)
 
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":green[:material/check_circle:] {code(name)}", width="content")
         st.caption(about, width="content")
-        remove = partial(session.change_table, place, prepare)
         st.button("Remove", icon=":material/delete:", type="tertiary", key=key, on_click=remove, **look)
 
 

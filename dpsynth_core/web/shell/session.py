@@ -171,12 +171,13 @@ def delete() -> None:
     begin(own_projects())
 
 
-def change_table(place: str, prepare: Callable[[], Callable[[Draft], None]]) -> None:
-    """Do what `prepare` does, then edit the draft as it says; refused at `place` while a run is under way, or if either is refused. place:
-    what the table is called in a refusal, too."""
+@contextlib.contextmanager
+def changing_table(place: str) -> Iterator[None]:
+    """Around what changes a table of the draft: refused at `place` while a run is under way, or if something inside is. place: what the
+    table is called in a refusal, too."""
     with refusals.attempted(place):
         check_idle(place)
-        edit(prepare(), place)
+        yield
 
 
 def check_idle(field: str) -> None:
