@@ -110,10 +110,8 @@ def _meaning(project: Current, epsilon: float, delta: float) -> None:
         help = "A sentence. It is published with the release, in the report and in the data card."
         example = "The counts are published already; this release adds the rows that go with them."
         fields.paragraph("Why is so large an ε right for these people?", weakness.FIELD, placeholder=example, max_chars=10_000, help=help)
-        try:
+        with fields.minded():
             weakness.check(document.budget(project.draft))
-        except InputError as error:
-            fields.problem(error)
 
 
 def can_be_divided(error: InputError | None) -> bool:
@@ -170,6 +168,7 @@ def _told(domain_text: str, tables: tuple[Clique, ...], people: int) -> tuple[To
     return sentences.told(kept, {clique: table * (people / len(codes)) for clique, table in counts.items()})
 
 
+@fields.minded()
 def _accuracy(project: Current, workload: Workload, unit: Unit) -> None:
     """The other way round: state the accuracy, read off epsilon."""
     left, right = st.columns(2)
@@ -182,13 +181,9 @@ def _accuracy(project: Current, workload: Workload, unit: Unit) -> None:
     delta = fields.value(DELTA)
     if wanted is None or delta is None:
         return
-    try:
-        now = document.shares(project.draft)
-        measuring, left = now.mechanism / now.rho, delta - now.delta
-        epsilon = precision.round_up(precision.epsilon_for(wanted, left, unit, tables, now.accountant, measuring))
-    except InputError as error:
-        fields.problem(error)
-        return
+    now = document.shares(project.draft)
+    measuring, left = now.mechanism / now.rho, delta - now.delta
+    epsilon = precision.round_up(precision.epsilon_for(wanted, left, unit, tables, now.accountant, measuring))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"That takes **ε = {numbers.short(epsilon)}**.", width="content")
         st.button("Use it", key="use_epsilon", icon=":material/check:", on_click=set_epsilon, args=(epsilon,))

@@ -108,11 +108,9 @@ def weights(project: Current, *_plan: object) -> None:
         fields.remembered("weight", stated and stated["column"], _weigh, st.selectbox, "Column of survey weights", offered, **look)
         if stated:
             fields.share("Share of the budget for weighted tables", "budget.weighted", (0.02, 0.05, 0.1), USUAL_SHARE)
-            try:
+            with fields.minded():
                 link = document.link(project.draft) if document.is_linked(project.draft) else None
                 weighted.check(document.domain(project.draft), WeightSpec(**stated), link)
-            except InputError as error:
-                fields.problem(error)
 
 
 def _weigh(column: str | None) -> None:

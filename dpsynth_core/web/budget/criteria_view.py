@@ -18,7 +18,6 @@ from dpsynth_core.claims.criteria.registry import KINDS, AnyCriterion, need_mode
 from dpsynth_core.claims.criteria.regression import MOST_BESIDE
 from dpsynth_core.claims.criteria.tables import TablesWithin
 from dpsynth_core.claims.models import targets as models
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.privacy.unit import Unit
@@ -194,14 +193,11 @@ def _edit(number: int, change: Callable[[Entry], Entry]) -> None:
     session.edit(changed)
 
 
+@fields.minded()
 def _precision(project: Current, workload: Workload, unit: Unit, shares: Shares, number: int) -> None:
-    try:
-        alone = {**project.draft, "criteria": project.draft["criteria"][number : number + 1]}
-        (criterion,) = document.criteria(alone)
-        document.targets(alone)
-    except InputError as error:
-        fields.problem(error)
-        return
+    alone = {**project.draft, "criteria": project.draft["criteria"][number : number + 1]}
+    (criterion,) = document.criteria(alone)
+    document.targets(alone)
     st.markdown(literal(words.asked(criterion, workload.domain), 600))
     rho = part(shares, project.draft, criterion)
     partial = is_partial(project.draft["criteria"][number])

@@ -14,7 +14,6 @@ import streamlit as st
 from dpsynth_core import charts, report
 from dpsynth_core.evaluation import quality, side_by_side
 from dpsynth_core.evaluation.comparison import Truth
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.report import change, percent
@@ -23,7 +22,7 @@ from dpsynth_core.store.runs import Run
 from dpsynth_core.tradeoffs.curves import LARGEST, MEAN
 from dpsynth_core.web.results import open_runs
 from dpsynth_core.web.results.open_runs import OpenRun
-from dpsynth_core.web.shell import document, frame, plan_words, session
+from dpsynth_core.web.shell import document, frame, plan_words, refusals, session
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.session import Current
@@ -177,12 +176,8 @@ def _changes(opened: Mapping[str, OpenRun]) -> None:
     if len(opened) != 2:
         return
     (first, before), (last, after) = sorted(opened.items(), key=lambda pair: (pair[1].run.finished or "", pair[0]))
-    with frame.card("What changed about the people?", Zone.RELEASED, _CHANGE_HELP):
-        try:
-            found = change.changed(before.release, after.release)
-        except InputError as error:
-            frame.refused(error)
-            return
+    with frame.card("What changed about the people?", Zone.RELEASED, _CHANGE_HELP), refusals.explained():
+        found = change.changed(before.release, after.release)
         st.caption(f"From {first}, the earlier one, to {last}.")
         for sentence in change.summary(before.release, after.release, found):
             st.markdown(f"- {literal(sentence, WHOLE)}")

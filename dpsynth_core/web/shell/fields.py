@@ -7,7 +7,8 @@ their path, and the value itself becomes None, so that no step can go on with an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from typing import Any, Literal
@@ -169,6 +170,15 @@ def editor_key(name: str, changed_since: Callable[[Any], bool]) -> str:
 def problem(error: InputError) -> None:
     """What is wrong with the field above, in one quiet line."""
     st.caption(f":red[:material/error: {literal(error.problem)}; {literal(error.remedy)}.]")
+
+
+@contextmanager
+def minded() -> Iterator[None]:
+    """Says so what is wrong with what is inside."""
+    try:
+        yield
+    except InputError as error:
+        problem(error)
 
 
 def _store_typed(path: str, entered: str, parse: Callable[[str], Any]) -> None:

@@ -212,16 +212,12 @@ def _sign(report: Report) -> None:
 
 def _check_decision(report: Report) -> None:
     """A decision that somebody else signed: is it whole, about this bundle, and the one whose code the signer gave?"""
-    with st.expander("Check a decision that was signed", icon=":material/fact_check:"):
+    with st.expander("Check a decision that was signed", icon=":material/fact_check:"), refusals.explained():
         file = st.file_uploader("Decision (JSON)", "json", key="decision_file")
         if file is None:
             return
-        try:
-            given = decision.read(file.getvalue().decode("utf-8", "replace"))
-            decision.check_bundle(given, report.sha256)
-        except InputError as error:
-            frame.refused(error)
-            return
+        given = decision.read(file.getvalue().decode("utf-8", "replace"))
+        decision.check_bundle(given, report.sha256)
         given_code = st.text_input("Code that the signer gave you", key="decision_code", max_chars=_MOST_DIGITS, help=_CODE_HELP)
         different = decision.differences(given, report)
         if given_code.strip() and not decision.has_code(given, given_code):
