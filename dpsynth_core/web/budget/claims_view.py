@@ -113,34 +113,28 @@ def weights(project: Current, *_plan: object) -> None:
                 weighted.check(document.domain(project.draft), WeightSpec(**stated), link)
 
 
-def _weigh(column: str | None) -> None:
-    def change(draft: Draft) -> None:
-        draft.pop("weight", None)
-        draft["budget"].pop("weighted", None)
-        if column is not None:
-            draft["weight"] = {"column": column}
-            draft["budget"]["weighted"] = USUAL_SHARE
-
-    session.edit(change)
+@session.edits
+def _weigh(draft: Draft, column: str | None) -> None:
+    draft.pop("weight", None)
+    draft["budget"].pop("weighted", None)
+    if column is not None:
+        draft["weight"] = {"column": column}
+        draft["budget"]["weighted"] = USUAL_SHARE
 
 
-def _choose(columns: list[str]) -> None:
-    def change(draft: Draft) -> None:
-        before = {one["column"]: one for one in draft.get("models", [])}
-        draft["models"] = [before.get(column, {"column": column}) for column in columns]
-
-    session.edit(change)
+@session.edits
+def _choose(draft: Draft, columns: list[str]) -> None:
+    before = {one["column"]: one for one in draft.get("models", [])}
+    draft["models"] = [before.get(column, {"column": column}) for column in columns]
 
 
 def _tolerance(project: Current, column: str, usual: float) -> None:
     stated = next(one.get("tolerance") for one in project.draft["models"] if one["column"] == column)
 
-    def take(entered: float | None) -> None:
-        def change(draft: Draft) -> None:
-            nearer = {"column": column} | ({} if entered is None else {"tolerance": entered})
-            draft["models"] = [nearer if one["column"] == column else one for one in draft.get("models", [])]
-
-        session.edit(change)
+    @session.edits
+    def take(draft: Draft, entered: float | None) -> None:
+        nearer = {"column": column} | ({} if entered is None else {"tolerance": entered})
+        draft["models"] = [nearer if one["column"] == column else one for one in draft.get("models", [])]
 
     label = f"{literal(column, 40)}: right within ±"
     look = {"min_value": 1e-9, "value": None, "format": "%g", "placeholder": numbers.short(usual), "help": NEAR_HELP}

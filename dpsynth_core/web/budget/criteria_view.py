@@ -183,14 +183,11 @@ def _field(number: int, name: str, widget: Any, title: str, value: Any, kept: Ca
     fields.linked(f"criterion:{number}:{name}", value, take, widget, title, **look)
 
 
-def _edit(number: int, change: Callable[[Entry], Entry]) -> None:
+@session.edits
+def _edit(draft: Draft, number: int, change: Callable[[Entry], Entry]) -> None:
     """Change what one criterion says now; nothing where it is gone meanwhile."""
-
-    def changed(draft: Draft) -> None:
-        if number < len(entries := listed(draft)):
-            draft["criteria"] = [*entries[:number], change(entries[number]), *entries[number + 1 :]]
-
-    session.edit(changed)
+    if number < len(entries := listed(draft)):
+        draft["criteria"] = [*entries[:number], change(entries[number]), *entries[number + 1 :]]
 
 
 @fields.minded()

@@ -142,15 +142,12 @@ def _person(project: Current) -> None:
     members_view.left_out(most, "rows")
 
 
-def _forget_person() -> None:
+@session.edits
+def _forget_person(draft: document.Draft) -> None:
     """One row per person needs neither a column nor a limit."""
-
-    def change(draft: document.Draft) -> None:
-        if not draft["wizard"]["several"]:
-            draft["unit"].update(person_column=None, max_rows_per_person=1)
-            draft["wizard"].setdefault("typed", {}).pop("unit.max_rows_per_person", None)
-
-    session.edit(change)
+    if not draft["wizard"]["several"]:
+        draft["unit"].update(person_column=None, max_rows_per_person=1)
+        draft["wizard"].setdefault("typed", {}).pop("unit.max_rows_per_person", None)
 
 
 def people(project: Current) -> None:

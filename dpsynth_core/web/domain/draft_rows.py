@@ -92,24 +92,21 @@ def _first(draft: Draft, column: ColumnDraft) -> ColumnDraft:
     return column.changed(use=False, note="Your plan does not name it.") if there and column.name in there.extra else column
 
 
-def save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | None = None) -> bool:
+@session.edits
+def save(draft: Draft, change: Change, origin: str = "", rules: Callable[[], list[Rule]] | None = None) -> None:
     """Store changed columns, and the domain they mean if they are complete; as `session.edit`. origin: where the change came from, "" for
     what was typed. rules: new ones about what cannot occur."""
-
-    def apply(draft: Draft) -> None:
-        before = of(draft)
-        columns = _of_tables(draft, domain_table.with_origins(before, change(before), origin))
-        draft["wizard"][_STORED] = [column.to_json() for column in columns]
-        kept = kept_rules.of(draft) if rules is None else rules()
-        draft["domain"] = _meant([column for column in columns if not column.table])
-        if document.is_linked(draft):
-            draft["members"]["domain"] = _meant([column for column in columns if column.table])
-        kept_rules.keep(draft, kept)
-        draft["domain_origin"] = domain_table.origin_of(columns) or UNSTATED
-        if origin == DATA or draft["domain_origin"] != DATA:  # a reason is for what was read, and for nothing that is read later
-            draft["domain_justification"] = ""
-
-    return session.edit(apply)
+    before = of(draft)
+    columns = _of_tables(draft, domain_table.with_origins(before, change(before), origin))
+    draft["wizard"][_STORED] = [column.to_json() for column in columns]
+    kept = kept_rules.of(draft) if rules is None else rules()
+    draft["domain"] = _meant([column for column in columns if not column.table])
+    if document.is_linked(draft):
+        draft["members"]["domain"] = _meant([column for column in columns if column.table])
+    kept_rules.keep(draft, kept)
+    draft["domain_origin"] = domain_table.origin_of(columns) or UNSTATED
+    if origin == DATA or draft["domain_origin"] != DATA:  # a reason is for what was read, and for nothing that is read later
+        draft["domain_justification"] = ""
 
 
 def _meant(columns: Sequence[ColumnDraft]) -> dict[str, Any] | None:

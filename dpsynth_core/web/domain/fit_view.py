@@ -149,7 +149,7 @@ def _column(project: Current, draft: ColumnDraft, one: ColumnFit) -> None:
         st.markdown(f":orange[:material/help:] {_differently(spelled, (form.decimal, form.thousands))}")
     with st.container(horizontal=True, gap="small"):
 
-        def mend(label: str, what: str, do: Callable[..., None], *arguments: Any) -> None:
+        def mend(label: str, what: str, do: Callable[..., object], *arguments: Any) -> None:
             st.button(label, key=f"{project.id}:mend:{one.column}:{what}", on_click=do, args=arguments)
 
         if spelled:
@@ -197,9 +197,7 @@ def _read_so(column: str, marks: Marks) -> None:
     session.edit(lambda draft: project_table.state(document.every_column(draft)[column], stated))
 
 
-def _means_missing(column: str, value: str) -> None:
-    def change(draft: Draft) -> None:
-        section = document.every_column(draft)[column]["data"]
-        section["missing_markers"] = sorted({*TableFormat.of(section).notation.missing_markers, value})
-
-    session.edit(change)
+@session.edits
+def _means_missing(draft: Draft, column: str, value: str) -> None:
+    section = document.every_column(draft)[column]["data"]
+    section["missing_markers"] = sorted({*TableFormat.of(section).notation.missing_markers, value})

@@ -129,15 +129,12 @@ def fitting(forecast: Forecast | InputError) -> None:
         st.markdown(f":red[:material/block:] Does not fit: {literal(reason)}.")
 
 
-def choose(name: str, settings: Mapping[str, Setting] | None = None, recommended: str | None = None) -> None:
+@session.edits
+def choose(draft: Draft, name: str, settings: Mapping[str, Setting] | None = None, recommended: str | None = None) -> None:
     """Take a mechanism into the plan, with its defaults unless said otherwise. recommended: its name, where it stays until the curator
     chooses one; else no recommendation replaces it from now on."""
-
-    def change(draft: Draft) -> None:
-        draft["mechanism"] = {"name": name, "settings": dict(settings or {})}
-        draft["wizard"]["recommended"] = recommended
-
-    session.edit(change)
+    draft["mechanism"] = {"name": name, "settings": dict(settings or {})}
+    draft["wizard"]["recommended"] = recommended
 
 
 def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:

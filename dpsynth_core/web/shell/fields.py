@@ -36,14 +36,11 @@ def value(path: str, default: Any = None) -> Any:
     return content
 
 
-def store(path: str, new: Any) -> None:
+@session.edits
+def store(draft: Draft, path: str, new: Any) -> None:
     """Save one value of the draft; a text typed there before that could not be used is forgotten."""
-
-    def change(draft: Draft) -> None:
-        _put(draft, path, new)
-        draft.get("wizard", {}).get("typed", {}).pop(path, None)
-
-    session.edit(change)
+    _put(draft, path, new)
+    draft.get("wizard", {}).get("typed", {}).pop(path, None)
 
 
 def choice(
@@ -181,17 +178,15 @@ def minded() -> Iterator[None]:
         problem(error)
 
 
-def _store_typed(path: str, entered: str, parse: Callable[[str], Any]) -> None:
-    def change(draft: Draft) -> None:
-        typed = draft.setdefault("wizard", {}).setdefault("typed", {})
-        try:
-            _put(draft, path, parse(entered))
-            typed.pop(path, None)
-        except InputError:
-            _put(draft, path, None)
-            typed[path] = entered
-
-    session.edit(change)
+@session.edits
+def _store_typed(draft: Draft, path: str, entered: str, parse: Callable[[str], Any]) -> None:
+    typed = draft.setdefault("wizard", {}).setdefault("typed", {})
+    try:
+        _put(draft, path, parse(entered))
+        typed.pop(path, None)
+    except InputError:
+        _put(draft, path, None)
+        typed[path] = entered
 
 
 def _put(draft: Draft, path: str, new: Any) -> None:

@@ -13,6 +13,8 @@ import copy
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from typing import Concatenate, ParamSpec
 
 import streamlit as st
 
@@ -25,6 +27,8 @@ from dpsynth_core.web.shell import document, refusals
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.door import address, doors
 from dpsynth_core.web.shell.door.sign_in import SignIn
+
+P = ParamSpec("P")
 
 FIRST_NAME = "First release"
 PARAMETER = "project"
@@ -124,6 +128,16 @@ def edit(change: Callable[[Draft], None], place: str = refusals.STORE) -> bool:
         _edit(change)
         return True
     return refusals.attempt(place, lambda: _edit(change))
+
+
+def edits(change: Callable[Concatenate[Draft, P], None]) -> Callable[P, bool]:
+    """What changes a draft and takes more, as a function that changes the stored one as `edit` does."""
+
+    @wraps(change)
+    def edited(*arguments: P.args, **options: P.kwargs) -> bool:
+        return edit(lambda draft: change(draft, *arguments, **options))
+
+    return edited
 
 
 def _edit(change: Callable[[Draft], None]) -> None:

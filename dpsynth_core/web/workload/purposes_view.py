@@ -73,14 +73,12 @@ def choice(project: Current, own: Mapping[str, Any]) -> None:
     now = served(project.draft)
     costs = [words(document.cost({**project.draft, "workload": forms[proposal.name]})) for proposal in proposals]
 
-    def take(purpose: str) -> None:
-        def change(draft: Draft) -> None:
-            keep(draft)
-            draft["workload"] = dict(forms[purpose])
-            if draft["workload"]["kind"] == "ranges":  # unless the Budget page says something else
-                draft["budget"] = {"ranges": USUAL_SHARE} | draft["budget"]
-
-        session.edit(change)
+    @session.edits
+    def take(draft: Draft, purpose: str) -> None:
+        keep(draft)
+        draft["workload"] = dict(forms[purpose])
+        if draft["workload"]["kind"] == "ranges":  # unless the Budget page says something else
+            draft["budget"] = {"ranges": USUAL_SHARE} | draft["budget"]
 
     look = {"format_func": names.get, "captions": [*costs, ""], "label_visibility": "collapsed"}
     fields.linked("purpose", now, take, st.radio, "What will readers study?", list(forms), **look)

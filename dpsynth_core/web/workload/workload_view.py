@@ -169,13 +169,11 @@ def _sentence(threshold: int | None, values: list[str], takers: list[str]) -> st
     return f"For example: people with {which}. Only some mechanisms can be asked this: {', '.join(takers)}."
 
 
-def _set_threshold(threshold: int) -> None:
-    def change(draft: Draft) -> None:
-        draft["workload"].pop("threshold", None)
-        if threshold != _EVERY:
-            draft["workload"]["threshold"] = threshold
-
-    session.edit(change)
+@session.edits
+def _set_threshold(draft: Draft, threshold: int) -> None:
+    draft["workload"].pop("threshold", None)
+    if threshold != _EVERY:
+        draft["workload"]["threshold"] = threshold
 
 
 def _drop_threshold() -> None:
@@ -185,14 +183,11 @@ def _drop_threshold() -> None:
         _set_threshold(_EVERY)
 
 
-def _switch(way: str) -> None:
+@session.edits
+def _switch(draft: Draft, way: str) -> None:
     """Another way of saying it, with what was last said that way."""
-
-    def change(draft: Draft) -> None:
-        purposes_view.keep(draft)
-        draft["workload"] = document.wizard(draft).get("workloads", {}).get(way) or _start(way, draft)
-
-    session.edit(change)
+    purposes_view.keep(draft)
+    draft["workload"] = document.wizard(draft).get("workloads", {}).get(way) or _start(way, draft)
 
 
 def _start(way: str, draft: Draft) -> dict[str, Any]:
