@@ -3,7 +3,6 @@ that speaks: dragging epsilon moves sentences about this very table. Public fact
 
 from __future__ import annotations
 
-import json
 import math
 from functools import partial
 from typing import Any
@@ -146,7 +145,7 @@ def _speak(project: Current, workload: Workload, unit: Unit) -> None:
         sigma, less = (_sigma(project, workload, unit, epsilon) for epsilon in (now, now / 2))
     except InputError:  # half of the smallest there is; the field above says what is wrong with any other
         return
-    for one in _told(json.dumps(workload.domain.to_json()), sentences.tables(workload), people):
+    for one in _told(workload.domain, sentences.tables(workload), people):
         said = literal(sentences.sentence(one, sigma, less, now / 2), 1000)
         st.markdown("- " + said.replace("± ", "±\N{NO-BREAK SPACE}").replace("ε ", "ε\N{NO-BREAK SPACE}"))
     tables = len(workload.cliques)
@@ -159,9 +158,8 @@ def _sigma(project: Current, workload: Workload, unit: Unit, epsilon: float) -> 
     return precision.sigma(document.shares(draft).mechanism, unit, len(workload.cliques))
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
-def _told(domain_text: str, tables: tuple[Clique, ...], people: int) -> tuple[Told, ...]:
-    domain = Domain.from_json(json.loads(domain_text))
+@st.cache_data(max_entries=16, show_spinner=False, hash_funcs={Domain: hash})
+def _told(domain: Domain, tables: tuple[Clique, ...], people: int) -> tuple[Told, ...]:
     kept = domain.keep({name for clique in tables for name in clique})
     codes = simulated.simulate(kept, min(people, _DRAWN), StandinSpec().strength)
     counts = row_marginals(kept, codes, tables)

@@ -7,7 +7,6 @@ table is not taken for both; only whether they are the same is kept, as a refusa
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -64,7 +63,7 @@ def _take(look_at: Callable[[], Table]) -> None:
 def _compared(project: Current, section: dict[str, Any]) -> None:
     """Against the domain where it is complete, else against the header of the private table."""
     if document.problem(project.draft, "domain") is None:
-        differences, with_what = _differences(json.dumps(section), document.domain(project.draft)), "the domain"
+        differences, with_what = _differences(section, document.domain(project.draft)), "the domain"
     else:
         theirs = tuple(project.draft["wizard"].get("public_columns", ()))
         ours = document.columns(project.draft)
@@ -85,9 +84,8 @@ def _compared(project: Current, section: dict[str, Any]) -> None:
     st.dataframe(lines, hide_index=True, height=min(240, 40 + 35 * len(lines)), alt="Differences of the public table")
 
 
-@st.cache_data(max_entries=8, show_spinner="Reading the public table …", hash_funcs={Domain: lambda domain: json.dumps(domain.to_json())})
-def _differences(section_text: str, domain: Domain) -> Differences:
-    section = json.loads(section_text)
+@st.cache_data(max_entries=8, show_spinner="Reading the public table …", hash_funcs={Domain: hash})
+def _differences(section: dict[str, Any], domain: Domain) -> Differences:
     return public.compare(Path(section["path"]), TableFormat.of(section), domain)
 
 

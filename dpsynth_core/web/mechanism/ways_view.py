@@ -126,7 +126,7 @@ def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
 
 
 def _card(plan: Plan, facts: Facts, note: str) -> None:
-    now, found = _worked_out(plan.spec.model_dump_json(), facts)
+    now, found = _worked_out(plan, facts)
     if now.enough and not note:
         return
     with frame.card("What would do?", Zone.RELEASED if note else Zone.PUBLIC, HELP):
@@ -176,7 +176,6 @@ def _with_groups(draft: ColumnDraft, wider: dict[str, ColumnDraft]) -> ColumnDra
     return draft.changed(**{name: getattr(wider[draft.name], name) for name in NO_GROUPS})
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def _worked_out(text: str, facts: Facts) -> tuple[Power, tuple[Way, ...]]:
-    plan = document.plan_of(text)
+@st.cache_data(max_entries=32, show_spinner=False, hash_funcs={Plan: lambda plan: plan.spec.model_dump_json()})
+def _worked_out(plan: Plan, facts: Facts) -> tuple[Power, tuple[Way, ...]]:
     return ways.expected(plan, facts), ways.ways(plan, facts)

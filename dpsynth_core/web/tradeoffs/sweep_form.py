@@ -246,7 +246,7 @@ def _start(project: Current) -> None:
     if tables > _AT_ONCE and not _asked_for(sweep):
         return
     with st.spinner("Working out what the trials need …"):
-        expected = _expected(_text(sweep))
+        expected = _expected(sweep)
     for name, error in expected.refusals.items():
         why = f"{literal(sweep.titles[name])}: {literal(error.problem)}; {literal(error.remedy)}."
         st.caption(f":orange[:material/block: {why}]")
@@ -314,6 +314,6 @@ def _text(sweep: Sweep) -> str:
     return json.dumps(sweep.to_json(), sort_keys=True)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _expected(text: str) -> Expected:
-    return trial.expected(Sweep.from_json(json.loads(text)))
+@st.cache_data(max_entries=64, show_spinner=False, hash_funcs={Sweep: _text})
+def _expected(sweep: Sweep) -> Expected:
+    return trial.expected(sweep)
