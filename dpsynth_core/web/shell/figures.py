@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dpsynth_core import charts
 from dpsynth_core.charts import Drawing
 from dpsynth_core.foundation.zones import Zone, Zoned, ZoneError
 
@@ -31,18 +31,16 @@ def show(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: A
         st.vega_lite_chart(specification(make, zoned, *arguments, **options))
 
 
+_TOLD_APART = {Zoned: lambda zoned: (zoned.zone.name, zoned.value), FunctionType: lambda make: make.__name__}
+
+
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=_TOLD_APART)
 def specification(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: Any, **options: Any) -> dict[str, Any]:
-    """The chart of a frame as Vega-Lite, made once for the same frame. Not for curator-only ones: they are kept nowhere."""
+    """The chart of a frame as Vega-Lite, made once for the same frame: building it takes longer than all the rest of a page. Tests check it
+    against the schema, not every visit. Not for curator-only ones: they are kept nowhere."""
     if zoned.zone is Zone.CURATOR:
         raise ZoneError("a curator-only chart is not kept")
-    return _made(make.__name__, zoned.zone.name, zoned.value, arguments, options)
-
-
-@st.cache_data(max_entries=256, show_spinner=False)
-def _made(make: str, zone: str, frame: pd.DataFrame, arguments: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
-    """The chart as Vega-Lite: building it takes longer than all the rest of a page. Tests check it against the schema, not every visit."""
-    chart: dict[str, Any] = getattr(charts, make)(Zoned(Zone[zone], frame), *arguments, **options).to_dict(validate=False)
-    return chart
+    return make(zoned, *arguments, **options).to_dict(validate=False)
 
 
 def self_contained(spec: dict[str, Any]) -> dict[str, Any]:
