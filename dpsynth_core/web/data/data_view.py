@@ -81,11 +81,8 @@ def _choosing(project: Current, beginning: Callable[[Current], None]) -> None:
     elif way == PATH:
         example = "/data/stays.parquet, a folder, or s3://bucket/stays"
         fields.text("File or folder on this machine, or address", "wizard.path", placeholder=example)
-
-        def opened() -> Table:
-            return project_table.from_path(fields.value("wizard.path", ""), session.only_this_machine())
-
-        st.button("Open", icon=":material/folder_open:", key="open_path", on_click=_take, args=(opened,))
+        take = partial(_take, lambda: project_table.from_path(fields.value("wizard.path", ""), session.only_this_machine()))
+        st.button("Open", icon=":material/folder_open:", key="open_path", on_click=take)
     else:
         help = "Larger than the limit? Choose “By path” and leave the file where it is."
         fields.table_file("upload", lambda file: _take(lambda: project_table.from_upload(project.owner, project.id, file.name, file)), help)

@@ -36,11 +36,8 @@ def part(project: Current) -> None:
     if session.only_this_machine():
         example, label = "/data/persons.csv", "Or its path on this machine"
         fields.text(label, "wizard.second_path", placeholder=example)
-
-        def open_it() -> Table:
-            return project_table.from_path(fields.value("wizard.second_path", ""), True)
-
-        st.button("Open it", icon=":material/folder_open:", key="open_second", on_click=take, args=(open_it,))
+        take_it = partial(take, lambda: project_table.from_path(fields.value("wizard.second_path", ""), True))
+        st.button("Open it", icon=":material/folder_open:", key="open_second", on_click=take_it)
     frame.refused_at(_PLACE)
 
 

@@ -174,11 +174,7 @@ def _option(draft: ColumnDraft, option: Option) -> None:
     stated = draft.text(option.field) or (option.choices[0] if option.choices else "")
     widget = st.selectbox if option.choices else st.text_area if option.lines else st.text_input
     look = {"options": option.choices} if option.choices else {"placeholder": option.example}
-
-    def read(entered: str) -> dict[str, Any]:
-        return {option.field: entered.strip()}
-
-    _field(draft, option.field, stated, widget, option.title, read=read, help=option.help, **look)
+    _field(draft, option.field, stated, widget, option.title, read=lambda text: {option.field: text.strip()}, help=option.help, **look)
 
 
 _TITLES = {"missing": "Empty values", "other": "Values outside"}

@@ -149,11 +149,7 @@ def _share(project: Current) -> None:
         st.caption("They are asked. Once they take it over it is theirs, with its runs, and you see it no more unless they share it.")
         if asked:
             st.caption(f"{literal(people.get(asked, asked[:8]))} has not answered yet. Hand it over to nobody to take your offer back.")
-
-        def hand() -> None:
-            sharing.offer(project.owner, project.id, st.session_state[_TO_KEY] or "")
-
-        _confirm("Hand over", "project_hand_confirm", hand)
+        _confirm("Hand over", "project_hand_confirm", lambda: sharing.offer(project.owner, project.id, st.session_state[_TO_KEY] or ""))
 
 
 def _told_apart(names: Mapping[str, str]) -> dict[str, str]:
