@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -89,19 +90,16 @@ class Witness:
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self.__kernel, name)
-        return self.__watched(name, attribute) if name in OPERATIONS else attribute
+        return partial(self.__watched, name, attribute) if name in OPERATIONS else attribute
 
-    def __watched(self, name: str, operation: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any, **options: Any) -> Any:
-            bound = everything()[name].signature.bind(*arguments, **options)
-            bound.apply_defaults()
-            answer = operation(*arguments, **options)
-            seen = self.__losses.of(name, bound.arguments)(answer)
-            self.loss += seen.loss
-            self.labels += [seen.label] * (seen.label is not None)
-            return answer
-
-        return call
+    def __watched(self, name: str, operation: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+        bound = everything()[name].signature.bind(*arguments, **options)
+        bound.apply_defaults()
+        answer = operation(*arguments, **options)
+        seen = self.__losses.of(name, bound.arguments)(answer)
+        self.loss += seen.loss
+        self.labels += [seen.label] * (seen.label is not None)
+        return answer
 
 
 def examine(

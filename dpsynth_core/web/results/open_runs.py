@@ -18,7 +18,6 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import Quality
-from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.measurement import Clique
@@ -31,7 +30,6 @@ class OpenRun:
 
     run: Run
     release: Release
-    evidence: Zoned[Evidence]
     cliques: tuple[Clique, ...]
 
 
@@ -51,7 +49,7 @@ def _release(owner: str, run: str) -> Release:
 
 def open_run(run: Run) -> OpenRun:
     release = _release(session.current().owner, run.id)
-    return OpenRun(run, release, report.evidence(release), release.plan.workload.cliques)
+    return OpenRun(run, release, release.plan.workload.cliques)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Judging every table …", **KEY)

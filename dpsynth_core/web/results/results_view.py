@@ -49,7 +49,7 @@ def columns(opened: OpenRun) -> None:
         column = st.selectbox("Column", opened.release.domain.names, format_func=one_line, key="results_column", width=360)
         with_truth = curator_toggle()
     clique = opened.release.domain.clique([column])
-    frame_of_column = comparison.one_way(opened.evidence, column, truth_for(opened, [clique]) if with_truth else None)
+    frame_of_column = comparison.one_way(report.evidence(opened.release), column, truth_for(opened, [clique]) if with_truth else None)
     if frame_of_column.value.empty:
         st.info("This column was not measured, and this mechanism writes no rows.", icon=":material/info:")
         return
@@ -75,7 +75,7 @@ def pairs(opened: OpenRun) -> None:
         second = st.selectbox("Across", others, index, format_func=one_line, key=_SECOND, width=260)
         with_truth = curator_toggle()
     truth = truth_for(opened, [opened.release.domain.clique([first, second])]) if with_truth else None
-    panels = comparison.two_way(opened.evidence, first, second, truth)
+    panels = comparison.two_way(report.evidence(opened.release), first, second, truth)
     if MEASURED not in panels:
         st.info("This pair was not measured: what the rows say about it is the model's guess.", icon=":material/psychology_alt:")
     counts = [panels[name] for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels]

@@ -30,14 +30,9 @@ def sentence(error: InputError) -> str:
     return f"**{literal(capital(plan_words.named(error.field)))}**: {literal(error.problem)}. {literal(capital(error.remedy))}."
 
 
-def stored(action: Callable[P, object]) -> Callable[P, None]:
+def stored(action: Callable[P, object]) -> Callable[P, object]:
     """The action as a callback: why it is refused is said at the top of the page."""
-
-    def callback(*arguments: P.args, **options: P.kwargs) -> None:
-        with attempted(STORE):
-            action(*arguments, **options)
-
-    return callback
+    return attempted(STORE)(action)
 
 
 def polled(draw: Callable[P, None], seconds: float | None) -> Callable[P, None]:
