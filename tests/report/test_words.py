@@ -124,7 +124,7 @@ def pages(made: Release) -> dict[str, str]:
     """What people read. Numbers of colours and hashes are none of them."""
     parts = {name: report.parts(made)[name].value.decode() for name in (report.REPORT, report.CARD)}
     parts[report.REPORT] = re.sub(r"<style>.*?</style>|<[^>]*>", " ", parts[report.REPORT], flags=re.DOTALL)
-    return parts | {"verdict": " ".join(report.quality_of(made).value.claim)}
+    return parts | {"verdict": " ".join(text for _, text in report.verdict_facts(made))}
 
 
 @pytest.mark.parametrize("name", [*wizard.RELEASES, "three people"])

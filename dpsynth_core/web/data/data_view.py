@@ -102,7 +102,8 @@ def _take_invented(kind: str, second: str = "") -> None:
 
 
 def _take(look_at: Callable[[], Table]) -> None:
-    with session.changing_table(TABLE):
+    with refusals.attempted(TABLE):
+        session.check_idle(TABLE)
         table, project = look_at(), session.current()
         if table.source != UPLOAD:
             projects.remove_uploads(project.owner, project.id)

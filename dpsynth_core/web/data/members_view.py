@@ -14,7 +14,7 @@ from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.link import MOST
 from dpsynth_core.web.data import project_table, reading_view
 from dpsynth_core.web.data.project_table import Table
-from dpsynth_core.web.shell import document, fields, frame, numbers, session
+from dpsynth_core.web.shell import document, fields, frame, numbers, refusals, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import names
 
@@ -43,7 +43,8 @@ def part(project: Current) -> None:
 
 def take(look_at: Callable[[], Table]) -> None:
     """Make what this returns the second table."""
-    with session.changing_table(_PLACE):
+    with refusals.attempted(_PLACE):
+        session.check_idle(_PLACE)
         table = look_at()
         session.edit(lambda draft: project_table.link(draft, table), _PLACE)
 

@@ -55,7 +55,8 @@ def part(project: Current) -> None:
 
 
 def _take(look_at: Callable[[], Table]) -> None:
-    with session.changing_table(_PUBLIC):
+    with refusals.attempted(_PUBLIC):
+        session.check_idle(_PUBLIC)
         session.edit(partial(adopt, table=look_at()), _PUBLIC)
 
 

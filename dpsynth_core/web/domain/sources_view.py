@@ -184,7 +184,8 @@ def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
 
 def _take_plan(file: UploadedFile) -> None:
     """Next year: begin with the plan of a release. No record is read; the table is chosen afterwards."""
-    with session.changing_table(data_view.TABLE):
+    with refusals.attempted(data_view.TABLE):
+        session.check_idle(data_view.TABLE)
         plan, project = plan_first.of_release(_spec(file.name, file.getvalue())), session.current()
         projects.remove_uploads(project.owner, project.id)
 

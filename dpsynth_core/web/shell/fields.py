@@ -18,7 +18,7 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.formats import COMPRESSED, KNOWN, SUFFIXES
 from dpsynth_core.store import projects
-from dpsynth_core.web.shell import session
+from dpsynth_core.web.shell import refusals, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.text import code, literal
 
@@ -120,7 +120,8 @@ def taken_file(
     that is refused."""
 
     def remove() -> None:
-        with session.changing_table(place):
+        with refusals.attempted(place):
+            session.check_idle(place)
             project = session.current()
             for shelf in shelves:
                 projects.remove_uploads(project.owner, project.id, shelf=shelf)

@@ -185,15 +185,6 @@ def delete() -> None:
     begin(own_projects())
 
 
-@contextlib.contextmanager
-def changing_table(place: str) -> Iterator[None]:
-    """Around what changes a table of the draft: refused at `place` while a run is under way, or if something inside is. place: what the
-    table is called in a refusal, too."""
-    with refusals.attempted(place):
-        check_idle(place)
-        yield
-
-
 def check_idle(field: str) -> None:
     """Refuse to change a table while a run waits or works, which must find the tables of its plan. Raises InputError about `field`."""
     project = current()
