@@ -16,10 +16,11 @@ import dpsynth_core as dps
 from dpsynth_core import cli
 from dpsynth_core.bundle.verdicts import CONSISTENT
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import Spec
+from dpsynth_core.planning.spec import Spec, load_spec
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.release import document as releases
-from dpsynth_core.store import chain, spools
+from dpsynth_core.store import chain, in_process, projects, runs, spools
+from dpsynth_core.store.home import LOCAL_OWNER
 from tests.bundle import pack
 from tests.bundle.bundles import failed, files
 from tests.homes import HOUSEHOLDS, MOST, PEOPLE, tables
@@ -47,6 +48,18 @@ def charged() -> list[str]:
     return [entry.run for entry in chain.entries() if entry.kind == "reserve"]
 
 
+def stop_soon(patch: pytest.MonkeyPatch) -> None:
+    """Runs are interrupted after three answers."""
+    left, ask = iter(range(3)), PrivacyKernel._ask
+
+    def stopping(kernel: PrivacyKernel, *arguments: Any, **options: Any) -> Any:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return ask(kernel, *arguments, **options)
+
+    patch.setattr(PrivacyKernel, "_ask", stopping)
+
+
 @pytest.fixture(scope="module")
 def released(home: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
@@ -65,15 +78,8 @@ def test_an_interrupted_run_goes_on_with_the_same_two_tables_and_no_others(
     tables(tmp_path, 100)
     (tmp_path / "homes.json").write_text('{"region": 2}')
     (tmp_path / "people.json").write_text(json.dumps(PEOPLE))
-    left, ask = iter(range(3)), PrivacyKernel._ask
-
-    def stopping(kernel: PrivacyKernel, *arguments: Any, **options: Any) -> Any:
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-        return ask(kernel, *arguments, **options)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PrivacyKernel, "_ask", stopping)
+        stop_soon(patch)
         assert synthesize(tmp_path, "out", "--population", "homes") == cli.INTERRUPTED
     begun = charged()
     assert spools.unfinished() == (*begun,)
@@ -163,6 +169,30 @@ def test_a_criterion_that_is_not_measured_of_members_says_so(home: Path, capsys:
 def test_ranges_are_not_measured_of_two_tables(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize(home, "ranged", "--ranges-share", "0.02") == cli.BAD_INPUT
     assert "--ranges-share: two linked tables do not go with it yet" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "share"), [("ranges", 0.02), ("inside", 0.1), ("means", 0.03), ("discovery", 0.2)])
+def test_a_new_run_states_no_share_that_two_tables_do_not_use_and_an_older_one_goes_on(
+    name: str, share: float, home: Path, released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "books"))
+    spec = json.loads((released / "release.json").read_text())["spec"]
+    spec |= {"budget": spec["budget"] | {name: share}, "data": spec["data"] | {"path": str(home / "homes.csv")}}
+    (tmp_path / "plan.json").write_text(json.dumps(spec | {"members": spec["members"] | {"path": str(home / "people.csv")}}))
+    run = ["run", str(tmp_path / "plan.json"), "--out"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(in_process, "check_used", lambda _: None)  # as a version that accepted it
+        stop_soon(patch)
+        assert cli.main([*run, str(tmp_path / "out"), "--population", "homes"]) == cli.INTERRUPTED
+    assert cli.main([*run, str(tmp_path / "out"), "--population", "homes"]) == 0
+    assert cli.main(["verify", str(tmp_path / "out" / "release.zip")]) == 0
+    entries, problem = chain.entries(), f"budget.{name}: two linked tables do not go with it yet; leave it out"
+    for charge in ([], ["--population", "homes"]):
+        assert cli.main([*run, str(tmp_path / "other"), *charge]) == cli.BAD_INPUT
+        assert f"error: {problem}" in capsys.readouterr().err
+    sealed, project = load_spec(tmp_path / "plan.json"), projects.create(LOCAL_OWNER, "homes").id
+    refused(runs.submit, LOCAL_OWNER, project, sealed, saying=problem)
+    assert chain.entries() == entries
 
 
 def test_questions_are_of_households_or_of_members(released: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -338,6 +338,15 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     return ruled(households, members, spec.unit.max_rows_per_person, second.rules)
 
 
+def check_used(spec: Spec) -> None:
+    """Before a new release, and not in `Plan.of`, which reads what earlier versions made. Raises InputError for a share of the budget that
+    says nothing of two linked tables, or nothing that was proved."""
+    unused = {"ranges": 0.0, "inside": 0.0, "means": 0.0, "discovery": DEFAULT_DISCOVERY}
+    stated = spec.budget.model_dump() if spec.members else {}
+    for name in (name for name, usual in unused.items() if stated.get(name, 0.0) not in (0.0, usual)):
+        raise InputError(f"budget.{name}", "two linked tables do not go with it yet", "leave it out")
+
+
 def _check_held(link: Link, cliques: Iterable[Clique]) -> None:
     """Raises InputError for a table that neither of the two models holds, of a household with one member and of two members."""
     for clique in cliques:

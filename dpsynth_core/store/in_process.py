@@ -17,7 +17,7 @@ from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import ChargedError, InputError, shown
 from dpsynth_core.foundation.zones import Zoned
-from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.plan import Plan, check_used
 from dpsynth_core.release import making, recovery
 from dpsynth_core.release.making import HandOver
 from dpsynth_core.release.release import Progress, Release
@@ -52,6 +52,7 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
     Raises InputError where nothing was read, so that nothing is spent, and ChargedError afterwards.
     """
     if place is not None:
+        check_used(plan.spec)
         _make(plan, place, "", lambda: None, told, hand_over, field)
         return
     spools.check_room(plan)
@@ -60,6 +61,7 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
         _make(plan, spools.spool_file(begun), begun, lambda: None, told, hand_over, goes_on=True)
         spools.settle(begun)
         return
+    check_used(plan.spec)
 
     def execute(run: str, touch: Callable[[], None]) -> None:
         _make(plan, spools.spool_file(run), run, touch, told, hand_over)

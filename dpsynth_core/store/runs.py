@@ -19,6 +19,7 @@ from dpsynth_core.foundation.reasons import MAX_REASON, check_reason, is_one_par
 from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.looks import ordered
+from dpsynth_core.planning.plan import check_used
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import times
@@ -83,6 +84,7 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
     spec = spec.model_copy(update={"looks": ordered((*looks.of(owner, project), *(spec.looks or ())))})
     rules.check(spec)
     plan = synthesis.plan(spec)
+    check_used(spec)
     spools.check_room(plan)
     run = new_id()
     charge = charging.charge_of(plan, run, fingerprints.of_spec(spec))

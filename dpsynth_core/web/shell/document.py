@@ -206,7 +206,7 @@ def decided(draft: Mapping[str, Any]) -> Mapping[str, Any]:
     measured of one table alone. The draft keeps what was chosen for one."""
     if not is_linked(draft):
         return draft
-    budget = {name: share for name, share in draft["budget"].items() if name != "ranges"} | {"inside": 0.0, "means": 0.0}
+    budget = {name: share for name, share in draft["budget"].items() if name not in ("ranges", "discovery")} | {"inside": 0.0, "means": 0.0}
     mechanism = {"name": Households.card.name, "settings": {}}
     return {**draft, "workload": workload(draft).to_json(), "mechanism": mechanism, "budget": budget}
 
