@@ -16,14 +16,19 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Iterator
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 from dpsynth_core.inference.contraction import Contractor, Labels, Table
-from dpsynth_core.inference.junction_tree import bits, mask_of
+from dpsynth_core.inference.growth import members
+from dpsynth_core.inference.junction_tree import JunctionTree, bits, mask_of
 from dpsynth_core.inference.structure import Calibration, Structure, Tie
 from dpsynth_core.vocabulary.marginals import expand, project
 
+Key = TypeVar("Key", int, tuple[int, int, int])
+Message: TypeAlias = tuple[int, int, int]
+"""Along an edge of the tree, from a node to another, with the attributes that it keeps as axes."""
 CUT_CELLS = 50_000
 """A separator is used as a cut when both queries that it leaves have at most this many cells."""
 WHOLE_CELLS = 2**18
@@ -75,11 +80,13 @@ class Queries:
         self._ties = [(1 << tie.tied, 1 << tie.by, tie) for tie in structure.ties]
         self._masks = [mask_of(c) for c in structure.cliques]
         # not functools.cache, which would keep every calibration in memory
-        self._sides: dict[tuple[int, int], int] = {}
         self._works: dict[tuple[int, int, int], float] = {}
         self._plans: dict[tuple[int, int, int], tuple[float, Labels]] = {}
+        self._divided: dict[int, tuple[int, int] | None] = {}
+        self._sides = _sides(structure.tree)
         edges = [(u, v) for u, others in enumerate(self._neighbours) for v in others]
         self._cuts = list(dict.fromkeys((self._separator(u, v), self._behind(u, v)) for u, v in edges))
+        self._lay_out()
 
     def marginal(self, labels: Labels) -> Table:
         """Probabilities of the attributes `labels` (ascending), one axis each."""
@@ -145,7 +152,7 @@ class Queries:
         for node in sorted(range(len(least)), key=least.__getitem__):
             if least[node] > best[0]:
                 break
-            arriving = sum(self._message_work(other, node, wanted & self._behind(other, node)) for other in self._neighbours[node])
+            arriving = sum(self._message_work(*message) for message in self._arriving(node, None, wanted))
             best = min(best, (least[node] + arriving, node))
         return best[1]
 
@@ -154,30 +161,35 @@ class Queries:
         key = source, target, extra
         if not extra or key in self._memo:
             return 0.0
-        work = self._works.get(key)
-        if work is None:
-            others = [other for other in self._neighbours[source] if other != target]
-            own = float(self._cells(self._structure.tree.nodes[source] | extra, extra))
-            work = self._works[key] = own + sum(self._message_work(o, source, extra & self._behind(o, source)) for o in others)
-        return work
+        if key not in self._works:
+            self._along(key, lambda other: other in self._memo or other in self._works, self._weigh)
+        return self._works[key]
+
+    def _weigh(self, message: Message) -> None:
+        source, _, extra = message
+        own = float(self._cells(self._structure.tree.nodes[source] | extra, extra))
+        self._works[message] = own + sum(self._message_work(*other) for other in self._arriving(*message))
 
     def _work(self, wanted: int) -> float:
-        wanted = self._free(wanted, wanted)
-        if any(wanted & mask == wanted for mask in self._masks) or self._sums:
-            return 0.0
-        if (cut := self._cheapest_cut(wanted)) is not None:
-            separator, behind = cut
-            return self._work(self._free((wanted & ~behind) | separator, wanted)) + self._work(self._free(behind | separator, behind))
-        return self._planned(self._best_node(wanted), None, wanted, frozenset(bits(wanted)))[0]
+        work, waiting = 0.0, [wanted]
+        while waiting:
+            part = waiting.pop()
+            part = self._free(part, part)
+            if any(part & mask == part for mask in self._masks) or self._sums:
+                continue
+            if (cut := self._cheapest_cut(part)) is not None:
+                waiting += self._divide(part, *cut)
+            else:
+                work += self._planned(self._best_node(part), None, part, frozenset(bits(part)))[0]
+        return work
 
     def _planned(self, node: int, towards: int | None, wanted: int, keep: frozenset[int]) -> tuple[float, Labels]:
         """Multiplications of what `_gather` gives, with those of its messages, and the axes of the result."""
         labels, work = [self._structure.cliques[i] for i in self._factors[node]], 0.0
-        for other in self._neighbours[node]:
-            if other != towards:
-                flops, axes = self._message_planned(other, node, wanted & self._behind(other, node))
-                labels.append(axes)
-                work += flops
+        for message in self._arriving(node, towards, wanted):
+            flops, axes = self._message_planned(*message)
+            labels.append(axes)
+            work += flops
         for tie in self._ties_of(functools.reduce(operator.or_, map(mask_of, labels)), wanted):
             labels = [_renamed(axes, tie) for axes in labels]
         program, slot = self._contract.plan(labels, keep)
@@ -188,25 +200,54 @@ class Queries:
             return 0.0, self._structure.message_labels(self._lower(source, target))
         key = source, target, extra
         if key not in self._plans:
-            self._plans[key] = self._planned(source, target, extra, self._kept_axes(source, target, extra))
+            self._along(key, self._plans.__contains__, self._plan)
         return self._plans[key]
+
+    def _plan(self, message: Message) -> None:
+        self._plans[message] = self._planned(*message, self._kept_axes(*message))
 
     def _cheapest_cut(self, wanted: int) -> tuple[int, int] | None:
         """The separator that divides the wanted attributes most cheaply, if one does so within CUT_CELLS, and those of them behind it."""
-        best, best_cells = None, CUT_CELLS + 1
-        for separator, behind in self._cuts:
-            rest = (wanted & ~behind) | separator
-            if wanted & behind and rest != separator:
-                cells = max(self._cells(rest, wanted), self._cells(wanted & behind | separator, wanted & behind))
-                if cells < best_cells:
-                    best, best_cells = (separator, wanted & behind), cells
-        return best
+        if wanted not in self._divided:
+            self._divided[wanted] = self._cut(wanted)
+        return self._divided[wanted]
+
+    def _cut(self, wanted: int) -> tuple[int, int] | None:
+        among = list(bits(wanted))
+        behind, shared = self._behind_cuts[among], self._in_separators[among]
+        sizes = np.array([self._structure.sizes[a] for a in among], float)[:, None]
+        near, far = (np.where(left_out, 1.0, sizes).prod(0) for left_out in (behind | shared, ~behind))
+        for a, there in zip(among, behind, strict=True):
+            if (fewer := self._fewer.get(a)) is not None:
+                near, far = near / np.where(there, 1.0, fewer), far / np.where(there, fewer, 1.0)
+        cells = np.where(behind.any(0) & ~(behind | shared).all(0), np.rint(self._separator_cells * np.maximum(near, far)), math.inf)
+        best = int(cells.argmin()) if len(cells) else -1
+        if best < 0 or cells[best] > CUT_CELLS:
+            return None
+        separator, side = self._cuts[best]
+        return separator, wanted & side
+
+    def _lay_out(self) -> None:
+        """What `_cut` asks of all separators at once. Shapes (attributes, cuts), and of their cells (cuts,); fewer: by an attribute, by how
+        much smaller a separator is to whoever wants that one, for others in it follow from it."""
+        count = len(self._structure.sizes)
+        separators, behind = ([cut[side] for cut in self._cuts] for side in (0, 1))
+        self._in_separators, self._behind_cuts = members(separators, count).T, members(behind, count).T
+        self._separator_cells = np.array([self._structure.program_cells(separator) for separator in separators], float)
+        self._fewer: dict[int, Table] = {}
+        for tie in self._structure.ties:
+            fewer = self._fewer.setdefault(tie.by, np.ones(len(self._cuts)))
+            fewer[self._in_separators[tie.tied]] *= self._structure.sizes[tie.tied]
 
     def _across(self, wanted: int, separator: int, behind: int) -> Table:
         """Sum over the separator S of p(behind it | S) * p(the rest, S)."""
-        near, near_axes = self._kept(self._free((wanted & ~behind) | separator, wanted))
+        near, near_axes = self._kept(self._divide(wanted, separator, behind)[0])
         conditional, far_axes = self._memo.get((separator, behind), lambda: self._conditional(separator, behind))
         return self._contract(*self._without_tied([near, conditional], [near_axes, far_axes], wanted), tuple(bits(wanted)))
+
+    def _divide(self, wanted: int, separator: int, behind: int) -> tuple[int, int]:
+        """The two queries that a cut leaves."""
+        return self._free((wanted & ~behind) | separator, wanted), self._free(behind | separator, behind)
 
     def _conditional(self, separator: int, behind: int) -> tuple[Table, Labels]:
         """p(behind | S)."""
@@ -218,30 +259,40 @@ class Queries:
         return np.divide(joint, weight, out=np.zeros_like(joint), where=weight > 0), axes
 
     def _kept(self, wanted: int) -> tuple[Table, Labels]:
+        if (wanted,) not in self._memo:
+            _parts_first(wanted, self._unkept, self._keep)
+        return self._keep(wanted)
+
+    def _keep(self, wanted: int) -> tuple[Table, Labels]:
         return self._memo.get((wanted,), lambda: (self._table(wanted), tuple(bits(wanted))))
+
+    def _unkept(self, wanted: int) -> Iterator[int]:
+        """What `_table` asks for first, as far as it is not kept."""
+        parts: tuple[int, ...] = ()
+        if any(wanted & mask == wanted for mask in self._masks) or self._sums:
+            return
+        if (free := self._free(wanted, wanted)) != wanted:
+            parts = (free,)
+        elif (cut := self._cheapest_cut(wanted)) is not None:
+            near, far = self._divide(wanted, *cut)
+            parts = (near,) if cut in self._memo else (near, far, cut[0])
+        yield from (part for part in parts if (part,) not in self._memo)
 
     def _separator(self, one: int, other: int) -> int:
         return self._structure.tree.nodes[one] & self._structure.tree.nodes[other]
 
     def _behind(self, source: int, target: int) -> int:
         """Attributes on the source's side of the edge, without those shared with the target."""
-        if (source, target) not in self._sides:
-            mask = self._structure.tree.nodes[source]
-            for other in self._neighbours[source]:
-                if other != target:
-                    mask |= self._behind(other, source)
-            self._sides[source, target] = mask & ~self._structure.tree.nodes[target]
         return self._sides[source, target]
 
     def _gather(self, node: int, towards: int | None, wanted: int) -> tuple[list[Table], list[Labels]]:
         """The node's potentials and the messages into it (except from `towards`), which keep the wanted attributes as axes."""
         tables = [self._calibration.potentials[i] for i in self._factors[node]]
         labels = [self._structure.cliques[i] for i in self._factors[node]]
-        for other in self._neighbours[node]:
-            if other != towards:
-                table, axes = self._message(other, node, wanted & self._behind(other, node))
-                tables.append(table)
-                labels.append(axes)
+        for message in self._arriving(node, towards, wanted):
+            table, axes = self._message(*message)
+            tables.append(table)
+            labels.append(axes)
         return self._without_tied(tables, labels, wanted)
 
     def _ties_of(self, attributes: int, known: int) -> Iterator[Tie]:
@@ -281,7 +332,20 @@ class Queries:
             node = self._lower(source, target)
             side = self._calibration.inward if node == source else self._calibration.outward
             return side[node], self._structure.message_labels(node)
-        return self._memo.get((source, target, extra), lambda: self._extended(source, target, extra))
+        if (source, target, extra) not in self._memo:
+            self._along((source, target, extra), self._memo.__contains__, self._send)
+        return self._send((source, target, extra))
+
+    def _send(self, message: Message) -> tuple[Table, Labels]:
+        return self._memo.get(message, lambda: self._extended(*message))
+
+    def _arriving(self, node: int, towards: int | None, wanted: int) -> Iterator[Message]:
+        """The messages into a node, except from `towards`."""
+        return ((other, node, wanted & self._behind(other, node)) for other in self._neighbours[node] if other != towards)
+
+    def _along(self, message: Message, done: Callable[[Message], bool], make: Callable[[Message], object]) -> None:
+        """A message, after those of the extended ones on the way that are not done."""
+        _parts_first(message, lambda one: (other for other in self._arriving(*one) if other[2] and not done(other)), make)
 
     def _lower(self, source: int, target: int) -> int:
         return source if self._structure.tree.parent[source] == target else target
@@ -293,6 +357,27 @@ class Queries:
         """Axes in the order in which they come: bringing them into another one costs as much as the sum itself."""
         table, labels = self._contract.summed(*self._gather(source, target, extra), self._kept_axes(source, target, extra))
         return table / table.max(), labels
+
+
+def _parts_first(whole: Key, parts: Callable[[Key], Iterator[Key]], make: Callable[[Key], object]) -> None:
+    """Make the parts of something before it, and theirs before them, as a recursion would; a tree may be deeper than Python's calls."""
+    path = [(whole, parts(whole))]
+    while path:
+        if (part := next(path[-1][1], None)) is None:
+            make(path.pop()[0])
+        else:
+            path.append((part, parts(part)))
+
+
+def _sides(tree: JunctionTree) -> dict[tuple[int, int], int]:
+    """By edge, in both directions, the attributes on the first node's side without those shared with the second. What is on both sides is
+    in both nodes."""
+    below = list(tree.nodes)
+    for node, parent in reversed(list(enumerate(tree.parent))[1:]):
+        below[parent] |= below[node]
+    edges = list(enumerate(tree.parent))[1:]
+    upwards = {(node, parent): below[node] & ~tree.nodes[parent] for node, parent in edges}
+    return upwards | {(parent, node): below[0] & ~below[node] for node, parent in edges}
 
 
 def _renamed(labels: Labels, tie: Tie) -> Labels:

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from dpsynth_core.inference import crossing, model
 from dpsynth_core.inference.contraction import Contractor, Program
@@ -65,3 +66,26 @@ def _shares(codes: np.ndarray, labels: tuple[int, ...]) -> np.ndarray:
     shares = np.zeros([SIZES[a] for a in labels])
     np.add.at(shares, tuple(codes[:, a] for a in labels), 1 / len(codes))
     return shares
+
+
+@pytest.mark.parametrize("cut_cells", [crossing.CUT_CELLS, 0])
+def test_a_tree_may_be_longer_than_calls_are_deep(cut_cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chain of 1,500 columns, by separators and by messages; what is between two of them is a product of matrices. Seed 7."""
+    monkeypatch.setattr(crossing, "CUT_CELLS", cut_cells)
+    columns, rng = 1500, np.random.default_rng(7)
+    structure = Structure([(a, a + 1) for a in range(columns - 1)], [2] * columns)
+    potentials = [rng.normal(size=(2, 2)) for _ in structure.cliques]
+    steps = {labels: np.exp(table) for labels, table in zip(structure.cliques, potentials, strict=True)}
+
+    def product(first: int, last: int) -> NDArray[np.float64]:
+        whole = np.eye(2)
+        for a in range(first, last):
+            whole = whole @ steps[a, a + 1]
+            whole /= whole.sum()
+        return whole
+
+    queries = crossing.Queries(structure, structure.calibrate(potentials), Contractor(structure.sizes))
+    for a, b in ((0, columns - 1), (300, 1400), (1, 2)):
+        assert queries.work((a, b)) >= 0
+        expected = product(0, a).sum(axis=0)[:, None] * product(a, b) * product(b, columns - 1).sum(axis=1)
+        assert queries.marginal((a, b)) == pytest.approx(expected / expected.sum(), abs=1e-9)
