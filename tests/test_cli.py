@@ -879,7 +879,13 @@ def test_a_question_is_answered_as_a_program_is(capsys: pytest.CaptureFixture[st
         assert cli.main(["ask", "out/release.zip", *options.split()]) == 0
         assert capsys.readouterr().out.splitlines() == str(answer).splitlines(), options
     wrong = [
-        ("mean", "of: it names no column, and a mean is of one"),
+        ("mean", """of: it does not name what a mean is of: one column; write for example --of age, or of="age" in Python"""),
+        ("median --of age --of s=x", "write for example --of age, or of="),
+        ("share", """write for example --of sex=f, or of={"sex": "f"} in Python"""),
+        ("table", """write for example --of age --of sex, or of=["age", "sex"] in Python"""),
+        ("difference --of age --among s=x=f", "versus: a difference is between two groups; name both: --among sex=f --versus"),
+        ("mean --of old", "of: there is no column 'old'; name one of 'age', 's=x'"),
+        ("count --by old", "by: there is no column 'old'; name one of 'age', 's=x'"),
         ("share --of age", "of: 'age' is not COLUMN=VALUE"),
         ("share --of pay=none --among age=20..39", "of: column 'pay' has no value 'none'"),
         ("count --of s=x=f --versus s=x=m", "versus: there is another group in a difference alone, and a count is asked for"),

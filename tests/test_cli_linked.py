@@ -316,7 +316,7 @@ def test_both_tables_are_in_a_program_and_can_be_asked(released: Path) -> None:
         with pytest.raises(dps.InputError):
             opened.ask("share", wrong)
     for wrong in ({"sex of another": "man"}, {"members": "2", "sex": "man"}):
-        with pytest.raises(dps.InputError, match="count in rows and members"):
+        with pytest.raises(dps.InputError, match="or in rows and members in Python"):
             opened.ask("share", wrong)
 
 

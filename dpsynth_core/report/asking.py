@@ -18,8 +18,8 @@ from dpsynth_core.evaluation.questions.breakdown import GUESS, Line
 from dpsynth_core.evaluation.questions.known import Known, known_weighted
 from dpsynth_core.evaluation.questions.light import UNKNOWN, light
 from dpsynth_core.evaluation.questions.question import COUNT, DIFFERENCE, MEAN, MEDIAN, SHARE, TABLE, Question
-from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.visible import visible
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.foundation.visible import listed, visible
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.sampling import parse_where
 from dpsynth_core.report import answers as words
@@ -36,6 +36,15 @@ SOME, NO = "some member", "no member"
 """Before cells of members, of households of which some member is in them, or none."""
 _CONDITION = "members with "
 """How the column of such a condition is called."""
+_COUNT = "count in synthetic.csv and members.csv, or in rows and members in Python"
+_OF = {
+    SHARE: ("cells", "--of sex=f", '{"sex": "f"}'),
+    MEAN: ("one column", "--of age", '"age"'),
+    MEDIAN: ("one column", "--of age", '"age"'),
+    DIFFERENCE: ("one column, or of cells", "--of age", '"age"'),
+    TABLE: ("columns", "--of age --of sex", '["age", "sex"]'),
+}
+"""What a statistic is of, and how that is written on the command line and in Python."""
 Cells: TypeAlias = "Mapping[str, Any]"
 """Of each column a value, a list of values, (lowest, highest) of numbers or dates in whole bins, or None for what is missing."""
 
@@ -118,6 +127,7 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
         known = _weighted(made) if asked.weighted else report.knowledge(made)
     domain, question = known.domain, _question(known.domain, asked)
     if (by := asked.by) is not None:
+        _known(domain, "by", by)
         lines = breakdown.breakdown(known, question, by)
         labels = domain[by].cell_labels()
         title = _spoken(domain, words.breakdown_sentences(domain, question, by, phrases))
@@ -184,7 +194,7 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
         return known, asked
     if not isinstance(made.codes, Repeated) or not all(wanted.values()):
         problem = "it does not say which members, or there are no rows to count them in"
-        raise InputError(SOME, problem, f'write for example {{"{SOME}": {{"sex": "f"}}}}')
+        raise InputError(SOME, problem, f"""write for example --of '{SOME} sex=f', or of={{"{SOME}": {{"sex": "f"}}}} in Python""")
     return linked.with_members(known, link, made.codes, wanted), asked
 
 
@@ -203,10 +213,9 @@ def _of_members(link: Link, asked: Asked) -> bool:
     of = asked.of if isinstance(asked.of, Iterable) and not isinstance(asked.of, str) else [asked.of]
     names = {str(name) for name in (*of, *(asked.among or ()), *(asked.versus or ()), asked.by)}
     if others := sorted(names & set(map(link.other, link.members.names))):
-        raise InputError(f"column {others[0]!r}", "questions about two members are not answered yet", "count in rows and members")
+        raise InputError(f"column {others[0]!r}", "questions about two members are not answered yet", _COUNT)
     if (own := sorted(names & {NUMBER, SOME, NO})) and names & set(link.members.names):
-        remedy = "leave one of them out, or count in rows and members"
-        raise InputError(f"column {own[0]!r}", "it is of households, and other columns are of their members", remedy)
+        raise InputError(f"column {own[0]!r}", "it is of households, and other columns are of their members", f"leave it out, or {_COUNT}")
     return bool(names & set(link.members.names))
 
 
@@ -248,17 +257,31 @@ def _question(domain: Domain, asked: Asked) -> Question:
     of = asked.of
     if versus and asked.statistic != DIFFERENCE:
         raise InputError("versus", f"there is another group in a difference alone, and a {asked.statistic} is asked for", "leave it out")
+    if asked.statistic == DIFFERENCE and not (among and versus):
+        both = """--among sex=f --versus sex=m, or among={"sex": "f"}, versus={"sex": "m"} in Python"""
+        raise InputError("versus" if among else "among", "a difference is between two groups", f"name both: {both}")
+    alone = asked.statistic in (MEAN, MEDIAN)
+    if asked.statistic in _OF and (not of or (alone and not isinstance(of, str))):
+        what, typed, written = _OF[asked.statistic]
+        problem = f"it does not name what a {asked.statistic} is of: {what}"
+        raise InputError("of", problem, f"write for example {typed}, or of={written} in Python")
     if asked.statistic == TABLE:
         columns = [of] if isinstance(of, str) or not isinstance(of, Iterable) else of
-        return Question(TABLE, among=among, columns=tuple(map(str, columns)))
-    if asked.statistic in (MEAN, MEDIAN) or (asked.statistic == DIFFERENCE and isinstance(of, str)):
-        if not isinstance(of, str):
-            raise InputError("of", f"it names no column, and a {asked.statistic} is of one", 'name it, such as of="age"')
-        return Question(asked.statistic, among=among, versus=versus, column=of)
+        return Question(TABLE, among=among, columns=_known(domain, "of", *map(str, columns)))
+    if alone or (asked.statistic == DIFFERENCE and isinstance(of, str)):
+        return Question(asked.statistic, among=among, versus=versus, column=_known(domain, "of", str(of))[0])
     cells = codes(domain, of, "of")
     if asked.statistic == COUNT:
         return Question(COUNT, among={**among, **cells})
     return Question(asked.statistic, among=among, versus=versus, cells=cells)
+
+
+def _known(domain: Domain, field: str, *names: str) -> tuple[str, ...]:
+    """The same columns. Raises InputError for one that there is not."""
+    for name in names:
+        if name not in domain:
+            raise InputError(field, f"there is no column {shown(name)}", f"name one of {listed(list(map(shown, domain.names)), 10)}")
+    return names
 
 
 def codes(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) -> Mapping[str, tuple[int, ...]]:
