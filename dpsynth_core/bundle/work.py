@@ -15,12 +15,13 @@ from queue import Queue
 from typing import Any, BinaryIO, cast
 
 from dpsynth_core.bundle import unpack
-from dpsynth_core.bundle.checks.opened import whole
+from dpsynth_core.bundle.checks.opened import DAMAGED, whole
 from dpsynth_core.bundle.reproduce import published, refitted, replayed, reproduce
-from dpsynth_core.bundle.unpack import Bundle
-from dpsynth_core.bundle.verdicts import Running
-from dpsynth_core.bundle.verify import checking
+from dpsynth_core.bundle.unpack import DAMAGE, Bundle
+from dpsynth_core.bundle.verdicts import INCONSISTENT, Running
+from dpsynth_core.bundle.verify import checking, verify
 from dpsynth_core.foundation.content import PART_BYTES, Sink, Writer
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import sampling
 from dpsynth_core.release.about import About
@@ -61,8 +62,17 @@ def compared(before: str, after: str, form: str) -> Iterator[Any]:
 
 
 def asked(place: str | bytes, typed: dict[str, Any]) -> Iterator[str]:
-    """The answer to a question in texts, line by line."""
-    yield from str(asking.ask_typed(whole(_read(place)), asking.Asked(**typed))).splitlines()
+    """The answer to a question in texts, line by line. What a damaged bundle makes fail is no mistake of the program."""
+    bundle = _read(place)
+    try:
+        answer = str(asking.ask_typed(whole(bundle), asking.Asked(**typed)))
+    except InputError:
+        raise
+    except DAMAGE:
+        if verify(bundle).verdict != INCONSISTENT:
+            raise
+        raise DAMAGED from None
+    yield from answer.splitlines()
 
 
 def planned(place: str | bytes) -> Iterator[dict[str, Any]]:

@@ -7,25 +7,31 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core import cli
-from dpsynth_core.bundle import confined, unpack
+from dpsynth_core.bundle import confined, unpack, work
 from dpsynth_core.bundle.confined import planned, verified
 from dpsynth_core.bundle.reproduce import replayed
-from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, Running
+from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, INCONSISTENT, Running
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation import confinement, sandbox
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, OracleError
+from dpsynth_core.report import asking
 from tests.bundle import pack
 from tests.bundle.bundles import edited, packed, repacked
 from tests.foundation.test_sandbox import files_guarded
 from tests.refusals import refused
+
+QUESTION = asdict(asking.Typed("count", ("sex=female",)))
 
 
 def test_the_report_is_the_same_as_without_limits(tmp_path: Path) -> None:
@@ -48,6 +54,27 @@ def test_what_is_refused_is_refused_with_the_same_words() -> None:
         here = refused(lambda one=content: verify(unpack.read_bytes(one)))
         there = refused(verified, content)
         assert str(there) == str(here)
+
+
+DAMAGES: tuple[Callable[[dict[str, Any]], Any], ...] = (
+    lambda document: document.update(details=[]),
+    lambda document: document.update(details={"rule": 1}),
+    lambda document: document["certificate"]["marginals"].clear(),
+)
+
+
+@pytest.mark.parametrize("damage", range(len(DAMAGES)))
+def test_what_damage_makes_fail_is_called_damage(damage: int) -> None:
+    """Wherever a question meets it; as `verify` says it of the bundle."""
+    bundle = edited(DAMAGES[damage])
+    assert verify(unpack.read_bytes(bundle)).verdict == INCONSISTENT
+    refused(lambda: [*work.asked(bundle, QUESTION)], saying="bundle: it is damaged; download it again, or verify it")
+
+
+def test_a_mistake_of_the_program_is_not_called_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert list(work.asked(packed(), QUESTION))
+    monkeypatch.setattr(asking, "ask_typed", lambda *_: [][0])
+    refused(lambda: [*work.asked(packed(), QUESTION)], kind=IndexError)
 
 
 def many_objects() -> bytes:

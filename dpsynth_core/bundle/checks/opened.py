@@ -36,6 +36,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import Calibrated
 from dpsynth_core.vocabulary.rows import Repeated, narrow
 
+DAMAGED = InputError("bundle", "it is damaged", "download it again, or verify it to see what is wrong")
 _BLOCK_BYTES = 2**22
 """Of synthetic.csv that are read at a time; no row is longer."""
 
@@ -222,4 +223,4 @@ def whole(bundle: Bundle) -> Release:
     try:
         return Opened(bundle, releases.from_json(bundle.document)).whole
     except (Wrong, *DAMAGE):
-        raise InputError("bundle", "it is damaged", "download it again, or verify it to see what is wrong") from None
+        raise DAMAGED from None
