@@ -98,6 +98,15 @@ def test_a_smaller_model_takes_less() -> None:
     assert small.memory_mb < large.memory_mb
 
 
+@pytest.mark.parametrize(("columns", "rho", "seconds", "megabytes"), [(300, 0.0166, 187, 2058), (600, 0.0166, 316, 2339)])
+def test_a_wide_run_takes_between_half_and_twice_its_forecast(columns: int, rho: float, seconds: float, megabytes: float) -> None:
+    """One run each, of 20,000 people in 12 hidden classes; docs/accuracy.md, "Time and memory of a run"."""
+    wide = all_kway(Domain.from_json({f"c{number}": 2 + number % 7 for number in range(columns)}), 2)
+    needed = AIM.forecast_for(wide, rho, 20_000)
+    assert 0.5 * needed.seconds <= seconds <= 2 * needed.seconds
+    assert 0.5 * needed.memory_mb <= megabytes <= 2 * needed.memory_mb
+
+
 def test_refining_the_rows_of_a_wide_table_takes_longer_for_more_people_up_to_a_limit() -> None:
     wide = all_kway(Domain.from_json({f"c{number:03d}": 3 for number in range(60)}), 2)
     few, many, more = (AIM.forecast_for(wide, 0.01, number).seconds for number in (1_000, 20_000, 10**9))

@@ -48,10 +48,10 @@ _START_MB, _TABLE_BYTES, _CELL_BYTES, _MODEL_CELL_BYTES, _MODEL_ROOT_BYTES, _VAL
 
 MEASURED_A_COLUMN = 3.5
 """Of wide tables: marginals for each column."""
-_WIDE_FIT, _WIDE_CANDIDATE, _WIDE_TABLE, _WIDE_LINE = 1e-2, 4e-7, 2.8e-3, 5e-8
+_WIDE_FIT, _WIDE_CANDIDATE, _WIDE_TABLE, _WIDE_LINE = 1.7e-2, 1e-7, 9e-4, 5e-8
 """Of wide tables: seconds of a fit for each column, of each candidate for a selection, of each table for counting and documents, and of
-each line of prices for refining rows (`inference.refinement`); fitted to 100 and 300 columns (benchmarks/wide.py)."""
-_WIDE_MB, _COUNTED_MB, _TABLE_MB = 300.0, 0.035, 0.025
+each line of prices for refining rows (`inference.refinement`); fitted to 100 to 600 columns (benchmarks/wide.py)."""
+_WIDE_MB, _COUNTED_MB, _TABLE_MB = 350.0, 0.035, 0.0065
 """Of wide tables: the start; of each table, counting it up to the memory of a pass, and refining rows towards it and writing about it."""
 
 
