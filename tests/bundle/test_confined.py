@@ -31,7 +31,7 @@ from tests.bundle.bundles import edited, packed, repacked
 from tests.foundation.test_sandbox import files_guarded
 from tests.refusals import refused
 
-QUESTION = asdict(asking.Typed("count", ("sex=female",)))
+QUESTION = asdict(asking.Asked("count", ("sex=female",)))
 
 
 def test_the_report_is_the_same_as_without_limits(tmp_path: Path) -> None:
