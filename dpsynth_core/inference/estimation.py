@@ -51,12 +51,14 @@ class _Term:
 @dataclass(frozen=True)
 class Stopping:
     """iterations: at most this many. The fit also ends when it is as good as the noise: loss <= noise_level * (measured cells) / 2,
-    each cell adding 1/2 in expectation at the truth; or when `window` iterations improve it by less than the fraction `tolerance`."""
+    each cell adding 1/2 in expectation at the truth; or when `window` iterations improve it by less than the fraction `tolerance`; neither
+    before `least` iterations."""
 
     iterations: int = 1000
     noise_level: float = 0.0
     tolerance: float = 1e-3
     window: int = 10
+    least: int = 0
 
 
 def estimate_total(measurements: Sequence[Measurement]) -> float:
@@ -216,9 +218,10 @@ def _descend(structure: Structure, start: Sequence[Table], terms: Sequence[_Term
     point = best = _started(structure, start, terms)
     behind, momentum, overshot = point.potentials, 0, False
     history = [point.loss]
-    for _ in range(stopping.iterations):
+    for number in range(stopping.iterations):
         earlier = history[-1 - stopping.window] if len(history) > stopping.window else math.inf
-        if best.loss <= enough or pace < SLOWEST or earlier - history[-1] < stopping.tolerance * earlier:
+        done = best.loss <= enough or earlier - history[-1] < stopping.tolerance * earlier
+        if (done and number >= stopping.least) or pace < SLOWEST:
             break
         ahead = point.potentials - pace * unit * point.gradient
         momentum += 1

@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 from dpsynth_core.inference.estimation import Stopping, estimate, estimate_total, one_each
+from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import MarginalCounts, Measurement
 from tests.inference.brute_force import coded_domain, marginal
@@ -116,6 +117,16 @@ def test_a_fit_stops_at_the_noise_level() -> None:
         return float((((model.marginal(m[0].clique) - m[0].values) / 10.0) ** 2).sum()) / 2
 
     assert misfit(thorough) < misfit(stopped) <= m[0].values.size / 2
+
+
+@pytest.mark.parametrize("least", [0, 1, 7])
+def test_a_fit_as_good_as_the_noise_from_the_start_goes_on_for_as_long_as_it_has_to(monkeypatch: pytest.MonkeyPatch, least: int) -> None:
+    nearly_even = measured((0, 1), [[150, 170], [160, 180], [190, 150]], 100.0)
+    steps: list[int] = []
+    calibrate = Structure.calibrate
+    monkeypatch.setattr(Structure, "calibrate", lambda *given: steps.append(0) or calibrate(*given))
+    estimate(DOMAIN, [nearly_even], 1000.0, stopping=Stopping(iterations=50, noise_level=1.0, tolerance=1.0, window=1, least=least))
+    assert len(steps) == 1 + least
 
 
 def test_known_counts_of_a_column_are_averaged_with_measured_ones_cell_by_cell() -> None:

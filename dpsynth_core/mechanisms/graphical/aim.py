@@ -178,7 +178,7 @@ class Aim(AimParameters):
         """How much the columns depend on each other (`dependence`), as far as it is known. noise: as in `shares_for_columns`; where it is
         small, columns never get everything, for among many pairs that do not depend, one may."""
         believed = self.strategies.fitting.columns(kernel.domain, columns, kernel.known)
-        model = fit(kernel, columns, stopping=self.strategies.fitting.between, columns=believed)
+        model = fit(kernel, columns, columns=believed)
         found, doubt = dependence.gap(kernel, [r for r in tables if len(r) == 2], model, columns, believed, noise)
         return max(found, min(doubt, USUAL_GAP) / 2, noise if noise < dependence.NOISY else 0.0)
 

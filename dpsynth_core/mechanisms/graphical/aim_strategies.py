@@ -15,7 +15,7 @@ from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.graphical.dependence import AT_MOST, noise_in
 from dpsynth_core.mechanisms.graphical.grouping import pay
 from dpsynth_core.mechanisms.graphical.levels import Levels, levels_of, without_levels
-from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED, FITS_CHOSEN, WEIGHTS_KEPT
+from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED, FITS_CHOSEN, ROUGH, WEIGHTS_KEPT
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, DEPENDENCE, SINGLE, Card, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import TOTAL_SHARE, Division, equal_shares, least_error_shares
@@ -86,7 +86,7 @@ class Strategies:
     shown: Callable[[Domain, Clique, NDArray[np.float64], float], float] = noise_in_possible_cells
     together: Callable[[int], int] = a_tenth_of_those_before
     wide: float = WIDE
-    fitting: models.Fitting = models.Fitting()
+    fitting: models.Fitting = models.Fitting(between=ROUGH)
     levels: Callable[[Domain, Collection[str]], Levels] = levels_of
     planned: int = FEW
 

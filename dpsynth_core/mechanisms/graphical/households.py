@@ -27,7 +27,7 @@ from dpsynth_core.inference.roots import Roots, of_members, paired, rooted
 from dpsynth_core.inference.shrinkage import shrunk
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms.graphical.grouping import OfColumns
-from dpsynth_core.mechanisms.graphical.models import BETWEEN, FINAL, Answers, Capacity, Choice, Selections, apart, choose, columns_too_large
+from dpsynth_core.mechanisms.graphical.models import FINAL, ROUGH, Answers, Capacity, Choice, Selections, apart, choose, columns_too_large
 from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Step
@@ -237,7 +237,7 @@ class Households:
                 if last:
                     break
             for part in parts:
-                part.fit(kernel, FINAL if last or not choices else BETWEEN, parts[1].model)
+                part.fit(kernel, FINAL if last or not choices else ROUGH, parts[1].model)
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
             last = last or not choices
             if 2 * sum(choice.taught_little(home[choice.clique].model) for choice in choices) >= len(choices):

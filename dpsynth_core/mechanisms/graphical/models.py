@@ -34,6 +34,8 @@ MANY = 200
 
 BETWEEN, FINAL = Stopping(iterations=100), Stopping(tolerance=1e-2)
 """Between rounds, fits show where a model is wrong; the last one, which is published, ends before it follows noise."""
+ROUGH = Stopping(iterations=100, noise_level=0.6, tolerance=0.03, least=50)
+"""Between many rounds: a model that is as good as this shows where it is wrong, and need not follow the noise of each round."""
 
 
 CONVERGED = Stopping(iterations=1000, tolerance=1e-4)
