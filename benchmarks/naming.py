@@ -86,7 +86,7 @@ def _run(plan: Plan) -> dict[str, Any]:
     return {
         "tables": len(true),
         "truly_good": sum(error <= named.limit for error in true.values()),
-        "noise": IN_WRONG_CELL * release.certificate.sigma / release.certificate.total.value,
+        "noise": release.certificate.deviation,
         "error": statistics.fmean(true.values()),
         "good": len(named.good),
         "good_wrong": sum(true[r] > named.limit for r in named.good),

@@ -110,6 +110,11 @@ class Certificate:
     most_sigma: float = 0.0
 
     @property
+    def deviation(self) -> float:
+        """The noise of each of its marginals' errors, as a share of people."""
+        return IN_WRONG_CELL * self.sigma / self.total.value
+
+    @property
     def noise(self) -> float:
         """How many people the noise of each of its marginals' errors is, in 95 of 100 of them."""
         return normal(0.975) * IN_WRONG_CELL * self.sigma

@@ -14,7 +14,7 @@ from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.statistics.distances import IN_WRONG_CELL, in_wrong_cell, largest_error
+from dpsynth_core.statistics.distances import in_wrong_cell, largest_error
 from dpsynth_core.statistics.naming import LIMIT
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique
@@ -75,8 +75,7 @@ def test_errors_are_unbiased_and_as_noisy_as_stated(unit: Unit) -> None:
     published, runs = rows(), 300
     true = true_errors(published)
     made = [certify(kernel_for(unit, seed), published, Total(float(N), 0.0), ROWS) for seed in range(runs)]
-    gaps = np.array([[one.error - true[one.attributes] for one in m.marginals] for m in made])
-    gaps /= IN_WRONG_CELL * made[0].sigma / N  # as shares of people
+    gaps = np.array([[one.error - true[one.attributes] for one in m.marginals] for m in made]) / made[0].deviation
     # means of 300 and one chi-square of 1800 degrees of freedom: five standard errors
     assert np.abs(gaps.mean(axis=0)).max() < 5 / np.sqrt(runs)
     assert gaps.var() == pytest.approx(1, abs=5 * np.sqrt(2 / gaps.size))
