@@ -74,7 +74,7 @@ def test_a_name_that_is_not_public_is_not_there() -> None:
         dps.synthesise  # type: ignore[attr-defined]  # noqa: B018
 
 
-@pytest.mark.parametrize("module", ["columns", "estimator", "fitted", "plan", "release", "running", "sampling", "testing"])
+@pytest.mark.parametrize("module", ["columns", "estimator", "fitted", "plan", "release", "running", "testing"])
 def test_the_examples_of_docstrings_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = doctest.testmod(importlib.import_module(f"dpsynth_core.interface.{module}"))
