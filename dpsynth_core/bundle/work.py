@@ -15,7 +15,7 @@ from queue import Queue
 from typing import Any, BinaryIO, cast
 
 from dpsynth_core.bundle import unpack
-from dpsynth_core.bundle.checks.opened import DAMAGED, whole
+from dpsynth_core.bundle.checks.opened import damaged, whole
 from dpsynth_core.bundle.reproduce import published, refitted, replayed, reproduce
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle
 from dpsynth_core.bundle.verdicts import INCONSISTENT, Running
@@ -71,7 +71,7 @@ def asked(place: str | bytes, typed: dict[str, Any]) -> Iterator[str]:
     except DAMAGE:
         if verify(bundle).verdict != INCONSISTENT:
             raise
-        raise DAMAGED from None
+        raise damaged() from None
     yield from answer.splitlines()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 from html import escape
@@ -255,13 +255,14 @@ def _question(domain: Domain, asked: Asked) -> Question:
     """Raises InputError."""
     among, versus = codes(domain, asked.among, "among"), codes(domain, asked.versus, "versus")
     of = asked.of
+    nothing = of is None or (isinstance(of, Sized) and not len(of))  # an Index has no truth value
     if versus and asked.statistic != DIFFERENCE:
         raise InputError("versus", f"there is another group in a difference alone, and a {asked.statistic} is asked for", "leave it out")
     if asked.statistic == DIFFERENCE and not (among and versus):
         both = """--among sex=f --versus sex=m, or among={"sex": "f"}, versus={"sex": "m"} in Python"""
         raise InputError("versus" if among else "among", "a difference is between two groups", f"name both: {both}")
     alone = asked.statistic in (MEAN, MEDIAN)
-    if asked.statistic in _OF and (not of or (alone and not isinstance(of, str))):
+    if asked.statistic in _OF and (nothing or (alone and not isinstance(of, str))):
         what, typed, written = _OF[asked.statistic]
         problem = f"it does not name what a {asked.statistic} is of: {what}"
         raise InputError("of", problem, f"write for example {typed}, or of={written} in Python")

@@ -430,6 +430,7 @@ def test_questions_are_answered_with_their_doubt(release: dps.Release) -> None:
     table = release.ask("table", ["sex", "region"])
     assert isinstance(table, dps.Answers)
     assert "f × north" in [one.group for one in table]
+    assert [one.group for one in release.ask("table", pd.Index(["sex", "region"]))] == [one.group for one in table]  # type: ignore[arg-type, union-attr]
     assert str(release.ask("median", "age")).startswith("The median of age is")
     assert release.ask("share", of={"region": None}).value < 0.1  # type: ignore[operator, union-attr]
 

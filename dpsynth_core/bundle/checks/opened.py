@@ -36,7 +36,6 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import Calibrated
 from dpsynth_core.vocabulary.rows import Repeated, narrow
 
-DAMAGED = InputError("bundle", "it is damaged", "download it again, or verify it to see what is wrong")
 _BLOCK_BYTES = 2**22
 """Of synthetic.csv that are read at a time; no row is longer."""
 
@@ -218,9 +217,13 @@ class Opened:
         return replaying(self.plan.domain, self.plan.unit, self.plan.shares, repeated, charges)
 
 
+def damaged() -> InputError:
+    return InputError("bundle", "it is damaged", "download it again, or verify it to see what is wrong")
+
+
 def whole(bundle: Bundle) -> Release:
     """What a bundle says, with its rows; nothing is checked but that it can be read. Raises InputError."""
     try:
         return Opened(bundle, releases.from_json(bundle.document)).whole
     except (Wrong, *DAMAGE):
-        raise DAMAGED from None
+        raise damaged() from None

@@ -146,8 +146,8 @@ def read(name: str) -> None:
     def look(_: ColumnDraft) -> ColumnDraft:
         curator.note("domain")
         table = document.every_column(session.current().draft)[name]
-        (seen,) = domain_table.from_guesses(project_table.look(table, [name]).value)
-        return seen
+        seen = domain_table.from_guesses(project_table.look(table, [name]).value)
+        return next(column for column in seen if column.name == name)  # of simulated people every column is looked at
 
     change_one(name, look, DATA)
 

@@ -160,11 +160,12 @@ def forecasts(draft: document.Draft) -> Forecasts:
     about = ("domain", "workload", "unit", "budget", "mechanism", "public", "published_tables", "criteria", "models")
     parts = {part: draft.get(part) for part in about}
     parts["data"] = {part: (draft.get("data") or {}).get(part, default) for part, default in (("kind", "csv"), ("engine", None))}
-    return _forecasts(parts, document.people(draft))
+    return _forecasts(json.dumps(parts, sort_keys=True), document.people(draft))
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _forecasts(draft: document.Draft, people: int | None) -> dict[str, Forecast | InputError]:
+def _forecasts(text: str, people: int | None) -> dict[str, Forecast | InputError]:
+    draft = json.loads(text)
     workload, unit, chosen = document.workload(draft), document.unit(draft), draft["mechanism"]
     public = None if draft["public"] is None else PublicSpec.model_validate_json(json.dumps(draft["public"]))
 
