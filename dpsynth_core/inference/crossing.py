@@ -175,13 +175,17 @@ class Queries:
         while waiting:
             part = waiting.pop()
             part = self._free(part, part)
-            if any(part & mask == part for mask in self._masks) or self._sums:
+            if self._at_hand(part):
                 continue
             if (cut := self._cheapest_cut(part)) is not None:
                 waiting += self._divide(part, *cut)
             else:
                 work += self._planned(self._best_node(part), None, part, frozenset(bits(part)))[0]
         return work
+
+    def _at_hand(self, wanted: int) -> bool:
+        """Whether `_table` only sums down what there is."""
+        return bool(self._sums) or any(wanted & mask == wanted for mask in self._masks)
 
     def _planned(self, node: int, towards: int | None, wanted: int, keep: frozenset[int]) -> tuple[float, Labels]:
         """Multiplications of what `_gather` gives, with those of its messages, and the axes of the result."""
@@ -269,7 +273,7 @@ class Queries:
     def _unkept(self, wanted: int) -> Iterator[int]:
         """What `_table` asks for first, as far as it is not kept."""
         parts: tuple[int, ...] = ()
-        if any(wanted & mask == wanted for mask in self._masks) or self._sums:
+        if self._at_hand(wanted):
             return
         if (free := self._free(wanted, wanted)) != wanted:
             parts = (free,)
@@ -360,7 +364,8 @@ class Queries:
 
 
 def _parts_first(whole: Key, parts: Callable[[Key], Iterator[Key]], make: Callable[[Key], object]) -> None:
-    """Make the parts of something before it, and theirs before them, as a recursion would; a tree may be deeper than Python's calls."""
+    """Make the parts of something before it, and theirs before them, as a recursion would; a tree may be deeper than Python's calls. What
+    a memo drops meanwhile is made once more."""
     path = [(whole, parts(whole))]
     while path:
         if (part := next(path[-1][1], None)) is None:

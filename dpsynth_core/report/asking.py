@@ -51,9 +51,9 @@ Cells: TypeAlias = "Mapping[str, Any]"
 
 @dataclass(frozen=True)
 class Asked:
-    """The arguments of `Release.ask`; for `ask_typed` cells are texts, each COLUMN=VALUE: of one column several are any of them. Of
-    households, behind "some member " or "no member " it is what some member is, or none: one member is all of it. There `of` names
-    columns where a statistic is of columns."""
+    """The arguments of `Release.ask`; for `ask_typed` cells are texts, each COLUMN=VALUE, and where a statistic is of columns `of` lists
+    their names. Several texts of one column are any of them. Of households, behind "some member " or "no member " it is what some member
+    is, or none: one member is all of it."""
 
     statistic: str
     of: Cells | str | Sequence[str] | None = None
