@@ -83,9 +83,9 @@ class Queries:
         self._works: dict[tuple[int, int, int], float] = {}
         self._plans: dict[tuple[int, int, int], tuple[float, Labels]] = {}
         self._divided: dict[int, tuple[int, int] | None] = {}
-        self._sides = _sides(structure.tree)
-        edges = [(u, v) for u, others in enumerate(self._neighbours) for v in others]
-        self._cuts = list(dict.fromkeys((self._separator(u, v), self._behind(u, v)) for u, v in edges))
+        sides = _sides(structure.tree)
+        self._cuts = list(dict.fromkeys((self._separator(*edge), behind) for edge, behind in sides.items()))
+        self._unsent = {edge: behind | self._summed_out(*edge) for edge, behind in sides.items()}
         self._lay_out()
 
     def marginal(self, labels: Labels) -> Table:
@@ -98,7 +98,10 @@ class Queries:
 
     def inside(self, node: int, labels: Labels) -> Table:
         """Probabilities of attributes of one node of the tree, ascending."""
-        table = self._contract(*self._gather(node, None, 0), labels)
+        wanted = mask_of(labels)
+        if (free := self._free(wanted, wanted)) != wanted:
+            return self._with_tied(free, wanted)
+        table = self._contract(*self._gather(node, None, wanted), labels)
         return table / table.sum()
 
     def _table(self, wanted: int) -> Table:
@@ -285,9 +288,10 @@ class Queries:
     def _separator(self, one: int, other: int) -> int:
         return self._structure.tree.nodes[one] & self._structure.tree.nodes[other]
 
-    def _behind(self, source: int, target: int) -> int:
-        """Attributes on the source's side of the edge, without those shared with the target."""
-        return self._sides[source, target]
+    def _summed_out(self, source: int, target: int) -> int:
+        """Attributes of the separator that a message away from the root lacks: no clique behind the target has them, and a question may."""
+        lower = self._lower(source, target)
+        return self._separator(source, target) & ~mask_of(self._structure.message_labels(lower)) if lower == target else 0
 
     def _gather(self, node: int, towards: int | None, wanted: int) -> tuple[list[Table], list[Labels]]:
         """The node's potentials and the messages into it (except from `towards`), which keep the wanted attributes as axes."""
@@ -331,7 +335,7 @@ class Queries:
         return project(table, axes, tuple(bits(wanted)))
 
     def _message(self, source: int, target: int, extra: int) -> tuple[Table, Labels]:
-        """The message along an edge, with the attributes `extra` from behind it kept as axes."""
+        """The message along an edge, with the attributes `extra` kept as axes: from behind it, or of the separator (`_summed_out`)."""
         if not extra:
             node = self._lower(source, target)
             side = self._calibration.inward if node == source else self._calibration.outward
@@ -345,7 +349,7 @@ class Queries:
 
     def _arriving(self, node: int, towards: int | None, wanted: int) -> Iterator[Message]:
         """The messages into a node, except from `towards`."""
-        return ((other, node, wanted & self._behind(other, node)) for other in self._neighbours[node] if other != towards)
+        return ((other, node, wanted & self._unsent[other, node]) for other in self._neighbours[node] if other != towards)
 
     def _along(self, message: Message, done: Callable[[Message], bool], make: Callable[[Message], object]) -> None:
         """A message, after those of the extended ones on the way that are not done."""

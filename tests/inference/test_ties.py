@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpsynth_core.inference import crossing
 from dpsynth_core.inference.contraction import Contractor, Labels, Program, Table
 from dpsynth_core.inference.crossing import Queries
+from dpsynth_core.inference.junction_tree import bits
 from dpsynth_core.inference.structure import Structure
 from tests.inference.brute_force import joint, marginal
 
@@ -62,3 +63,12 @@ def test_a_value_travels_without_its_group(monkeypatch: pytest.MonkeyPatch) -> N
         axes = [set(of_table) for program in done for of_table in program.labels]
         assert not any({0, 4} <= have for have in axes if 0 in labels)
         assert not any({1, 5} <= have for have in axes if 1 in labels)
+
+
+@pytest.mark.parametrize("tied", [TIED, CYCLE])
+def test_the_tables_of_a_node_equal_brute_force(tied: dict[Labels, list[int]]) -> None:
+    queries, everything = _answers(tied)
+    for node, held in enumerate(queries._structure.tree.nodes):
+        for many in range(1, 4):
+            for labels in itertools.combinations(bits(held), many):
+                np.testing.assert_allclose(queries.inside(node, labels), marginal(everything, labels), rtol=1e-9, atol=1e-15)
