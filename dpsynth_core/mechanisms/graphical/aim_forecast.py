@@ -203,4 +203,4 @@ def _spent(domain: Domain, candidates: Sequence[Clique], rho: float, people: flo
         left, number = left - cost, number + 1
         yield 1 - left
         if shown <= HALF_NORMAL * sigma_for(spending.aim.measure_share * cost * rho, 1.0) * small:
-            cost *= min(4.0, max(1.0, left / cost / spending.aim.reserve_rounds))
+            cost *= min(spending.aim.strategies.sharper**2, max(1.0, left / cost / spending.aim.reserve_rounds))
