@@ -40,8 +40,8 @@ LOOKS = 10
 
 _START, _TABLE, _CELL, _VALUE, _ROW_OF_A_TABLE = 1.2, 1.5e-3, 7e-7, 4.5e-7, 1.5e-7
 _REFINED_ROWS = 50_000
-_STEPS, _LAST_STEPS, _STEP, _STEP_CLIQUE, _STEP_CELL = 100, 150, 1e-4, 8e-6, 1.5e-9
-_ROUND, _PAIR_COLUMN, _TRIPLE, _ANSWER_CELL, _ANSWER_ROOT = 4e-3, 1.5e-6, 4e-5, 5e-8, 8e-7
+_STEPS, _LAST_STEPS, _STEP, _STEP_CLIQUE, _STEP_CELL = 75, 150, 1e-4, 8e-6, 1.5e-9
+_ROUND, _PAIR_COLUMN, _TRIPLE, _ANSWER_CELL, _ANSWER_ROOT = 4e-3, 1.5e-6, 4e-5, 5e-8, 1.3e-6
 _START_MB, _TABLE_BYTES, _CELL_BYTES, _MODEL_CELL_BYTES, _MODEL_ROOT_BYTES, _VALUE_BYTES = 215.0, 5e4, 60, 8, 5e4, 12
 """The root of a model's cells counts: its largest tables are never built, and what is multiplied instead grows about so."""
 
