@@ -25,8 +25,8 @@ TOGETHER = 250_000
 TOTAL_SHARE = 0.01
 """Share of rho for the number of people where it is secret and no table tells it; the papers take it as known. At eps = 1, delta = 1e-9:
 sigma = 58."""
-SHARPER = math.sqrt(2)
-"""After a round that taught little the noise is divided by this. The papers' 2 makes the next round as dear as four."""
+DEARER = 2.0
+"""So many times as much as a round that taught little the next one costs, at most; in the papers four times, for half the noise."""
 LEAST_ROWS, MOST_ROWS = 1_000, 100_000
 """That are moved towards tables."""
 
@@ -80,9 +80,15 @@ class RoundBudget:
             return self, False
         return self.spending(kernel.rho_left, measure_share, kernel.unit.marginal_l2, kernel.selection_price), True
 
-    def annealed(self, rho_left: float, reserve: float, factor: float) -> RoundBudget:
-        """AIM's Algorithm 3: `sharper` by a factor, there 2, or as much as leaves `reserve` rounds."""
-        return self.sharper(min(factor, math.sqrt(max(1.0, rho_left / self.rho / reserve))))
+    def annealed(self, rho_left: float, reserve: float, most: float) -> RoundBudget:
+        """After a round that taught little (`dearer`)."""
+        return self.sharper(math.sqrt(dearer(self.rho, rho_left, reserve, most)))
+
+
+def dearer(rho: float, rho_left: float, reserve: float, most: float) -> float:
+    """How many times as much as rho a round costs after one that taught little: `most`, or as much as leaves `reserve` rounds (AIM,
+    Algorithm 3, where `most` is 4 and the reserve 1)."""
+    return min(most, max(1.0, rho_left / rho / reserve))
 
 
 def sigma_for(rho: float, l2: float) -> float:

@@ -18,7 +18,7 @@ from dpsynth_core.mechanisms.graphical.levels import Levels, levels_of, without_
 from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED, FITS_CHOSEN, ROUGH, WEIGHTS_KEPT
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, DEPENDENCE, SINGLE, Card, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
-from dpsynth_core.mechanisms.rounds import SHARPER, TOTAL_SHARE, Division, equal_shares, least_error_shares
+from dpsynth_core.mechanisms.rounds import DEARER, TOTAL_SHARE, Division, equal_shares, least_error_shares
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
@@ -79,7 +79,7 @@ class Strategies:
     shown: what noise of a deviation would show of a table, in the scores, from the domain that the model tells apart and its answer.
     together: how many tables a round measures, from how many were measured before it. wide: from so many columns on, models are made
     cheaper. fitting: of models. levels: of columns whose ranges are asked for. planned: up to how many tables are measured before any
-    round. sharper: what the noise is divided by after a round that taught little."""
+    round. dearer: how many times as much the next round costs at most, after one that taught little."""
 
     divide: Division = least_error_shares
     weigh: Callable[[Weights, float], dict[str, float]] = light_columns_as_heavy
@@ -89,12 +89,12 @@ class Strategies:
     fitting: models.Fitting = models.Fitting(between=ROUGH)
     levels: Callable[[Domain, Collection[str]], Levels] = levels_of
     planned: int = FEW
-    sharper: float = SHARPER
+    dearer: float = DEARER
 
 
 PRINTED = Strategies(
     equal_shares, as_workload_weighs, noise_in_all_cells, one_a_round, float("inf"), models.FITTED_AS_PRINTED, without_levels,
-    planned=0, sharper=2.0,
+    planned=0, dearer=4.0,
 )
 """Algorithms 2, 3 and 4."""
 
@@ -188,7 +188,7 @@ OURS = Card(
         "Columns whose ranges are asked for are measured in groups of neighbours of several sizes too; the paper measures tables.",
         "Rare values that noise hides are one to the model, and finished rows are moved towards it; the paper has neither.",
         f"A round measures one table for each {MEASURED_FOR_ONE_MORE} before it; the paper's rounds measure one.",
-        "A round after one that taught little costs twice as much; the paper's four times.",
+        f"A round after one that taught little costs up to {DEARER:g} times as much; the paper's 4 times.",
         f"Up to {FEW} tables are measured at once, for {PLANNED:.0%} of what columns leave, where one model holds them and noise would put "
         "no more people in a wrong cell than independent columns would; the paper selects each.",
         f"From {WIDE} columns on the model may take a sixteenth of its size; the paper has no such rule.",

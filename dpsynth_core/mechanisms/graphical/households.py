@@ -29,7 +29,7 @@ from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms.graphical.grouping import OfColumns
 from dpsynth_core.mechanisms.graphical.models import FINAL, ROUGH, Answers, Capacity, Choice, Selections, apart, choose, columns_too_large
 from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
-from dpsynth_core.mechanisms.rounds import SHARPER, RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
+from dpsynth_core.mechanisms.rounds import DEARER, RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.interface import Kernel
@@ -241,7 +241,7 @@ class Households:
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
             last = last or not choices
             if 2 * sum(choice.taught_little(home[choice.clique].model) for choice in choices) >= len(choices):
-                budget = budget.annealed(kernel.rho_left, RESERVE, SHARPER)
+                budget = budget.annealed(kernel.rho_left, RESERVE, DEARER)
         details = {"rounds": number, "model_size_mb": sum(part.used_mb for part in parts)}
         considered = {r: seen for r, seen in record.considered.items() if sizes.name not in r}
         one, two = (OfColumns(part.model, domain.keep(set(part.domain.names) - {sizes.name})) for part in parts)

@@ -3,7 +3,6 @@ that speaks: dragging epsilon moves sentences about this very table. Public fact
 
 from __future__ import annotations
 
-import json
 import math
 from functools import partial
 from typing import Any
@@ -159,7 +158,7 @@ def _sigma(project: Current, workload: Workload, unit: Unit, epsilon: float) -> 
     return precision.sigma(document.shares(draft).mechanism, unit, len(workload.cliques))
 
 
-@st.cache_data(max_entries=16, show_spinner=False, hash_funcs={Domain: lambda domain: json.dumps(domain.to_json())})
+@st.cache_data(max_entries=16, show_spinner=False, **document.BY_DOMAIN)
 def _told(domain: Domain, tables: tuple[Clique, ...], people: int) -> tuple[Told, ...]:
     kept = domain.keep({name for clique in tables for name in clique})
     codes = simulated.simulate(kept, min(people, _DRAWN), StandinSpec().strength)

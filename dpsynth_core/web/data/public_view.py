@@ -7,7 +7,6 @@ table is not taken for both; only whether they are the same is kept, as a refusa
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -86,7 +85,7 @@ def _compared(project: Current, section: dict[str, Any]) -> None:
     st.dataframe(lines, hide_index=True, height=min(240, 40 + 35 * len(lines)), alt="Differences of the public table")
 
 
-@st.cache_data(max_entries=8, show_spinner="Reading the public table …", hash_funcs={Domain: lambda domain: json.dumps(domain.to_json())})
+@st.cache_data(max_entries=8, show_spinner="Reading the public table …", **document.BY_DOMAIN)
 def _differences(section: dict[str, Any], domain: Domain) -> Differences:
     return public.compare(Path(section["path"]), TableFormat.of(section), domain)
 

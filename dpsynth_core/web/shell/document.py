@@ -69,6 +69,8 @@ CONDITION = "condition"
 DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9, "certificate": DEFAULT_CERTIFICATE, "inside": DEFAULT_INSIDE, "means": DEFAULT_MEANS}
 _LATER = {"path": "chosen-later", "kind": "csv"}
 """Stands for the table in a plan that is looked at before there is one; it is never sealed."""
+BY_DOMAIN: dict[str, Any] = {"hash_funcs": {Domain: lambda domain: json.dumps(domain.to_json())}}
+"""What is worked out for a domain is kept by all that it says: Python hashes different ones alike, as -1 and -2."""
 DEFAULT_CAP = dict(zip(("epsilon", "delta"), accounts.DEFAULT_CAP, strict=True))
 
 
