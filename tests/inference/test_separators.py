@@ -17,7 +17,7 @@ from tests.inference.brute_force import joint, marginal
 
 SIZES = [2, 2, 3, 2, 3, 2, 3, 3, 7]
 CLIQUES = [(0, 1), (1, 3), (4, 6), (0, 5), (3, 6), (3, 7), (4, 7), (2, 8), (5, 8)]
-"""Smaller ones have no such separator."""
+"""No fewer attributes were found to have such a separator."""
 
 
 def _structure() -> Structure:
