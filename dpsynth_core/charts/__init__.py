@@ -1,4 +1,4 @@
-"""Every chart of the app, drawn with Altair from zone-tagged frames; curator-only ones carry a watermark."""
+"""The app's charts: Altair drawings of zone-tagged frames. Charts of curator-only values carry a watermark."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The error of every table against AIM's confidence bounds and against the baselines, on one scale from 0; and bound against error.
+"""Charts of the error of every table beside AIM's confidence bounds and baselines, on one scale from 0.
 
-Frames are those of `evaluation.quality.marginal_table`. Shares of people in a wrong cell. Marks are told apart by shape, and by being
-filled or hollow, so that they need no colour vision; what is not known is not drawn.
+Frames come from `evaluation.quality.marginal_table`. Errors are shares of people in a wrong cell. Marks differ in shape and in filling,
+so that readers need no colour vision. Unknown values are not drawn.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ORDERS = {
     "residuals": RESIDUALS,
     "cells": "Number of cells",
 }
-"""By which column tables are sorted, and what it is called."""
+"""Columns by which tables can be sorted, with their titles."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ _MARKS = {
     "independent": _Mark(_SALTIRE, "×"),
     "true": _Mark("diamond", "◆", ALERT, True),
 }
-"""By column of `SERIES`: how it is drawn, and how it is written where the scale does not reach it."""
+"""Mark of each column of `SERIES`, and the sign that stands for it beyond the right end of the scale."""
 _SUPPORT = {MEASURED: _MARKS["error"], INFERRED: _Mark("triangle-up", "△"), GUESS: _MARKS["independent"]}
 _LANES = {"bound": -7, "paper": -7, "gaussian": 7, "residuals": 7, "independent": 7}
-"""Bounds stand above the error and baselines below it, so that they hide neither it nor each other. In pixels."""
+"""Vertical offset of each series in pixels: bounds above the error, baselines below it, so that no mark hides another."""
 _SHARE = "People in the wrong group"
 _NEAR = "How near are AIM's bounds to the errors?"
 _BETTER = "Do AIM's bounds promise less than noisy answers err?", "Shaded: better than these, with 95% confidence."
@@ -68,13 +68,22 @@ _MOST_WHISKERS = 200
 
 
 def sortable(frame: pd.DataFrame) -> list[str]:
-    """The columns of `ORDERS` that are known of some table."""
+    """Return the columns of `ORDERS` that have a value for at least one table."""
     return [name for name in ORDERS if known(frame, name)]
 
 
 def against_bounds(zoned: Zoned[pd.DataFrame], threshold: float, order: str = "limit", *, show: int = 20) -> Drawing:
-    """Is each table nearer than AIM's bounds say, and than simpler ways would be? threshold: share of people up to which a table is good
-    enough. order: one of `ORDERS`; the largest come first."""
+    """Draw the error of each table beside AIM's bounds and the baselines.
+
+    Args:
+        zoned: One row per table, from `evaluation.quality.marginal_table`.
+        threshold: Largest acceptable error, as a share of people.
+        order: Key of `ORDERS` to sort by, largest first.
+        show: Number of tables drawn.
+
+    Returns:
+        A chart with one line per table.
+    """
     frame = zoned.value.sort_values([order, "cells"], ascending=False, na_position="last", kind="stable").head(show)
     names = [name for name in _MARKS if known(frame, name)]
     end = reach(frame, threshold)
@@ -98,8 +107,16 @@ def against_bounds(zoned: Zoned[pd.DataFrame], threshold: float, order: str = "l
 
 
 def bound_against_error(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """How near is the bound to the error? One point a table, by how it is known (AIM paper, Figure 4c). Of a frame that has something
-    to set bounds `against`: with true errors, those; without a certificate against what noisy answers would be expected to err by."""
+    """Draw AIM's bound against the error, one point per table (AIM paper, Figure 4c).
+
+    The error is the true one where the frame holds it, else the best estimate, else the expected error of noisy answers.
+
+    Args:
+        zoned: One row per table, from `evaluation.quality.marginal_table`, with at least one bound.
+
+    Returns:
+        A scatter chart. The shaded area marks bounds below the error.
+    """
     other = against(zoned.value) or "error"
     frame = zoned.value[zoned.value[other].notna() & zoned.value["bound"].notna()]
     frame = frame.assign(share=frame[other], told=_told(frame[other]), most=_told(frame["bound"]), printed=_told(frame["paper"]))
@@ -128,8 +145,10 @@ def _told(shares: pd.Series) -> list[str]:
 
 
 def _melted(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """One row for each mark: marginal, series, sign, share, told. Of columns alone, what is told has its doubt beside it: it is as far
-    off as the table that it is worked out from."""
+    """Return one row per mark: marginal, series, sign, share, told (text).
+
+    The text of the independent baseline includes its uncertainty, which equals the error limit of the table it is computed from.
+    """
     parts = []
     for name in reversed(names):  # what is hollow lies on what is filled
         doubt = [f" ± {most:.2%}" if most == most else "" for most in frame["limit"]] if name == "independent" else [""] * len(frame)
@@ -140,20 +159,20 @@ def _melted(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def _beyond(marks: pd.DataFrame) -> pd.DataFrame:
-    """What the scale does not reach, in signs and numbers, one text a table: marginal, told, number."""
+    """Return one text per table that lists the marks beyond the scale: marginal, told (text), number of marks."""
     written = marks.assign(told=[f"{sign} {share:.0%}" for sign, share in zip(marks["sign"], marks["share"], strict=True)])
     return written.groupby("marginal", sort=False)["told"].agg(told="  ".join, number="size").reset_index()
 
 
 def _doubt(frame: pd.DataFrame, end: float) -> alt.Chart:
-    """Where columns alone may be: as far from their mark as the table they are worked out from may be off."""
+    """Draw the interval of the independent baseline: its value plus and minus the error limit of the table it is computed from."""
     low, high = (frame["independent"] - frame["limit"]).clip(lower=0), (frame["independent"] + frame["limit"]).clip(upper=end)
     doubtful = frame.assign(share=low, high=high)[low < end]
     return alt.Chart(doubtful).mark_rule(color=INK, opacity=0.55, yOffset=_LANES["independent"], tooltip=None)
 
 
 def _points(marks: pd.DataFrame, names: list[str]) -> list[alt.Chart]:
-    """The marks, one lane after the other, with their one legend for shape, outline and filling."""
+    """Draw the marks of each lane, with one legend for shape, outline and filling."""
     columns = alt.ExprRef("width < 420 ? 1 : 2")
     legend = alt.Legend(values=[SERIES[name] for name in names], columns=columns, symbolSize=80, symbolStrokeWidth=1.6)
     apart = _told_apart("series:N", {words: _MARKS[name] for name, words in SERIES.items()}, legend)
@@ -174,7 +193,7 @@ def _caption(whole: pd.DataFrame, frame: pd.DataFrame, order: str, beyond: bool)
 
 
 def _told_apart(field: str, marks: Mapping[str, _Mark], legend: alt.Legend) -> dict[str, alt.Shape | alt.Stroke | alt.Fill]:
-    """Channels that give each value of the field its mark, with one legend."""
+    """Return the channels that give each value of `field` its mark, with one legend."""
     domain, fills = list(marks), [mark.stroke if mark.filled else "transparent" for mark in marks.values()]
     shapes, strokes = [mark.shape for mark in marks.values()], [mark.stroke for mark in marks.values()]
     return {

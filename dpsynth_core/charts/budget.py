@@ -1,4 +1,4 @@
-"""Charts of a plan, before anything is spent: what an attacker could do, which pairs are covered, how the budget is split."""
+"""Charts of a plan before it is run: what an attacker could learn, which pairs are covered, how the budget is split."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from dpsynth_core.foundation.zones import Zoned
 
 
 def tradeoff(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """How well could the best attacker tell whether one person is in the data? Columns: false_positive, true_positive (fractions in [0, 1],
-    increasing); optional `curve` (text) when several are compared."""
+    """Draw how well the best attacker can tell whether one person is in the data.
+
+    Args:
+        zoned: Columns false_positive and true_positive (shares in [0, 1], increasing), and curve (text) where several curves are compared.
+    """
     frame = zoned.value if "curve" in zoned.value else zoned.value.assign(curve="Best possible attacker")
     percent = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
     unit = alt.Scale(domain=[0, 1])
@@ -30,8 +33,12 @@ def tradeoff(zoned: Zoned[pd.DataFrame]) -> Drawing:
 
 
 def coverage(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """Which pairs of columns does the workload cover? Columns: row, column (attribute names, in domain order of first appearance; both
-    orders of a pair and the diagonal present), marginals (int: workload marginals that contain the pair; 0 means not covered)."""
+    """Draw a map of the pairs of columns that the workload covers.
+
+    Args:
+        zoned: Columns row and column (attribute names; both orders of each pair and the diagonal), and marginals (number of workload
+            marginals that contain the pair; 0 for a pair that is not covered).
+    """
     order = list(dict.fromkeys(zoned.value["row"]))
     frame = zoned.value.assign(state=["covered" if n > 0 else "not covered" for n in zoned.value["marginals"]])
     x, y = square(order)
@@ -46,7 +53,11 @@ def coverage(zoned: Zoned[pd.DataFrame]) -> Drawing:
 
 
 def split(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """Where does the budget go? Columns: stage (text, in order), share (fraction of rho, adds up to 1), rho."""
+    """Draw how the budget is split between stages.
+
+    Args:
+        zoned: Columns stage (text, in order), share (of rho; the shares add up to 1) and rho.
+    """
     frame = zoned.value.assign(end=zoned.value["share"].cumsum())
     frame = frame.assign(start=frame["end"] - frame["share"])
     order = frame["stage"].tolist()
@@ -62,8 +73,11 @@ _STEPS = {"interpolate": "step-after", "strokeWidth": 2, "point": {"size": 28}}
 
 
 def budget_used(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """How much of the budget has been used, step by step? Columns: step (int, from 1), marginal (label), share_used (fraction of rho used
-    up to and with this step), sigma."""
+    """Draw the share of the budget used after each step.
+
+    Args:
+        zoned: Columns step (from 1), marginal (label), share_used (of rho, this step included) and sigma.
+    """
     x = alt.X("step:Q", title="Measurement", axis=alt.Axis(tickMinStep=1, format="d", tickCount=6))
     y = alt.Y("share_used:Q", title="Budget used", axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domain=[0, 1]))
     area = alt.Chart(zoned.value).mark_area(interpolate="step-after", opacity=0.2, tooltip=None).encode(x=x, y=y)
@@ -72,7 +86,11 @@ def budget_used(zoned: Zoned[pd.DataFrame]) -> Drawing:
 
 
 def noise_level(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """How noisy was each measurement? Columns as in `budget_used`; sigma is the standard deviation per cell, in people or households."""
+    """Draw the noise of each measurement.
+
+    Args:
+        zoned: Columns as in `budget_used`. sigma is the standard deviation of a cell, in people or households.
+    """
     x = alt.X("step:Q", title="Measurement", axis=alt.Axis(tickMinStep=1, format="d", tickCount=6))
     axis = alt.Axis(format="~s", tickCount=5)
     y = alt.Y("sigma:Q", title="± per cell", scale=alt.Scale(type="log", nice=True), axis=axis)

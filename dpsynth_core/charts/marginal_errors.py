@@ -1,7 +1,7 @@
-"""Charts of how good a release is: the error of each marginal with its bounds, against the baselines, and the pairs of columns on a map.
+"""Charts of the quality of a release: the error of each marginal with its bounds, the baselines, and a map of pairs of columns.
 
-Errors are shares of people in a wrong cell. A bar ends where the error is at most, with 95 % confidence; a dot is the best estimate of it.
-Good enough or not is told by lightness, so that it needs no colour vision.
+Errors are shares of people in a wrong cell. A bar ends at the upper bound of the error (95 % confidence); a dot marks the best estimate.
+Lightness alone separates good tables from others, so that readers need no colour vision.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, OURS, OURS_BO
 from dpsynth_core.foundation.zones import Zone, Zoned
 
 PAIR = "pair"
-"""Name of the selection of the map of pairs."""
+"""Name of the selection on the map of pairs."""
 
 _GOOD, _POOR = "good enough", "not good enough"
 _ERROR = "People in the wrong group"
@@ -35,8 +35,12 @@ _TOLD = {
 
 
 def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
-    """How good are all the tables together? Each a bar on one line, worst first. Columns as `evaluation.quality.marginal_table` gives them,
-    and `good` (bool). threshold: share of people up to which a table is good enough."""
+    """Draw the errors of all tables as bars on one line, worst first.
+
+    Args:
+        zoned: One row per table, from `evaluation.quality.marginal_table`, with a further column good (bool).
+        threshold: Largest acceptable error, as a share of people.
+    """
     frame = zoned.value[zoned.value["limit"].notna()]
     frame = frame.sort_values("rank").assign(place=range(1, len(frame) + 1), zero=0.0)
     step = -(-len(frame) // _MOST_DRAWN)
@@ -62,7 +66,13 @@ def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
 
 
 def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20) -> Drawing:
-    """How far off is each table? The worst ones, one line each. Columns and threshold as in `overview`."""
+    """Draw the error of each of the worst tables on a line of its own.
+
+    Args:
+        zoned: Columns as in `overview`.
+        threshold: Largest acceptable error, as a share of people.
+        show: Number of tables drawn.
+    """
     frame = _with_readings(zoned.value.sort_values("rank").head(show)).assign(zero=0.0)
     certified = bool(frame["error"].notna().any())
     order = frame["marginal"].tolist()
@@ -91,7 +101,13 @@ def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20) -
 
 
 def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, str]) -> Drawing:
-    """Which kinds of tables are further off? Columns as in `overview`, and `kind`. names: what to call each kind, in order."""
+    """Draw the errors of each kind of table.
+
+    Args:
+        zoned: Columns as in `overview`, and kind.
+        threshold: Largest acceptable error, as a share of people.
+        names: Title of each kind, in the order of the chart.
+    """
     frame = zoned.value[zoned.value["limit"].notna()]
     frame = _with_readings(frame.assign(called=frame["kind"].map(dict(names))))
     y = alt.Y("called:N", sort=list(names.values()), title=None, axis=alt.Axis(labelLimit=names_limit(150)))
@@ -110,7 +126,11 @@ def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, st
 
 
 def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """What would a simpler way have given on the same budget, on average? Columns: series, error, low, high (NaN where there is none)."""
+    """Draw the mean error of the release beside the mean errors of simpler methods with the same budget.
+
+    Args:
+        zoned: Columns series, error, low and high (NaN where no interval is known).
+    """
     order = [name for name in (OURS, OURS_BOUND, TRUE, RESIDUALS, GAUSSIAN, INDEPENDENT) if name in set(zoned.value["series"])]
     frame = zoned.value.assign(told=[f"{value:.1%}" for value in zoned.value["error"]], ours=zoned.value["series"].isin([OURS, OURS_BOUND]))
     y = alt.Y("series:N", sort=order, title=None, axis=alt.Axis(labelLimit=210))
@@ -128,8 +148,13 @@ def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
 
 
 def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """Which pairs of columns can be trusted? Columns: row, column, limit (share of people; NaN: nothing known), basis (text). Outside the
-    curator-only zone a click selects a pair (`PAIR`)."""
+    """Draw a map of the pairs of columns by the upper bound of their error.
+
+    A click selects a pair (selection `PAIR`), except in curator-only charts.
+
+    Args:
+        zoned: Columns row, column, limit (share of people; NaN if unknown) and basis (text).
+    """
     frame = zoned.value.assign(told=[f"{v:.1%}" if v == v else "nothing known" for v in zoned.value["limit"]])
     order = list(dict.fromkeys(frame["row"]))
     x, y = square(order)
@@ -147,7 +172,7 @@ def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
 
 
 def _with_readings(frame: pd.DataFrame) -> pd.DataFrame:
-    """With every share also as text for hovering, so that what is not known reads as a dash."""
+    """Add the text of every share for tooltips; unknown shares read as a dash."""
     texts = {f"told_{name}": [f"{v:.1%}" if v == v else "–" for v in frame[name]] for name in _TOLD if name in frame}
     return frame.assign(**texts)
 
@@ -158,7 +183,7 @@ def _tooltip(frame: pd.DataFrame) -> list[alt.Tooltip]:
 
 
 def _verdict(frame: pd.DataFrame) -> alt.Color:
-    """Good enough or not, told apart by lightness alone."""
+    """Return the colour channel that separates good tables from others by lightness alone."""
     names = {True: _GOOD, False: _POOR}
     frame["verdict"] = [names[bool(good)] for good in frame["good"]]
     present = [name for name in names.values() if name in set(frame["verdict"])]

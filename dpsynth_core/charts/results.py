@@ -1,7 +1,7 @@
-"""Charts of what finished releases say: columns and pairs of them, answers, models, and releases side by side.
+"""Charts of finished releases: columns and pairs of columns, answers, models, and two releases side by side.
 
-"Noisy measurement" is what the mechanism saw, "Synthetic rows" is what is published; "Private data" appears only in frames that are
-curator-only, and then the whole chart is watermarked.
+"Noisy measurement" is what the mechanism received; "Synthetic rows" is what is published. "Private data" appears in curator-only frames
+alone, whose charts carry a watermark.
 """
 
 from __future__ import annotations
@@ -17,15 +17,19 @@ from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.foundation.zones import Zoned
 
 _LEVEL_LETTERS = 36
-"""So many letters fit below a heat map on half a page."""
+"""Number of letters that fit below a heat map on half a page."""
 SERIES = [SYNTHETIC, PRIVATE, MEASURED]
-"""Order fixes the colours: the first three of the theme's categorical palette (blue, vermilion, green)."""
+"""The series in the order of their colours: the first three of the theme's categorical palette (blue, vermilion, green)."""
 
 
 def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawing:
-    """Do the synthetic rows have the right distribution of one column? Columns: cell (label), position (int, order of the cells), series
-    (one of SERIES), count, low, high (95 % interval of a noisy count; equal to count for the other series). ordered: True draws upright
-    columns in code order, False bars, largest first."""
+    """Draw the distribution of one column in each series.
+
+    Args:
+        zoned: Columns cell (label), position (order of the cells), series (one of `SERIES`), count, low and high (95 % interval of a noisy
+            count; equal to the count in other series).
+        ordered: Whether to draw upright columns in code order; otherwise bars, largest first.
+    """
     frame = zoned.value
     present = [name for name in SERIES if name in set(frame["series"])]
     colour = alt.Color("series:N", scale=alt.Scale(domain=SERIES), legend=alt.Legend(values=present) if len(present) > 1 else None)
@@ -54,14 +58,23 @@ def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawin
 
 
 def two_way(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) -> Drawing:
-    """One heat map of a pair of columns, in people. Columns: row, column (labels), row_position, column_position (int), count. limit: the
-    largest count of the colour scale; give panels that are compared the same one."""
+    """Draw one heat map of a pair of columns, in people.
+
+    Args:
+        zoned: Columns row and column (labels), row_position and column_position, and count.
+        limit: Largest count of the colour scale. Panels that are compared need the same limit.
+    """
     colour = alt.Color("count:Q", scale=alt.Scale(domain=[0, limit], clamp=True), legend=gradient(",d"))
     return finish(_heat(zoned.value, colour, ",.0f"), zoned, title, height=300)
 
 
 def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) -> Drawing:
-    """Where do two tables of a pair of columns differ? Same columns as `two_way`, `count` being the signed difference."""
+    """Draw the difference between two tables of a pair of columns.
+
+    Args:
+        zoned: Columns as in `two_way`; count is the signed difference.
+        limit: Largest absolute difference of the colour scale.
+    """
     scale = alt.Scale(domain=[-limit, 0, limit], clamp=True, range="diverging")
     return finish(_heat(zoned.value, alt.Color("count:Q", scale=scale, legend=gradient("+,d")), "+,.0f"), zoned, title, height=300)
 
@@ -76,7 +89,7 @@ def _heat(frame: pd.DataFrame, colour: alt.Color, form: str) -> alt.Chart:
 
 
 def _tilt(labels: Iterable[str]) -> int:
-    """Labels below columns stand level where a few short ones have room, and slanted otherwise. Degrees."""
+    """Return the angle of column labels in degrees: level where a few short labels fit, slanted otherwise."""
     return 0 if sum(len(label) + 2 for label in set(labels)) <= _LEVEL_LETTERS else -40
 
 
@@ -84,8 +97,14 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond"]
 
 
 def contest(zoned: Zoned[pd.DataFrame], measure: str, unit: str, *, show: int = 18) -> Drawing:
-    """Where does one release win? Columns as `evaluation.contest.side_by_side` gives them; the `show` tables with the largest error.
-    measure: what the errors are, for people; unit: of which share."""
+    """Draw the errors of two or more releases on the tables where they err most.
+
+    Args:
+        zoned: Columns as in `evaluation.contest.side_by_side`.
+        measure: Title of the error.
+        unit: What the error is a share of.
+        show: Number of tables drawn, those with the largest error.
+    """
     frame = zoned.value[zoned.value["place"] < show]
     exact = "true" in frame
     frame = frame.assign(shown=frame["true"] if exact else frame["error"].fillna(frame["limit"]), low=frame["low"].fillna(0.0))
@@ -115,8 +134,11 @@ _SHARE = alt.Axis(format=".0%", tickCount=6)
 
 
 def accuracy_by_value(zoned: Zoned[pd.DataFrame], model: str, column: str) -> Drawing:
-    """Is the model right about some people less often than about others? Columns: value (label), position (int, order of the values),
-    trained (as `beside_real` has it), share, people. Rows of one model."""
+    """Draw how often one model is right, for each value of a column.
+
+    Args:
+        zoned: Columns value (label), position (order of the values), trained (as in `beside_real`), share and people.
+    """
     frame, order = zoned.value, alt.EncodingSortField("position", op="min", order="ascending")
     tooltip = hover(value="Value", trained="Model", share=("Right", ".1%"), people=("People", ",d"))
     values = alt.Y("value:N", sort=order, title=None, axis=alt.Axis(labelOverlap=False))
@@ -129,8 +151,11 @@ def accuracy_by_value(zoned: Zoned[pd.DataFrame], model: str, column: str) -> Dr
 
 
 def calibration(zoned: Zoned[pd.DataFrame], model: str) -> Drawing:
-    """Is the model right as often as it holds its guesses probable? Columns: certainty (mean, 0 to 1), share, people, trained (as
-    `beside_real` has it). Rows of one model."""
+    """Draw how often one model is right against how probable it holds its guesses.
+
+    Args:
+        zoned: Columns certainty (mean, 0 to 1), share, people and trained (as in `beside_real`).
+    """
     frame = zoned.value
     tooltip = hover(trained="Model", certainty=("Held probable", ".1%"), share=("Right", ".1%"), people=("People", ",d"))
     certain = alt.X("certainty:Q", title="How probable it held its guess", scale=alt.Scale(domain=[0, 1]), axis=_SHARE)

@@ -1,9 +1,9 @@
-"""What all charts of the app share: sizes, quiet colours that read on light and dark, the zone in the caption, the watermark.
+"""Parts that all charts share: sizes, colours that read on light and dark, the zone in the caption, the watermark.
 
-A chart is drawn only from a zone-tagged frame. Series colours are left to the palette of the app's theme (`range: category` and
-`range: ramp`), so that light and dark each get their own; what that theme does not colour (text, rules, captions) is drawn in
-one grey with a contrast above 3.5:1 on both backgrounds. Cells and column names are hostile text: they enter a chart as data values
-or as literal strings, never as field names or expressions.
+A chart is drawn from a zone-tagged frame alone. The palette of the app's theme (`range: category` and `range: ramp`) colours the series,
+so that light and dark have their own colours. Text, rules and captions, which the theme does not colour, are drawn in one grey with a
+contrast above 3.5:1 on both backgrounds. Cells and column names are hostile text: they enter a chart as data values or as literal strings,
+never as field names or expressions.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Drawing: TypeAlias = "alt.Chart | alt.LayerChart"
 INK = "#747e8c"
 ALERT = "#d55e00"
 STRONG, MIDDLE, FAINT = "#2f7fc4", "#7fb2dc", "#9aa4b238"
-"""Yes, partly, no: told apart by lightness alone, on white and on near-black."""
+"""Colours for yes, partly and no. They differ in lightness alone, on white and on near-black."""
 LABEL_LIMIT = 170
 TITLE_WIDTH, CAPTION_WIDTH = 38, 52
-"""Characters of a line that a chart on a phone does not cut."""
+"""Number of characters of a line that a phone shows uncut."""
 
 ZONE_CAPTION = {
     Zone.PUBLIC: ("Public: known without the private table.",),
@@ -43,9 +43,20 @@ _CONFIG = alt.Config(
 
 
 def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str = "", *, height: int | alt.Step = 260) -> Drawing:
-    """The chart itself with its title (a question or an answer), a caption, which may have several lines, with the zone, and the watermark
-    when the values are curator-only. The caption and the watermark are part of the chart, so that a picture saved from its menu carries
-    them."""
+    """Add title, caption, zone and watermark to a chart.
+
+    Caption and watermark are part of the chart, so that a picture saved from its menu carries them.
+
+    Args:
+        chart: The chart to complete; it is changed in place unless a watermark is added.
+        zoned: The frame that was drawn; its zone decides about the watermark.
+        title: A question or an answer.
+        caption: Text below the title, of one or more lines; the zone is added to it.
+        height: Height in pixels, or per row.
+
+    Returns:
+        The completed chart.
+    """
     if zoned.zone is Zone.CURATOR:
         chart = alt.layer(chart, *_watermark())
     wrapped = (part for line in caption.splitlines() for part in wrap(line, CAPTION_WIDTH, break_on_hyphens=False))
@@ -67,12 +78,16 @@ def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str 
 
 
 def names_limit(most: int) -> alt.ExprRef:
-    """Pixels of names of tables beside their bars. On a phone, long ones would leave the bars, and what stands above them, no room."""
+    """Return the largest width of table names in pixels: `most`, or 140 on a phone, where longer names would leave the bars no room."""
     return alt.ExprRef(f"windowSize()[0] < 500 ? 140 : {most}")
 
 
 def hover(**told: str | tuple[str, str]) -> list[alt.Tooltip]:
-    """What is told of a mark: by column its title, and of a number the form in which it is written."""
+    """Return the tooltips of a mark.
+
+    Args:
+        **told: Title by column; for a number, a pair of title and format.
+    """
     return [
         alt.Tooltip(f"{column}:N", title=words) if isinstance(words, str) else alt.Tooltip(f"{column}:Q", title=words[0], format=words[1])
         for column, words in told.items()
@@ -80,24 +95,24 @@ def hover(**told: str | tuple[str, str]) -> list[alt.Tooltip]:
 
 
 def square(order: list[str]) -> tuple[alt.X, alt.Y]:
-    """Both sides of a map of pairs of columns (`row`, `column`), in the same order."""
+    """Return the two axes of a map of pairs of columns (`row`, `column`) in the same order."""
     shared = {"sort": order, "title": None, "scale": alt.Scale(paddingInner=0.05)}
     labels = {"labelLimit": 120, "labelOverlap": False}
     return alt.X("column:N", axis=alt.Axis(labelAngle=-45, **labels), **shared), alt.Y("row:N", axis=alt.Axis(**labels), **shared)
 
 
 def gradient(form: str) -> alt.Legend:
-    """Of a colour that stands for a number."""
+    """Return the legend of a colour scale for numbers in the given format."""
     return alt.Legend(type="gradient", gradientLength=160, gradientThickness=8, tickCount=3, format=form)
 
 
 def limit(value: float) -> alt.Chart:
-    """A dashed line at the curator's `limit`, to be placed by its column."""
+    """Return a dashed line at the curator's `limit`; the caller adds the axis."""
     return alt.Chart(pd.DataFrame({"limit": [value]})).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=INK, tooltip=None)
 
 
 def _watermark() -> list[alt.Chart]:
-    """The words across the plotting area, twice, in the alert colour and translucent; smaller where long labels leave it less room."""
+    """Return the watermark: the words twice across the plotting area, translucent, and smaller where long labels leave less room."""
     words = alt.Chart(pd.DataFrame({"words": ["CURATOR-ONLY · NOT PRIVATE"]}))
     size = alt.ExprRef("clamp(width / 13, 11, 20)")
     style = {"fontSize": size, "fontWeight": 700, "color": ALERT, "opacity": 0.4, "angle": 340, "tooltip": None}

@@ -1,5 +1,7 @@
-"""Charts of a sweep: how the error falls with epsilon, how it grows with what is asked for, and table by table. Mechanisms are told apart
-by colour and by the shape of their points. Both axes are logarithmic: a straight line is a power law."""
+"""Charts of a sweep: error against epsilon, error against the number of tables, and the error of each table.
+
+Colour and shape of points tell mechanisms apart. Both axes are logarithmic, so that a power law is a straight line.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,14 @@ TRIED = "tried"
 
 @dataclass(frozen=True)
 class Marks:
-    """What a curve is read against. limit: the error that is good enough; planned: the plan's epsilon; guesses: by epsilon, how often a
-    guess about one person is right at most; beside: finished releases, as `tradeoffs.curves.release_points` makes it."""
+    """The reference values that a curve is compared with.
+
+    Attributes:
+        limit: Largest acceptable error.
+        planned: Epsilon of the plan.
+        guesses: For each epsilon, how often a guess about one person is right at most.
+        beside: Finished releases, from `tradeoffs.curves.release_points`.
+    """
 
     limit: float | None = None
     planned: float | None = None
@@ -42,7 +50,15 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 def by_epsilon(
     zoned: Zoned[pd.DataFrame], metric: Metric, tables: int, chosen: Setting | None = None, marks: Marks | None = None
 ) -> Drawing:
-    """How does the error fall with epsilon? Columns as `tradeoffs.curves.bands` gives them; drawn are those with so many `tables`."""
+    """Draw the error against epsilon for each mechanism.
+
+    Args:
+        zoned: Columns as in `tradeoffs.curves.bands`.
+        metric: The measure of error.
+        tables: Number of tables asked for; rows with other numbers are left out.
+        chosen: The setting whose points are drawn larger.
+        marks: Reference values.
+    """
     frame = _with_chosen(zoned.value[zoned.value["tables"] == tables], chosen)
     epsilons, stated = sorted(set(frame["epsilon"])), marks or Marks()
     axis = alt.Axis(format="~g", values=epsilons, labelOverlap=True)
@@ -69,7 +85,7 @@ def by_epsilon(
 
 
 def _releases(frame: pd.DataFrame, metric: Metric, x: alt.X, low: alt.Y) -> list[alt.Chart]:
-    """Each with its interval and its name; names are data."""
+    """Draw finished releases with their intervals and names. Names are hostile text and enter as data."""
     tooltip = hover(name="Release", epsilon=("ε", "~g"), error=(metric.title, ".2%"), low=("At least", ".2%"), high=("At most", ".2%"))
     base = alt.Chart(frame)
     bars = base.mark_rule(strokeWidth=3, color=INK).encode(x=x, y=low, y2="high:Q", tooltip=tooltip)
@@ -87,7 +103,14 @@ def _band_words(frame: pd.DataFrame) -> list[str]:
 
 
 def by_tables(zoned: Zoned[pd.DataFrame], metric: Metric, epsilon: float, chosen: Setting | None = None) -> Drawing:
-    """What does it cost to ask for more tables? Columns as in `by_epsilon`; drawn are those with this `epsilon`."""
+    """Draw the error against the number of tables asked for.
+
+    Args:
+        zoned: Columns as in `tradeoffs.curves.bands`.
+        metric: The measure of error.
+        epsilon: Rows with another epsilon are left out.
+        chosen: The setting whose points are drawn larger.
+    """
     frame = _with_chosen(zoned.value[zoned.value["epsilon"] == epsilon], chosen)
     axis = alt.Axis(format=",d", values=sorted(set(frame["tables"])), labelOverlap=True)
     x = alt.X("tables:Q", title="Tables asked for (number)", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
@@ -96,7 +119,13 @@ def by_tables(zoned: Zoned[pd.DataFrame], metric: Metric, epsilon: float, chosen
 
 
 def tables_of(zoned: Zoned[pd.DataFrame], metric: Metric, *, show: int = 12) -> Drawing:
-    """Which tables come out worst at one setting? Columns as `tradeoffs.curves.of_tables` gives them for the metric."""
+    """Draw the tables with the largest errors at one setting.
+
+    Args:
+        zoned: Columns as in `tradeoffs.curves.of_tables`, for the same metric.
+        metric: The measure of error.
+        show: Number of tables drawn.
+    """
     frame = zoned.value.head(show)
     order = frame["marginal"].tolist()
     y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=names_limit(190), labelOverlap=False))
@@ -120,8 +149,14 @@ def _with_chosen(frame: pd.DataFrame, chosen: Setting | None) -> pd.DataFrame:
 
 
 def _curves(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, in_sight: Sequence[float] = ()) -> list[alt.Chart]:
-    """The error of each setting as line and points, and the band from the least to the most. in_sight: further errors on the axis. A point
-    can be clicked, unless it is curator-only: those charts are pictures."""
+    """Draw the error of each setting as a line with points, and a band from the least to the largest error.
+
+    Points can be clicked, except in curator-only charts, which are pictures.
+
+    Args:
+        zoned: The whole sweep; its mechanisms fix the colours.
+        in_sight: Further errors that the axis has to reach.
+    """
     mechanisms = list(dict.fromkeys(zoned.value["mechanism"]))
     colour = alt.Color("mechanism:N", scale=alt.Scale(domain=mechanisms), legend=_LEGEND)
     low, mean = (_error(column, metric, zoned.value, in_sight) for column in ("low", "error"))
@@ -141,7 +176,7 @@ def _curves(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: 
 
 
 def _error(column: str, metric: Metric, frame: pd.DataFrame, in_sight: Sequence[float] = ()) -> alt.Y:
-    """All charts of a sweep share the range of the errors, so that they can be read together; all else that is drawn is in it."""
+    """Return the error axis. All charts of a sweep share its range, which holds everything drawn."""
     errors = [float(frame["low"].min()), float(frame["high"].max()), *in_sight]
     low, high = min(errors), max(errors)
     floor = max(low, 1e-6) * 0.9

@@ -1,7 +1,7 @@
-"""The outcomes of a sweep as tables for charts and downloads, each as restricted as the table that was tried on; releases beside them.
+"""Tables of a sweep's outcomes for charts and downloads, each as restricted as the table tried on, and releases beside them.
 
-A release was made of another table than the one that was tried on. Its error says how that went, at the same epsilon and for the same
-tables over the same cells; where one of these is another, the two numbers are not of the same thing.
+A release was made from another table than the trials. Its error is comparable where epsilon, tables and cells are the same; `obstacle`
+names what differs.
 """
 
 from __future__ import annotations
@@ -21,14 +21,21 @@ from dpsynth_core.tradeoffs.sweep import Point, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
 
 _LEAST = 1e-12
-"""Stands for an error of 0 on a logarithmic axis."""
+"""Error drawn in place of 0 on a logarithmic axis."""
 _COLUMNS = ["mechanism", "epsilon", "tables", "strength", "typical", "repeat", "mean", "workload_error", "largest"]
 _COLUMNS += ["worst_table", "measured", "seconds", "cpu_seconds"]
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure of error, for trials (a column of `outcomes`) and wherever else people are told of one. percent: a share of the people."""
+    """A measure of error.
+
+    Attributes:
+        column: Column of `outcomes` that holds the error of trials.
+        title: Name shown to people.
+        help: Explanation shown to people.
+        percent: Whether the error is a share of the people.
+    """
 
     column: str
     title: str
@@ -57,7 +64,7 @@ METRICS = (MEAN, WORKLOAD, LARGEST)
 
 @dataclass(frozen=True)
 class Setting:
-    """What the repeats of a trial have in common, on whichever stand-in. mechanism: its title."""
+    """The mechanism, epsilon and number of tables that the repeats of a trial share. `mechanism` is its title."""
 
     mechanism: str
     epsilon: float
@@ -65,9 +72,18 @@ class Setting:
 
 
 def outcomes(sweep: Sweep, by_point: Mapping[int, Outcome]) -> Zoned[pd.DataFrame]:
-    """One row per finished trial, by number of the point. Columns: mechanism (title), epsilon, tables (asked for), strength (of the
-    stand-in, NaN on another table), typical (whether that is the middle one, or there is none), repeat, mean (share of people in a wrong
-    cell), workload_error, largest, worst_table (share of people in a wrong cell), measured (noisy tables taken), seconds, cpu_seconds."""
+    """Return one row per finished trial, in the order of the points.
+
+    Args:
+        sweep: The sweep.
+        by_point: Outcome of each finished trial, by the number of its point.
+
+    Returns:
+        Columns mechanism (title), epsilon, tables (number asked for), strength (of the stand-in; NaN on another table), typical (whether the
+        stand-in has the middle strength, or there is no stand-in), repeat, mean (share of people in a wrong cell), workload_error (AIM's
+        Definition 2, 0 to 2), largest (share of people), worst_table (share of people in a wrong cell), measured (number of noisy tables),
+        seconds, cpu_seconds.
+    """
     rows = [
         vars(outcome)
         | {
@@ -86,9 +102,17 @@ def outcomes(sweep: Sweep, by_point: Mapping[int, Outcome]) -> Zoned[pd.DataFram
 
 
 def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
-    """Repeats and stand-ins together. table: as `outcomes` makes it. Columns: mechanism, epsilon, tables, error (mean of the repeats on the
-    middle stand-in; on all while it has none), low, high (least and most of all), weakest, strongest (of the stand-ins, NaN on another
-    table), seconds (mean), measured (mean), repeats."""
+    """Combine the repeats and stand-ins of each setting.
+
+    Args:
+        table: Trials, from `outcomes`.
+        metric: The measure of error.
+
+    Returns:
+        Columns mechanism, epsilon, tables, error (mean over the repeats on the middle stand-in, or over all repeats until that has any), low
+        and high (least and largest error), weakest and strongest (strengths of the stand-ins; NaN on another table), seconds and measured
+        (means), repeats.
+    """
     setting, column = ["mechanism", "epsilon", "tables"], metric.column
     ends = {"error": (column, "mean"), "low": (column, "min"), "high": (column, "max")}
     stand_ins = {"weakest": ("strength", "min"), "strongest": ("strength", "max")}
@@ -104,8 +128,18 @@ def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
 
 
 def crossings(table: Zoned[pd.DataFrame], limit: float, tables: int) -> Zoned[dict[str, float]]:
-    """By mechanism, the epsilon from which on its mean error stays within the limit: between two that were tried, on the straight line
-    between them, both axes logarithmic. 0 where it does at all of them, infinite where not even at the largest. table: from `bands`."""
+    """Return the epsilon from which on each mechanism's mean error stays within `limit`.
+
+    Between two tried values, the crossing lies on the straight line between them, with both axes logarithmic.
+
+    Args:
+        table: Settings, from `bands`.
+        limit: Largest acceptable error, in the unit of the metric.
+        tables: Number of tables asked for.
+
+    Returns:
+        Epsilon by mechanism: 0 if every tried epsilon is enough, infinity if none is.
+    """
 
     def cross(frame: pd.DataFrame) -> dict[str, float]:
         of_size = frame[frame["tables"] == tables]
@@ -125,14 +159,14 @@ def _crossing(curve: pd.DataFrame, limit: float) -> float:
 
 
 def crossing_words(name: str, crossing: float, limit: float) -> str:
-    """One of `crossings` as a sentence."""
+    """Return one of the `crossings` as a sentence."""
     if math.isinf(crossing):
         return f"{name}: above {limit:.3g}% at every ε that was tried."
     return f"{name}: within {limit:.3g}% " + (f"from about ε {crossing:.2g} on." if crossing else "at every ε that was tried.")
 
 
 def settings(sweep: Sweep, finished: Iterable[int]) -> list[Setting]:
-    """What has been tried so far, by numbers of points. Public: a part of the grid, no errors."""
+    """Return the settings of the finished points. They are public: a part of the grid, without errors."""
     points = [sweep.points[number] for number in sorted(finished)]
     return list(dict.fromkeys(_setting(sweep, point) for point in points))
 
@@ -142,13 +176,23 @@ def _setting(sweep: Sweep, point: Point) -> Setting:
 
 
 def of_each(metric: Metric) -> Metric:
-    """What single tables are judged by: the largest error if that is asked for, else the people in a wrong cell."""
+    """Return the metric for single tables: the largest error if that is asked for, else the share of people in a wrong cell."""
     return LARGEST if metric == LARGEST else MEAN
 
 
 def of_tables(sweep: Sweep, by_point: Mapping[int, Outcome], setting: Setting, metric: Metric = MEAN) -> Zoned[pd.DataFrame]:
-    """The errors of each table at one setting, the worst first. metric: as `of_each` gives it. Columns: marginal (label), columns, cells,
-    error (as in `bands`), low, high (least and most of repeats and stand-ins); shares of the people."""
+    """Return the error of each table at one setting, worst first.
+
+    Args:
+        sweep: The sweep.
+        by_point: Outcome of each finished trial, by the number of its point.
+        setting: The setting; at least one of its trials is finished.
+        metric: A metric for single tables (`of_each`).
+
+    Returns:
+        Columns marginal (label), columns (number), cells, error (as in `bands`), low and high (least and largest error over repeats and
+        stand-ins). Errors are shares of the people.
+    """
     tried = {number: outcome for number, outcome in by_point.items() if _setting(sweep, sweep.points[number]) == setting}
     every = np.array([outcome.largests if metric == LARGEST else outcome.errors for outcome in tried.values()])
     typical = np.array([sweep.points[number].strength == sweep.middle for number in tried])
@@ -161,8 +205,15 @@ def of_tables(sweep: Sweep, by_point: Mapping[int, Outcome], setting: Setting, m
 
 @dataclass(frozen=True)
 class Beside:
-    """A release as a point. name: what to call it (hostile text). error, low, high: people in a wrong cell, a share of all on average over
-    the tables, as it was measured, and where it lies with 95 % confidence."""
+    """A release as a point beside the curves.
+
+    Attributes:
+        name: Name of the release (hostile text).
+        epsilon: Epsilon of its budget.
+        error: Measured share of people in a wrong cell, mean over the tables.
+        low: Lower end of the 95 % interval of `error`.
+        high: Upper end of the 95 % interval of `error`.
+    """
 
     name: str
     epsilon: float
@@ -172,7 +223,7 @@ class Beside:
 
 
 def obstacle(sweep: Sweep, release: Release, headline: Headline) -> str:
-    """Why a release cannot stand beside the curves, as a clause; "" where it can."""
+    """Return a clause that says why a release cannot stand beside the curves, or "" if it can."""
     base, spec = sweep.base, release.spec
     if release.plan.domain != sweep.workload.domain:
         return "its columns or their values are others"
@@ -184,10 +235,10 @@ def obstacle(sweep: Sweep, release: Release, headline: Headline) -> str:
 
 
 def release_point(name: str, release: Release, headline: Headline) -> Beside:
-    """A release that has no `obstacle`, as a point."""
+    """Return the point of a release that has no `obstacle`."""
     return Beside(name, release.spec.budget.epsilon, headline.mean, headline.mean_low, headline.mean_limit)
 
 
 def release_points(points: Sequence[Beside]) -> Zoned[pd.DataFrame]:
-    """Columns as the fields of `Beside`."""
+    """Return a table of the points; its columns are the fields of `Beside`."""
     return released(pd.DataFrame([vars(one) for one in points], columns=list(Beside.__dataclass_fields__)))

@@ -1,5 +1,7 @@
-"""A sweep: one document that says what is tried on which table. Its points are the single trials, each an ordinary spec. Public facts only;
-opens no table."""
+"""A sweep: the document that says which mechanisms and budgets are tried on which table.
+
+Its points are the single trials, each an ordinary spec. This module uses public facts only and opens no table.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,16 @@ _FIELD = "sweep"
 
 @dataclass(frozen=True)
 class Point:
-    """One trial. size: how many tables of the workload it asks for. strength: of the stand-in, None on another table."""
+    """One trial of a sweep.
+
+    Attributes:
+        number: Place in `Sweep.points`.
+        mechanism: Name of the mechanism.
+        epsilon: Epsilon of the trial.
+        size: Number of tables of the workload that the trial asks for.
+        repeat: Number of the repeat, from 0.
+        strength: Strength of the stand-in, None on another table.
+    """
 
     number: int
     mechanism: str
@@ -49,11 +60,20 @@ class Point:
 
 @dataclass(frozen=True)
 class Sweep:
-    """base: the plan; its `data` is the table tried on, its mechanism's settings are used where that mechanism is tried.
+    """A plan with the mechanisms, budgets and numbers of tables to try.
 
-    table: one of TABLES: what `base.data` is. sizes: numbers of tables of the workload, each a part of the next larger one. strengths: how
-    strongly columns of a stand-in depend on each other, one stand-in for each; none where the one of the plan is tried alone.
-    Raises InputError for a grid that is empty, repeats itself or is too large; CapacityError for too many points.
+    Attributes:
+        base: The plan. `base.data` is the table tried on; the settings of its mechanism apply where that mechanism is tried.
+        table: What `base.data` is: one of `TABLES`.
+        mechanisms: Names of the mechanisms.
+        epsilons: Values of epsilon.
+        sizes: Numbers of tables of the workload; the tables of a smaller number are among those of a larger one.
+        repeats: Number of repeats of each setting.
+        strengths: How strongly the columns of a stand-in depend on each other, one stand-in per value. Empty: the plan's stand-in alone.
+
+    Raises:
+        InputError: The grid is empty, repeats a value, or holds a value out of range.
+        CapacityError: The grid has more than `MAX_POINTS` trials.
     """
 
     base: Spec
@@ -95,30 +115,30 @@ class Sweep:
 
     @property
     def zone(self) -> Zone:
-        """Of the errors that are found."""
+        """The zone of the errors."""
         return Zone.CURATOR if self.table == PRIVATE else Zone.PUBLIC
 
     @cached_property
     def workload(self) -> Workload:
-        """All tables of the plan. Raises InputError for a plan that means nothing."""
+        """All tables of the plan. Raises InputError for an invalid plan."""
         return Plan.of(self.base).workload
 
     @cached_property
     def titles(self) -> dict[str, str]:
-        """By name, what each mechanism is called as it is tried: as published, where the plan's own is. Raises InputError for settings
-        that cannot be used."""
+        """Title of each mechanism by name, with the settings it is tried with. Raises InputError for settings that cannot be used."""
         return {name: self._mechanism(name).card.title for name in self.mechanisms}
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
-        """Every trial: the first repeat of all before the second of any, the middle strength first. So whole curves appear early."""
+        """Every trial: the first repeat of all settings before the second of any, the middle strength first, so that curves are whole early.
+        """
         by_turn = [(r, t) for r in range(self.repeats) for t in self._stand_ins]
         grid = [(m, e, s, r, t) for r, t in by_turn for s in self.sizes for e in self.epsilons for m in self.mechanisms]
         return tuple(Point(number, *place) for number, place in enumerate(grid))
 
     @property
     def middle(self) -> float | None:
-        """The strength of the stand-in that curves are drawn for; None on another table."""
+        """The strength of the stand-in that curves are drawn for, None on another table."""
         return self._stand_ins[0]
 
     @property
@@ -132,21 +152,22 @@ class Sweep:
 
     @property
     def rho(self) -> float:
-        """What all trials cost together when the table is private, in zCDP, which holds for what any of them is accounted in."""
+        """The cost of all trials together on a private table, in zCDP, which bounds every accountant's cost."""
         return sum(shares.rho for shares in self._shares) * len(self.sizes) * self.repeats
 
     @property
     def own_delta(self) -> float:
-        """What steps that need a delta of their own cost beside that, all trials together (`planning.plan.Shares.delta`)."""
+        """The sum over all trials of the delta that single steps need beside rho (`planning.plan.Shares.delta`)."""
         return sum(shares.delta for shares in self._shares) * len(self.sizes) * self.repeats
 
     @cached_property
     def _shares(self) -> list[Shares]:
-        """Of a trial with each mechanism and epsilon; other trials cost the same."""
+        """The budget shares of one trial per mechanism and epsilon; other trials of the setting cost the same."""
         return [self._budgeted(name, epsilon) for epsilon in self.epsilons for name in self.mechanisms]
 
     def guess(self, epsilon: float) -> float:
-        """How often somebody who was 50:50 about one person guesses right after a trial, at most, whichever its mechanism."""
+        """Return how often a guess about one person is right after a trial, at most, for somebody undecided before, whichever the mechanism.
+        """
         budgets = [self._budgeted(name, epsilon) for name in self.mechanisms]
         return max(meaning.reading(shares.accountant, shares.rho, shares.slack).guess for shares in budgets)
 
@@ -154,8 +175,10 @@ class Sweep:
         return budgeted(self._mechanism(name), self._budget(name, epsilon))
 
     def _budget(self, name: str, epsilon: float) -> BudgetSpec:
-        """What the plan would have for tables and their certificate. Trials look at these alone, and their people may have codes alone:
-        the rest of the budget is not spent."""
+        """Return the plan's budget for tables and their certificate, at another epsilon.
+
+        Trials evaluate tables alone, so the plan's other shares are not spent.
+        """
         whole = self.base.budget.model_copy(update={"epsilon": epsilon})
         chosen, domain = self._mechanism(name), Domain.from_json(self.base.domain)
         into = looked_into(chosen, domain, PRIVATE)  # as the plan will, whichever table is tried on
@@ -172,11 +195,11 @@ class Sweep:
         return registry.configured(registry.get(name), self._given(name))
 
     def _given(self, name: str) -> Mapping[str, Any]:
-        """The settings of the plan, for its own mechanism alone."""
+        """Return the plan's settings if `name` is the plan's own mechanism, else no settings."""
         return self.base.mechanism.settings if name == self.base.mechanism.name else {}
 
     def cliques(self, size: int) -> tuple[Clique, ...]:
-        """The first `size` tables of the workload in an order drawn once and for all; in the workload's own order."""
+        """Return the first `size` tables of the workload in a fixed random order, sorted as in the workload."""
         every = self.workload.cliques
         if not 1 <= size <= len(every):
             raise InputError(f"{_FIELD}.sizes", f"{size} is not a number of tables of the workload", f"use 1 to {len(every)}")
@@ -184,8 +207,10 @@ class Sweep:
         return tuple(clique for i, clique in enumerate(every) if i in kept)
 
     def spec(self, point: Point) -> Spec:
-        """The trial as a spec: on a table that is not private with repeatable noise and without the plan's own public table, which says
-        nothing of that one."""
+        """Return the spec of a trial.
+
+        On a table that is not private the noise is repeatable, and the plan's own public table is left out, because it describes another table.
+        """
         text = f"{point.mechanism} {point.epsilon!r} {point.size} {point.repeat}"  # a seed of its own, the same whenever it is repeated
         seed = None if self.table == PRIVATE else int.from_bytes(sha256(text.encode()).digest()[:7], "big")
         weights = {clique: self.workload.weights[clique] for clique in self.cliques(point.size)}
@@ -210,11 +235,11 @@ class Sweep:
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Sweep:
-        """The inverse of `to_json`, of a document that this program wrote."""
+        """Return the sweep of a document that `to_json` wrote."""
         lists = {name: tuple(obj[name]) for name in ("mechanisms", "epsilons", "sizes", "strengths")}
         return cls(Spec.from_json(obj["base"]), obj["table"], repeats=obj["repeats"], **lists)
 
     def digest(self) -> str:
-        """SHA-256 of the document, the plan's path reduced to its base name."""
+        """Return the SHA-256 of the document, with the plan's path reduced to its base name."""
         obj = self.to_json() | {"base": self.base.published()}
         return sha256(json.dumps(obj, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

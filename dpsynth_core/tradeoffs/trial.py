@@ -1,5 +1,7 @@
-"""Carry out one point of a sweep: make the release, compare it with the table, keep the errors and nothing else. The errors are exact. They
-are as restricted as the table (`Sweep.zone`): code that stores or shows them sees to that."""
+"""Run one point of a sweep: make the release, compare its rows with the table, and keep the errors alone.
+
+The errors are exact and as restricted as the table (`Sweep.zone`); code that stores or shows them enforces that.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,16 @@ Shares = Mapping[Clique, NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a trial.
+    """The errors and the cost of one trial.
 
-    workload_error: AIM, Definition 2, 0 to 2 for rows. largest: the largest error of any cell, as a share of the people.
-    errors: of each table in the order of `Sweep.cliques`, as the share of people in a wrong cell; largests: the largest error of a cell of
-    each, as a share of the people. measured: noisy tables taken. seconds, cpu_seconds: of
-    the whole release, wall clock and this process' processor time.
+    Attributes:
+        workload_error: AIM's Definition 2, from 0 to 2 for rows.
+        largest: Largest error of any cell, as a share of the people.
+        errors: Share of people in a wrong cell for each table, in the order of `Sweep.cliques`.
+        measured: Number of noisy tables.
+        seconds: Wall clock time of the whole release.
+        cpu_seconds: Processor time of this process for the whole release.
+        largests: Largest error of a cell for each table, as a share of the people.
     """
 
     workload_error: float
@@ -53,15 +59,19 @@ class Outcome:
 
 
 class Trials:
-    """The trials of one sweep in one process; each table is opened, and its true counts are taken, once. planned: is told the plan of a
-    trial before it begins."""
+    """The trials of one sweep in one process. Each table is opened, and its true counts are taken, once.
+
+    Args:
+        sweep: The sweep.
+        planned: Called with the plan of each trial before the trial begins.
+    """
 
     def __init__(self, sweep: Sweep, planned: Callable[[Plan], None] = lambda _: None) -> None:
         self._sweep, self._planned = sweep, planned
         self._tables: dict[float | None, tuple[MarginalSource, Shares]] = {}  # with the workload's tables as fractions of the people in it
 
     def run(self, number: int) -> Outcome:
-        """Raises InputError for a trial that cannot be made."""
+        """Run the trial with this number. Raises InputError for a trial that cannot be made."""
         point = self._sweep.points[number]
         spec = self._sweep.spec(point)
         plan = synthesis.plan(spec)
@@ -95,25 +105,29 @@ class Trials:
 
 @dataclass(frozen=True)
 class Expected:
-    """What trials will need, and which cannot be made. forecasts: by mechanism, epsilon and size. refusals: by mechanism, why it cannot
-    be tried, for the first of its settings that cannot."""
+    """The forecasts of a sweep's trials.
+
+    Attributes:
+        forecasts: Forecast by mechanism, epsilon and number of tables.
+        refusals: By mechanism that cannot be tried, the reason for the first setting that fails.
+    """
 
     forecasts: Mapping[tuple[str, float, int], Forecast]
     refusals: Mapping[str, InputError]
 
     @property
     def seconds(self) -> Mapping[tuple[str, float, int], float]:
-        """Of one trial, by setting."""
+        """Seconds of one trial, by setting."""
         return {setting: forecast.seconds for setting, forecast in self.forecasts.items()}
 
     @property
     def memory_mb(self) -> float:
-        """Of the largest trial."""
+        """Memory of the largest trial in MB."""
         return max(forecast.memory_mb for forecast in self.forecasts.values())
 
 
 def expected(sweep: Sweep) -> Expected:
-    """Plans every setting of the sweep once: with many tables this takes seconds."""
+    """Forecast every setting of the sweep. With many tables this takes seconds."""
     forecasts: dict[tuple[str, float, int], Forecast] = {}
     refusals: dict[str, InputError] = {}
     for point in sweep.points:
@@ -128,7 +142,7 @@ def expected(sweep: Sweep) -> Expected:
 
 
 def checked(sweep: Sweep) -> Expected:
-    """The same of a sweep of which every trial can be made. Raises InputError or CapacityError for the first that cannot."""
+    """Forecast every setting. Raises InputError or CapacityError for the first setting that cannot be tried."""
     found = expected(sweep)
     for error in found.refusals.values():
         raise error
@@ -136,7 +150,13 @@ def checked(sweep: Sweep) -> Expected:
 
 
 def seconds_left(forecast: Mapping[int, float], took: Mapping[int, float], workers: int) -> float:
-    """How long the trials that are not done yet will take, at the pace of those that are. Both by number of the point, in seconds."""
+    """Return the seconds that the unfinished trials will take, at the pace of the finished ones.
+
+    Args:
+        forecast: Forecast seconds by number of the point.
+        took: Measured seconds of finished trials by number of the point.
+        workers: Number of trials that run at once.
+    """
     expected = math.fsum(forecast[number] for number in took)
     pace = math.fsum(took.values()) / expected if expected > 0 else 1.0
     return pace * math.fsum(seconds for number, seconds in forecast.items() if number not in took) / max(1, workers)
