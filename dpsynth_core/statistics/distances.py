@@ -1,4 +1,4 @@
-"""How far one set of marginals is from another. Knows nothing of zones: a result is as restricted as what went in (zones.combine)."""
+"""Distances between sets of marginals. A result is as restricted as its inputs (`zones.combine`); this module knows no zones."""
 
 from __future__ import annotations
 
@@ -13,19 +13,25 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 IN_WRONG_CELL = 0.5
-"""Errors of marginals are told as the share of people in a wrong cell: those who would have to move for two tables of fractions to agree.
-Of the L1 distance of the two, this much. release.json and the paper's formulas state the distance itself."""
+"""Factor from the L1 distance of two tables of fractions to the share of people in a wrong cell: those who would have to move for the
+tables to agree. Errors are shown as that share; release.json and the paper's formulas state the L1 distance.
+"""
 
 Marginals = Mapping[Clique, NDArray[np.float64] | NDArray[np.int64]]
 """Counts by clique, one axis per attribute."""
 
 
 def workload_error(workload: Workload, true: Marginals, estimate: Marginals, n: float) -> float:
-    """sum over the marginals r of c_r ||true_r - estimate_r||_1 / (n sum c_r), in counts: 0 to 2 between tables of n records, whatever the
-    weights. It is AIM's Definition 2, whose k are the sum of the weights where each is 1 and where marginals are drawn: one that is drawn
-    twice is two of the k. A curator's weights make it a weighted mean.
+    """Return the weighted mean L1 distance of the marginals: sum_r c_r ||true_r - estimate_r||_1 / (n sum_r c_r).
 
-    n: number of records. Both are taken as they are: scale the marginals of a table of another size first (`scaled`).
+    This is AIM's Definition 2, whose k is the sum of the weights: a marginal drawn twice counts twice. Between tables of n records the
+    error is between 0 and 2, whatever the weights.
+
+    Args:
+        workload: The cliques with their weights c_r.
+        true: True marginals, in counts.
+        estimate: Estimated marginals, in counts; scale marginals of a table of another size first (`scaled`).
+        n: Number of records.
     """
     if not n > 0:
         raise ValueError("n must be positive")
@@ -34,23 +40,29 @@ def workload_error(workload: Workload, true: Marginals, estimate: Marginals, n: 
 
 
 def in_wrong_cell(true: NDArray[np.float64], estimate: NDArray[np.float64]) -> float:
-    """The share of people in a wrong cell of a table of fractions: 0 for equal distributions, 1 for disjoint ones."""
+    """Return the share of people in a wrong cell of a table of fractions: 0 for equal distributions, 1 for disjoint ones."""
     return IN_WRONG_CELL * float(np.abs(true - estimate).sum())
 
 
 def marginal_errors(true: Marginals, estimate: Marginals) -> dict[Clique, float]:
-    """`in_wrong_cell` of true_r/N and estimate_r/N', for every r of `true`."""
+    """Return `in_wrong_cell` of true_r / N and estimate_r / N' for every clique r of `true`."""
     return {r: in_wrong_cell(_fractions(true[r]), _fractions(estimate[r])) for r in true}
 
 
 def largest_error(true: Marginals, estimate: Marginals, threshold: int | None = None) -> float:
-    """max over queries of |q(D)/N - q(Dhat)/N'|: the papers' max error. The queries are the cells of every r of `true`, or, with a
-    threshold, "at least so many columns of r agree" (see `queries.at_least`)."""
+    """Return the largest error of a query: max |q(D) / N - q(Dhat) / N'|, the max error of the papers on query release.
+
+    Args:
+        true: True marginals, in counts.
+        estimate: Estimated marginals, in counts.
+        threshold: None for the cells of every clique; otherwise the queries "at least `threshold` columns of the clique agree"
+            (`queries.at_least`).
+    """
     return largest_gap({r: _fractions(t) for r, t in true.items()}, {r: _fractions(estimate[r]) for r in true}, threshold)
 
 
 def largest_gap(true: Marginals, estimate: Marginals, threshold: int | None = None) -> float:
-    """`largest_error` of what is in fractions already, taken as it is."""
+    """Return `largest_error` of marginals that are fractions already, without dividing by their sums."""
     return max(float(np.abs(at_least(true[r] - estimate[r], threshold or len(r))).max()) for r in true)
 
 
@@ -59,16 +71,16 @@ def scaled(marginals: Marginals, total: float) -> dict[Clique, NDArray[np.float6
 
 
 def possible(share: float, least: float = 0.0) -> float:
-    """The part of an estimate of a share that can be; least: -1 of a difference."""
+    """Return the estimate of a share, moved into the range from `least` to 1. The least difference of shares is -1."""
     return min(1.0, max(least, share))
 
 
 def percent(share: float) -> str:
-    """A share for reading; small ones with two digits after the point."""
+    """Return a share as text, small ones with two decimals."""
     return f"{share:.1%}" if share >= 0.00995 or share == 0 else f"{share:.2%}"
 
 
 def _fractions(table: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
-    """The table divided by its sum; an empty table stays zero."""
+    """Return the table divided by its sum; an empty table stays zero."""
     total = float(table.sum())
     return np.asarray(table / total if total > 0 else np.zeros(table.shape))

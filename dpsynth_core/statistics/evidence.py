@@ -1,4 +1,4 @@
-"""What a release publishes of tables: the marginals of its rows, or those that its noisy answers give."""
+"""The tables that a release publishes: the marginals of its rows, or of its noisy answers where it has no rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ from dpsynth_core.vocabulary.rows import Repeated, row_marginals
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a release contains that a comparison needs. codes: None for answers without rows. total: people, estimated or public."""
+    """The parts of a release that a comparison needs.
+
+    Attributes:
+        domain: The domain of the rows.
+        codes: Codes of the rows, shape (rows, columns); None for answers without rows.
+        measurements: The noisy marginals.
+        total: Number of people, estimated or public.
+    """
 
     domain: Domain
     codes: NDArray[np.integer] | Repeated | None
@@ -26,7 +33,7 @@ class Evidence:
     total: float
 
     def per(self, records: int) -> Evidence:
-        """In units of so many records, where that is what people are."""
+        """Return the evidence with counts divided by `records`, for tables where that many records make one person."""
         if records == 1:
             return self
         smaller = [
@@ -35,8 +42,10 @@ class Evidence:
         return replace(self, measurements=smaller, total=self.total / records)
 
     def published(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
-        """Marginals as published, as fractions: the rows', or the noisy answers as fractions of the people where there are no rows. Without
-        those that no answer contains."""
+        """Return published marginals as fractions: of the rows, or of the people where there are no rows.
+
+        Without rows, cliques that no measurement contains are left out.
+        """
         if self.codes is not None:
             rows, lacking = max(1, len(self.codes)), [r for r in cliques if r not in self._counted]
             counted = {r: counts / rows for r, counts in row_marginals(self.domain, self.codes, lacking).items()} if lacking else {}
@@ -47,16 +56,16 @@ class Evidence:
         return {r: self.domain.cleared(r, answer.values) / people for r, answer in answers.items() if answer is not None}
 
     def shares(self, clique: Clique) -> NDArray[np.float64] | None:
-        """A marginal of the synthetic rows, as fractions of them."""
+        """Return a marginal of the synthetic rows as fractions of the rows, None without rows."""
         return None if self.codes is None else self.published([clique])[clique]
 
     def people(self, clique: Clique) -> NDArray[np.float64] | None:
-        """The same in people: as if there were as many rows as people."""
+        """Return a marginal of the synthetic rows scaled to the number of people, None without rows."""
         shares = self.shares(clique)
         return None if shares is None else shares * self.total
 
     def measured(self, clique: Clique) -> Measurement | None:
-        """A marginal from all noisy ones that contain it, in people; None where none does."""
+        """Return the best estimate of a marginal from all measurements that contain it, in people; None if no measurement does."""
         if not clique:
             return combined(self.measurements, clique)
         containing = set[int].intersection(*(self._with_column.get(name, set()) for name in clique))
@@ -64,7 +73,7 @@ class Evidence:
 
     @cached_property
     def _with_column(self) -> dict[str, set[int]]:
-        """The places of the measurements with each column."""
+        """The indices of the measurements that contain each column."""
         places = defaultdict[str, set[int]](set)
         for place, measurement in enumerate(self.measurements):
             for name in measurement.clique:
@@ -73,7 +82,7 @@ class Evidence:
 
     @cached_property
     def _counted(self) -> dict[Clique, NDArray[np.float64]]:
-        """Tables of the rows that were asked for together before."""
+        """Cache of marginals of the rows that were asked for together."""
         return {}
 
 

@@ -16,13 +16,19 @@ from dpsynth_core.privacy.scores import SUM_STEPS
 
 CONFIDENCE = 0.95
 LUCKY = math.sqrt(2 * math.log(1 / (1 - CONFIDENCE)))
-"""So many deviations an error may be up to if nothing at all was measured: no limit below it is ever kept."""
+"""Upper bound, in deviations, of an error that was measured as 0. No smaller limit is ever kept."""
 _NEXT_TO_NOTHING = 1e-4
 
 
 @dataclass(frozen=True)
 class Interval:
-    """error: as measured. at_least: the true error is not below it; at_most: nor above it, infinite where nothing is known."""
+    """A measured error with its two bounds.
+
+    Attributes:
+        error: The measured error.
+        at_least: Lower bound of the true error.
+        at_most: Upper bound of the true error; infinite where nothing is known.
+    """
 
     error: float
     at_least: float
@@ -31,7 +37,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Noisy:
-    """A number as measured, with the standard deviation of its noise; 0 for one that is known."""
+    """A measured number with the standard deviation of its noise; 0 for an exact number."""
 
     value: float
     sigma: float
@@ -39,7 +45,13 @@ class Noisy:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A difference that was measured as a sum over people, and the people it is divided by. scale: what one step of the sum is worth."""
+    """A measured difference of sums over people, divided by the number of people.
+
+    Attributes:
+        difference: The difference, in steps.
+        people: The number of people.
+        scale: Value of one step of the difference.
+    """
 
     difference: Noisy
     people: Noisy
@@ -47,7 +59,7 @@ class Ratio:
 
     @property
     def rounding(self) -> float:
-        """By how much the weights of records, rounded to steps of `SUM_STEPS`, can move `value`: each by a step at most."""
+        """The most that rounding the records' weights to steps of `SUM_STEPS` can move `value`: one step for each record."""
         return self.scale / SUM_STEPS
 
     @property
@@ -55,25 +67,32 @@ class Ratio:
         return self.scale * self.difference.value / self.people.value
 
     def at_most(self) -> float:
-        """The largest |difference| / people that is not refuted: the t at which |d| - t b reaches `z` times its own noise (Fieller 1954).
+        """Return the largest |difference| / people that is not refuted: the t at which |d| - t b reaches `z` times its own noise (Fieller
+        1954).
 
-        For the true t, d - t b is normal around 0 with the variance that this uses: exact. Infinite where the people themselves are no
-        more than noise.
+        For the true t, d - t b is normal around 0 with the variance used here, so the bound is exact. It is infinite where the number of
+        people does not exceed its noise.
         """
         _, most = fraction(replace(self.difference, value=abs(self.difference.value)), self.people, float(scipy.special.ndtri(CONFIDENCE)))
         return self.scale * most
 
     def deviation(self, limit: float) -> float:
-        """The noise of `value` if its true size is `limit`."""
+        """Return the standard deviation of `value` if its true size is `limit`."""
         own = self.scale * self.difference.sigma
         return math.hypot(own, limit * self.people.sigma) / self.people.value
 
 
 def fieller(above: float, below: float, covariances: tuple[float, float, float], reach: float) -> tuple[float, float]:
-    """Between which two numbers the ratio of two sums is that were measured with normal noise: all t for which above - t below is within
-    `reach` of its own deviations of 0 (Fieller 1954). From -inf to inf where what is below the line is no more than noise.
+    """Return the interval of the ratio of two sums measured with normal noise (Fieller 1954).
 
-    covariances: of the noise, of above with itself, of both, of below with itself.
+    The interval holds every t for which above - t below is within `reach` of its own deviations of 0. It is (-inf, inf) where `below` does
+    not exceed its noise.
+
+    Args:
+        above: Measured numerator.
+        below: Measured denominator.
+        covariances: Var(above), Cov(above, below), Var(below) of the noise.
+        reach: Number of standard deviations.
     """
     own, both, under = (reach**2 * one for one in covariances)
     curvature = below**2 - under
@@ -85,16 +104,16 @@ def fieller(above: float, below: float, covariances: tuple[float, float, float],
 
 
 def fraction(count: Noisy, people: Noisy, reach: float) -> tuple[float, float]:
-    """Between which two numbers count / people is, if their noises are independent: see `fieller`."""
+    """Return the interval of count / people for independent noises (see `fieller`)."""
     return fieller(count.value, people.value, (count.sigma**2, 0.0, people.sigma**2), reach)
 
 
 def absolute(parts: Sequence[Ratio]) -> Interval:
-    """|sum of the parts|. To first order in the noise of their people.
+    """Return the interval of |sum of the parts|, to first order in the noise of the numbers of people.
 
-    The upper bound is CLs' (`statistics.naming`): the smallest error that looks as small as this one a twentieth as often as no error at
-    all does. It fails in 5 % at most. With one that fails in 5 % exactly, a limit below the noise would be kept by the lucky alone: this
-    one keeps no limit below 2.45 deviations.
+    The upper bound follows the CLs rule (`statistics.naming`): it is the smallest error that looks as small as this one a twentieth as
+    often as no error does. It fails in 5 % of cases at most. A bound that fails in exactly 5 % would let luck keep limits below the noise;
+    this bound keeps no limit below 2.45 deviations.
     """
     limits = [part.at_most() for part in parts]
     if not all(map(math.isfinite, limits)):
@@ -108,8 +127,11 @@ def absolute(parts: Sequence[Ratio]) -> Interval:
 
 
 def _largest_size(measured: float) -> float:
-    """The smallest t for which a normal number around t with deviation 1 is as near 0 as `measured` 1 - `CONFIDENCE` times as often as one
-    around 0."""
+    """Return the upper CLs bound of |t|, in deviations, for a normal number measured at `measured`.
+
+    It is the smallest t for which a normal number around t with deviation 1 is as near 0 as `measured` 1 - `CONFIDENCE` times as often as
+    one around 0.
+    """
     if measured < _NEXT_TO_NOTHING:
         return LUCKY
 
@@ -123,8 +145,11 @@ def _largest_size(measured: float) -> float:
 
 
 def _least_size(measured: float) -> float:
-    """The smallest t for which a normal number around t with deviation 1 is as far from 0 as `measured` with probability 1 - `CONFIDENCE`:
-    noise of either sign makes a t near 0 look large, and one far from it only noise of its own sign."""
+    """Return the lower bound of |t|, in deviations, for a normal number measured at `measured`.
+
+    It is the smallest t for which a normal number around t with deviation 1 is as far from 0 as `measured` with probability 1 -
+    `CONFIDENCE`. Noise of either sign makes a t near 0 look large; a t far from 0 looks large by noise of its own sign alone.
+    """
 
     def beyond(t: float) -> float:
         return float(scipy.special.ndtr(t - measured) + scipy.special.ndtr(-t - measured)) - (1 - CONFIDENCE)
@@ -135,18 +160,23 @@ def _least_size(measured: float) -> float:
 
 
 def largest(distances: Sequence[float], sigma: float, people: Noisy, mass: float = 1.0) -> Interval:
-    """The largest of k errors, each half of a distance over the number of people. distances: as measured, each with noise `sigma`.
-    people: what published shares were multiplied by. mass: what these add up to; 1 for rows.
+    """Return the interval of the largest of k errors, each half of a distance over the number of people.
 
-    Let E be the largest distance as a share of the N people, T what is taken for N, g = T - N. Then L, the distance of what was published
-    for T people, is within |g| mass of N E = T E - g E. So T E - L is normal noise and one of (E + mass) g and (E - mass) g: with half of
-    the failure probability for either, it exceeds z times the deviation at E + mass only so often, and E is not above the larger root of
-    (T E - L)^2 = z^2 (sigma^2 + (E + mass)^2 people.sigma^2). In the same way it is not below the smaller one.
+    Let E be the largest distance as a share of the N people, T the number taken for N, g = T - N. Then L, the distance of what was
+    published for T people, is within |g| mass of N E = T E - g E. So T E - L is normal noise and one of (E + mass) g and (E - mass) g: with
+    half of the failure probability for either, it exceeds z times the deviation at E + mass only so often, and E is not above the larger
+    root of (T E - L)^2 = z^2 (sigma^2 + (E + mass)^2 people.sigma^2). In the same way it is not below the smaller root.
 
-    The upper bound needs no allowance for k: the table that is worst in truth is one of them, and is measured like any other. It fails as
-    much more rarely as k tables without error would look as good as these (CLs, `statistics.naming`): luck keeps no limit. The lower
-    one does, for the largest of k noises can be anywhere; they are independent beside g, so that k of them stay below z at least as often
-    as independent ones would (Slepian 1962).
+    The upper bound needs no allowance for k: the worst table in truth is among the k, and is measured like any other. It fails as much more
+    rarely as k tables without error would look as good as these (CLs, `statistics.naming`), so luck keeps no limit. The lower bound needs
+    an allowance, because the largest of k noises can be anywhere; the noises are independent beside g, so that all k stay below z at least
+    as often as independent ones would (Slepian 1962).
+
+    Args:
+        distances: Measured distances, each with noise `sigma`.
+        sigma: Standard deviation of the noise of a distance.
+        people: The number that published shares were multiplied by.
+        mass: Sum of the published shares; 1 for rows.
     """
     failure = (1 - CONFIDENCE) / (2 if people.sigma else 1)
     worst = max(distances)
@@ -159,7 +189,7 @@ def largest(distances: Sequence[float], sigma: float, people: Noisy, mass: float
 
 
 def _root(distance: float, sigma: float, people: Noisy, mass: float, z: float, which: int) -> float:
-    """The larger (which = 1) or smaller (-1) root; infinite where the people are no more than noise."""
+    """Return the larger (which = 1) or smaller (which = -1) root; infinite where the number of people does not exceed its noise."""
     doubt = (z * people.sigma) ** 2
     a = people.value**2 - doubt
     if people.value <= 0 or a <= 0:

@@ -18,25 +18,31 @@ from dpsynth_core.vocabulary.measurement import HALF_NORMAL
 
 _HALF_NORMAL_DEVIATION = math.sqrt(1 - 2 / math.pi)
 _TAIL = 1e-8
-"""What may be left out of the integral over a characteristic function. That of few terms has a long tail."""
+"""Largest neglected part of the integral over a characteristic function, whose tail is long where it has few terms."""
 _STEP = 0.05
 _REACH = 12.0
-"""No probability of interest lies further out than so many standard deviations."""
+"""Standard deviations beyond which no probability of interest lies."""
 PANELS, FEW_PANELS = 64, 12
-"""For means over |X|, of any function and of one that changes as slowly as the normal distribution function of |X| / 2: to 1e-12."""
+"""Numbers of panels for means over |X|, for any function and for one as smooth as the normal distribution function of |X| / 2: exact to
+1e-12.
+"""
 
 
 def normal(confidence: float) -> float:
-    """The standard normal quantile."""
+    """Return the standard normal quantile."""
     return float(scipy.special.ndtri(confidence))
 
 
 @lru_cache(maxsize=4096)
 def absolute_sum(terms: int, confidence: float) -> float:
-    """The quantile of |X_1| + ... + |X_n| for independent standard normal X: inverts the characteristic function numerically.
+    """Return the quantile of |X_1| + ... + |X_n| for independent standard normal X, by inverting the characteristic function.
 
-    E exp(it|X|) = w(t / sqrt 2) with the Faddeeva function w; the inversion is that of Gil-Pelaez. Absolute error below 1e-6 standard
-    deviations of the sum (one or two terms: closed form; the contour of two is a square, whose sides are independent normals).
+    E exp(it|X|) = w(t / sqrt 2) with the Faddeeva function w; the inversion follows Gil-Pelaez. The absolute error is below 1e-6 standard
+    deviations of the sum. One and two terms have closed forms (the contour of two terms is a square whose sides are independent normals).
+
+    Args:
+        terms: Number of terms n.
+        confidence: Probability of the quantile.
     """
     if terms == 1:
         return normal((1 + confidence) / 2)
@@ -61,11 +67,17 @@ def absolute_sum(terms: int, confidence: float) -> float:
 def largest_positive_parts(
     cells: int, chosen: NDArray[np.float64], deviation: float, spread: float, confidence: float
 ) -> NDArray[np.float64]:
-    """A bound on the sum of the `chosen` largest of max(0, Z_1), ..., max(0, Z_n), for each number in `chosen`, with this confidence each.
+    """Return bounds on the sum of the `chosen` largest of max(0, Z_1), ..., max(0, Z_n), each with this confidence.
 
-    Z: jointly normal, mean 0, each of standard deviation `deviation`; spread: root of the largest eigenvalue of their covariance.
-    The mean is at most  m t + n E(Z - t)+  for every t >= 0, smallest at  n deviation phi(t / deviation)  with  P(Z > t) = m / n;
-    the sum is a sqrt(m)-Lipschitz function, so it exceeds its mean by  spread sqrt(2 m ln(1 / alpha))  with probability alpha at most.
+    The mean is at most m t + n E(Z - t)+ for every t >= 0, smallest at n deviation phi(t / deviation) with P(Z > t) = m / n. The sum is a
+    sqrt(m)-Lipschitz function, so it exceeds its mean by spread sqrt(2 m ln(1 / alpha)) with probability alpha at most.
+
+    Args:
+        cells: Number n of jointly normal Z with mean 0.
+        chosen: Numbers m of summed parts, shape (k,).
+        deviation: Standard deviation of each Z.
+        spread: Root of the largest eigenvalue of the covariance of Z.
+        confidence: Probability with which each bound holds.
     """
     t = scipy.special.ndtri(1 - np.minimum(chosen / cells, 0.5))
     mean = cells * deviation * np.exp(-(t**2) / 2) / math.sqrt(2 * math.pi)
@@ -74,7 +86,14 @@ def largest_positive_parts(
 
 @lru_cache(maxsize=4096)
 def margin(sigma: float, folded: float, count: int, confidence: float) -> float:
-    """Smallest b with P(max(Z_1, ..., Z_count) + |G| <= b) >= confidence: Z normal with `sigma`, G with `folded`, all independent."""
+    """Return the smallest b with P(max(Z_1, ..., Z_count) + |G| <= b) >= confidence.
+
+    Args:
+        sigma: Standard deviation of each Z.
+        folded: Standard deviation of G. Z and G are normal and independent.
+        count: Number of Z.
+        confidence: Probability with which the bound holds.
+    """
     if folded == 0:
         return sigma * normal(confidence ** (1 / count))
     g, mass = half_normal_nodes()
@@ -89,7 +108,7 @@ def margin(sigma: float, folded: float, count: int, confidence: float) -> float:
 
 @lru_cache(maxsize=2)
 def half_normal_nodes(panels: int = PANELS) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Nodes and weights for means over |X|: Gauss-Legendre on short panels, so that steep functions are resolved too."""
+    """Return nodes and weights for means over |X|, X standard normal: Gauss-Legendre on short panels, which resolve steep functions."""
     nodes, weights = np.polynomial.legendre.leggauss(8)
     width = _REACH / panels
     g = (np.arange(panels)[:, None] + (nodes + 1) / 2) * width

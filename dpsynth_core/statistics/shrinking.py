@@ -1,10 +1,10 @@
-"""The best estimates of errors that were measured with noise: each is drawn towards what the others say (empirical Bayes).
+"""Best estimates of errors that were measured with noise: each is drawn towards the others (empirical Bayes).
 
-The tables of one release err alike: those with more cells err more, and most errors are near those of tables as large. So the errors get
-a prior, log-normal around a line in the logarithm of the number of cells, which is fitted to what was measured by the EM algorithm
-(Dempster, Laird, Rubin 1977). What Bayes' rule then says of each error is closer to the truth than what was measured, is never below 0, and
-is not moved by luck as much: the more noise, the less. It holds as far as errors are alike in this way, which simulations support
-(`benchmarks/naming.py`); no proof rests on it.
+The tables of one release err alike: larger tables err more, and most errors are near the errors of tables of the same size. So the errors
+have a log-normal prior around a line in the logarithm of the number of cells, fitted to the measured errors by the EM algorithm (Dempster,
+Laird, Rubin 1977). The posterior mean is closer to the truth than the measured error, is never below 0, and moves less by luck, the more
+noise there is. This holds as far as errors are alike in this way, which simulations support (`benchmarks/naming.py`); no proof rests on
+this estimate.
 """
 
 from __future__ import annotations
@@ -16,28 +16,34 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 FEWEST = 8
-"""With fewer errors they say too little of each other."""
+"""Smallest number of errors; fewer say too little of each other."""
 _ROUNDS = 30
-"""Of EM. Later ones move only a prior whose spread is far below the noise; it is left somewhat too wide then."""
+"""Rounds of EM. Later rounds move only a prior whose spread is far below the noise, which is left somewhat too wide."""
 _STEPS = 30
 _NODES = np.sinh(np.arange(-4.0, 4.05, 0.1))
 _BETWEEN = np.hypot(1.0, _NODES)
-"""Where the error of a table is summed over, in deviations of its logarithm, and how far apart the nodes are there: close around the
-likeliest error, and far out to where noise leaves a wide prior."""
+"""Distances between the nodes of the sum over a table's error, in deviations of its logarithm: dense around the likeliest error, and
+reaching far out for a wide prior.
+"""
 _NARROWEST = 1e-3
-"""The prior's spread is no smaller: errors that agree better than to a thousandth."""
+"""Smallest spread of the prior, for errors that agree better than to a thousandth."""
 
 
 @dataclass(frozen=True, eq=False)
 class Likely:
-    """What is likely of each error: values[i, j] with probability weights[i, j], in the order of the values."""
+    """The posterior distributions of k errors.
+
+    Attributes:
+        values: Possible values of each error, ascending, shape (k, nodes).
+        weights: Probability of each value, shape (k, nodes).
+    """
 
     values: Array
     weights: Array
 
     @property
     def means(self) -> Array:
-        """The estimates with the least squared error."""
+        """The posterior means, which have the least expected squared error, shape (k,)."""
         return np.asarray((self.weights * self.values).sum(axis=1))
 
     def quantiles(self, probability: float) -> Array:
@@ -47,7 +53,13 @@ class Likely:
 
 
 def likely(measured: Array, sigma: Array, cells: Array) -> Likely | None:
-    """Of errors measured with such noise each, of tables with so many cells; None for fewer than `FEWEST`."""
+    """Return the posterior distributions of measured errors, or None for fewer than `FEWEST`.
+
+    Args:
+        measured: Measured errors, shape (k,).
+        sigma: Standard deviation of the noise of each error, shape (k,).
+        cells: Number of cells of each table, shape (k,).
+    """
     number = len(measured)
     if number < FEWEST:
         return None
@@ -64,7 +76,12 @@ def likely(measured: Array, sigma: Array, cells: Array) -> Likely | None:
 
 
 def _posterior(measured: Array, sigma: Array, line: Array, spread: float) -> tuple[Array, Array]:
-    """Logarithms of each error around the likeliest one, and how likely each is. line, spread: mean and deviation of their prior."""
+    """Return the logarithms of each error at its nodes and their probabilities, both of shape (k, nodes).
+
+    Args:
+        line: Prior means of the logarithms, shape (k,).
+        spread: Prior standard deviation of the logarithms.
+    """
     centre = line.copy()
     for _ in range(_STEPS):  # Newton's, with a curvature that is never below 0
         error = np.exp(centre)

@@ -1,8 +1,8 @@
-"""How many records there are, as far as a release knows: exact where it is public, an estimate with a known noise elsewhere.
+"""The number of records as far as a release knows it: exact where it is public, otherwise an estimate with known noise.
 
-Errors are published as fractions of the records, so that every bound depends on this number. With p a published marginal as
-fractions, N the number of records and T its estimate, a bound b on ||M_r(D) - T p||_1 is measured or proved; what is stated is a bound on
-e = ||M_r(D) / N - p||_1. As ||(T - N) p||_1 = |T - N| * ||p||_1,
+Errors are published as fractions of the records, so that every bound depends on this number. With p a published marginal as fractions, N
+the number of records and T its estimate, a bound b on ||M_r(D) - T p||_1 is measured or proved; what is stated is a bound on e = ||M_r(D) /
+N - p||_1. As ||(T - N) p||_1 = |T - N| * ||p||_1,
 
     N e <= b + |T - N| * ||p||_1,    and    N >= T - |T - N|.
 
@@ -21,31 +21,40 @@ from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement
 from dpsynth_core.vocabulary.released import combined
 
 _TOTAL_BUDGET = 0.1
-"""Share of a budget that measures the number of records where nothing else does."""
+"""Share of a budget that measures the number of records where no other measurement does."""
 
 
 @dataclass(frozen=True)
 class Total:
-    """value: T, a released or public number. sigma: standard deviation of its noise; 0 where it is exact."""
+    """The number of records N, exact or estimated.
+
+    Attributes:
+        value: T, a released or public number.
+        sigma: Standard deviation of the noise of T; 0 if T is exact.
+    """
 
     value: float
     sigma: float
 
     def doubt(self, confidence: float) -> float:
-        """How far N may be from T, in records, with this confidence; 0 where T is exact."""
+        """Return the largest distance of N from T, in records, with this confidence; 0 if T is exact."""
         return normal((1 + confidence) / 2) * self.sigma if self.sigma else 0.0
 
     def at_least(self, confidence: float) -> float:
-        """A lower bound of N with this confidence; never above T, and below 0 where T says nothing."""
+        """Return a lower bound of N with this confidence. It is never above T, and below 0 where the noise exceeds T."""
         return self.value - normal(confidence) * self.sigma if self.sigma else self.value
 
 
 def known_total(measurements: Sequence[Measurement], public: float | None) -> Total | None:
-    """The public number where there is one, else the estimate that the measurements give; None where there are none.
+    """Return the number of records: the public number if there is one, else an estimate from the measurements, else None.
 
     The estimate is the minimum-variance combination of the totals of the noisy marginals, each of variance n_r deviation^2. Which marginals
-    a mechanism measures may depend on earlier noise; the weights then do too, and "normal with this deviation" is exact for what was
-    planned beforehand and an approximation for the whole (coverage is tested).
+    a mechanism measures may depend on earlier noise, and the weights then do too: "normal with this deviation" is exact for planned
+    measurements and an approximation for the whole (a test measures the coverage).
+
+    Args:
+        measurements: The noisy marginals.
+        public: The number of records where it is public, else None.
     """
     if public is not None:
         return Total(public, 0.0)
@@ -54,8 +63,10 @@ def known_total(measurements: Sequence[Measurement], public: float | None) -> To
 
 
 def measured_total(kernel: Kernel) -> Total:
-    """The number of records, measured now with a tenth of what the kernel has left, or read where it is public; marginal_l2 is at least
-    the sensitivity of the total."""
+    """Measure the number of records with a tenth of the kernel's remaining budget, or read it where it is public.
+
+    The noise is scaled to marginal_l2, which is at least the sensitivity of the total.
+    """
     if kernel.unit.total_is_public:
         return Total(kernel.measure_total(1.0), 0.0)
     sigma = kernel.unit.marginal_l2 / math.sqrt(2 * _TOTAL_BUDGET * kernel.rho_left)

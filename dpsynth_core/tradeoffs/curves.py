@@ -78,11 +78,10 @@ def outcomes(sweep: Sweep, by_point: Mapping[int, Outcome]) -> Zoned[pd.DataFram
         sweep: The sweep.
         by_point: Outcome of each finished trial, by the number of its point.
 
-    Returns:
-        Columns mechanism (title), epsilon, tables (number asked for), strength (of the stand-in; NaN on another table), typical (whether the
-        stand-in has the middle strength, or there is no stand-in), repeat, mean (share of people in a wrong cell), workload_error (AIM's
-        Definition 2, 0 to 2), largest (share of people), worst_table (share of people in a wrong cell), measured (number of noisy tables),
-        seconds, cpu_seconds.
+    Returns: Columns mechanism (title), epsilon, tables (number asked for), strength (of the stand-in; NaN on another table), typical
+        (whether the stand-in has the middle strength; True on another table), repeat, mean (share of people in a wrong cell),
+        workload_error (AIM, Definition 2, 0 to 2), largest (share of people), worst_table (share of people in a wrong cell), measured
+        (number of noisy tables), seconds, cpu_seconds.
     """
     rows = [
         vars(outcome)
@@ -109,7 +108,7 @@ def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
         metric: The measure of error.
 
     Returns:
-        Columns mechanism, epsilon, tables, error (mean over the repeats on the middle stand-in, or over all repeats until that has any), low
+        Columns mechanism, epsilon, tables, error (mean over the repeats on the middle stand-in, or over all repeats until it has any), low
         and high (least and largest error), weakest and strongest (strengths of the stand-ins; NaN on another table), seconds and measured
         (means), repeats.
     """

@@ -64,10 +64,10 @@ class Sweep:
 
     Attributes:
         base: The plan. `base.data` is the table tried on; the settings of its mechanism apply where that mechanism is tried.
-        table: What `base.data` is: one of `TABLES`.
+        table: Kind of `base.data`: one of `TABLES`.
         mechanisms: Names of the mechanisms.
         epsilons: Values of epsilon.
-        sizes: Numbers of tables of the workload; the tables of a smaller number are among those of a larger one.
+        sizes: Numbers of tables of the workload; the tables of a smaller number are among the tables of a larger one.
         repeats: Number of repeats of each setting.
         strengths: How strongly the columns of a stand-in depend on each other, one stand-in per value. Empty: the plan's stand-in alone.
 
@@ -130,8 +130,7 @@ class Sweep:
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
-        """Every trial: the first repeat of all settings before the second of any, the middle strength first, so that curves are whole early.
-        """
+        """Every trial: all first repeats before any second one, the middle strength first, so that whole curves appear early."""
         by_turn = [(r, t) for r in range(self.repeats) for t in self._stand_ins]
         grid = [(m, e, s, r, t) for r, t in by_turn for s in self.sizes for e in self.epsilons for m in self.mechanisms]
         return tuple(Point(number, *place) for number, place in enumerate(grid))
@@ -166,8 +165,7 @@ class Sweep:
         return [self._budgeted(name, epsilon) for epsilon in self.epsilons for name in self.mechanisms]
 
     def guess(self, epsilon: float) -> float:
-        """Return how often a guess about one person is right after a trial, at most, for somebody undecided before, whichever the mechanism.
-        """
+        """Return how often, at most, a person undecided about one record guesses right after a trial, whichever its mechanism."""
         budgets = [self._budgeted(name, epsilon) for name in self.mechanisms]
         return max(meaning.reading(shares.accountant, shares.rho, shares.slack).guess for shares in budgets)
 
@@ -209,7 +207,7 @@ class Sweep:
     def spec(self, point: Point) -> Spec:
         """Return the spec of a trial.
 
-        On a table that is not private the noise is repeatable, and the plan's own public table is left out, because it describes another table.
+        On a table that is not private the noise is repeatable, and the plan's public table is left out, because it describes another table.
         """
         text = f"{point.mechanism} {point.epsilon!r} {point.size} {point.repeat}"  # a seed of its own, the same whenever it is repeated
         seed = None if self.table == PRIVATE else int.from_bytes(sha256(text.encode()).digest()[:7], "big")
