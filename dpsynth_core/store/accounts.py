@@ -1,12 +1,13 @@
-"""What a population has spent and what is left of its cap: sums of charges, in exact arithmetic.
+"""Sums of a population's charges and the rest of its cap, in exact arithmetic.
 
-rho adds up, and the cap in rho is the largest that gives its (epsilon, delta). Each charge names what its rho is counted in; if all of them
-are GDP's, so is their sum, and otherwise it is zCDP's, which holds for them all (`privacy.accountant`). Runs with steps that keep their
-promise except with a probability of their own (`spec.Shares.delta`) add those up as well, and the cap's rho is for what they leave of its
-delta (approximate zCDP: Bun & Steinke 2016, section 8). Sums never exceed the cap, not by the last bit: they are compared as fractions.
+rho adds up, and the cap in rho is the largest that gives its (epsilon, delta). Each charge names the accountant of its rho. If all charges
+are in GDP, so is their sum; otherwise the sum is in zCDP, which bounds every charge (`privacy.accountant`). Runs with steps that keep their
+promise except with a probability of their own (`spec.Shares.delta`) add those probabilities up as well, and the cap's rho is for the rest
+of its delta (approximate zCDP: Bun & Steinke 2016, section 8). Sums never exceed the cap, not by the last bit: they are compared as
+fractions.
 
-All charges of a population have one unit of privacy. Losses of other units do not add up: what is protected for each row is not protected
-for a person with twenty of them, and what hides a person's record (replace) may tell that the person is in the table.
+All charges of a population have one unit of privacy. Losses of different units do not add up: what is protected for each row is not
+protected for a person with twenty rows, and what hides a person's record (replace) may reveal that the person is in the table.
 """
 
 from __future__ import annotations
@@ -42,23 +43,23 @@ class Cap(NamedTuple):
 
 
 def names(books: Iterable[Entry]) -> tuple[str, ...]:
-    """Of all populations, in the order in which they were opened."""
+    """Return the names of all populations, in the order in which they were opened."""
     return tuple(entry.population for entry in books if entry.kind == "population")
 
 
 def cap_of(books: Iterable[Entry], population: str) -> Cap | None:
-    """The cap in force, or None for a population that is not open."""
+    """Return the cap in force, or None for a population that is not open."""
     return next((cap for _, cap in reversed(caps_of(books, population))), None)
 
 
 def caps_of(books: Iterable[Entry], population: str) -> list[tuple[int, Cap]]:
-    """Every cap that it ever had, with the number of the entry that set it."""
+    """Return every cap that the population ever had, with the number of the entry that set it."""
     theirs = (entry for entry in books if entry.population == population and entry.kind in ("population", "cap"))
     return [(entry.number, Cap(entry.epsilon, entry.delta)) for entry in theirs]
 
 
 def reservation(books: Sequence[Entry], run: str) -> Entry:
-    """The entry that charged a run. Raises BooksLost if there is none."""
+    """Return the entry that charged a run. Raises BooksLost if there is no such entry."""
     for entry in books:
         if entry.kind == "reserve" and entry.run == run:
             return entry
@@ -66,24 +67,35 @@ def reservation(books: Sequence[Entry], run: str) -> Entry:
 
 
 def standing(books: Sequence[Entry]) -> list[Entry]:
-    """Every reservation that was not given back, oldest first."""
+    """Return every reservation that was not given back, oldest first."""
     returned = {entry.run for entry in books if entry.kind == "return"}
     return [entry for entry in books if entry.kind == "reserve" and entry.run not in returned]
 
 
 def charges_of(books: Sequence[Entry], population: str) -> list[Entry]:
-    """Every charge of a population that stands, oldest first."""
+    """Return every standing charge of a population, oldest first."""
     return [entry for entry in standing(books) if entry.population == population]
 
 
 def unit_of(charge: Entry) -> UnitSpec:
-    """The unit of privacy that a charge names."""
+    """Return the unit of privacy that a charge names."""
     unit = {"relation": charge.relation, "person_column": charge.person_column, "max_rows_per_person": charge.max_rows}
     return UnitSpec.model_validate(unit)
 
 
 def check_fits(population: str, cap: Cap, charges: Sequence[Entry], more: Entry) -> None:
-    """Whether one more charge may be made. Raises UnitDiffers or CapExceeded."""
+    """Check that one more charge fits below the cap.
+
+    Args:
+        population: Name of the population, for messages.
+        cap: The cap in force.
+        charges: The standing charges.
+        more: The charge to add.
+
+    Raises:
+        UnitDiffers: The charges protect another unit of privacy.
+        CapExceeded: The cap leaves less than the charge asks for.
+    """
     if (problem := mixed(population, unit_of(charges[0]) if charges else None, unit_of(more))) is not None:
         raise problem
     together = [*charges, more]
@@ -105,7 +117,7 @@ def check_fits(population: str, cap: Cap, charges: Sequence[Entry], more: Entry)
 
 
 def mixed(population: str, unit: UnitSpec | None, wanted: UnitSpec) -> UnitDiffers | None:
-    """Why a charge with the unit `wanted` cannot be added to charges with `unit`, if it cannot."""
+    """Return the error for a charge with the unit `wanted` beside charges with `unit`, or None if the two can be added."""
     if unit is None or unit == wanted:
         return None
     return UnitDiffers(
@@ -116,7 +128,9 @@ def mixed(population: str, unit: UnitSpec | None, wanted: UnitSpec) -> UnitDiffe
 
 
 def counted_in(charges: Iterable[Entry], following: Sequence[Accountant] = ()) -> Accountant:
-    """What charges add up in, and runs that follow. GDP's may be counted in zCDP, but not the other way round."""
+    """Return the accountant in which the charges, and the runs that follow, add up. GDP may be counted in zCDP, but not the other way
+    round.
+    """
     return common([*(named(charge.accountant) for charge in charges), *following])
 
 
@@ -125,13 +139,13 @@ def total(amounts: Iterable[float]) -> Fraction:
 
 
 def rest(cap: float, amounts: Iterable[float]) -> float:
-    """The cap without the sum of the amounts, not rounded up; 0 where nothing is left."""
+    """Return the cap without the sum of the amounts, rounded down; 0 where nothing is left."""
     exact = Fraction(cap) - total(amounts)
     rounded = max(0.0, float(exact))
     return rounded if Fraction(rounded) <= max(exact, Fraction(0)) else math.nextafter(rounded, 0.0)
 
 
 def above(exact: Fraction) -> float:
-    """The smallest float that is not below the fraction."""
+    """Return the smallest float that is not below the fraction."""
     rounded = float(exact)
     return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)

@@ -1,7 +1,7 @@
-"""What people of an office did, in the ledger beside charges, caps and approvals: views of true values, downloads, deletions,
-and with whom projects are shared.
+"""The acts of an office's people, as entries of the ledger: views of true values, downloads, deletions, and sharing of projects.
 
-Only of people who signed in: the person who runs the installation could leave them out. An entry has ids, never a project's name.
+Only acts of people who signed in are recorded, because the person who runs the installation could leave theirs out. An entry has
+identifiers, never the name of a project.
 """
 
 from __future__ import annotations
@@ -16,18 +16,30 @@ from dpsynth_core.store.home import LOCAL_OWNER
 
 LOOK, DOWNLOAD, DELETE, SHARE = "look", "download", "delete", "share"
 WITH, NO_LONGER, TAKEN_FROM, _HANDED = "with", "no longer with", "taken over from", "handed to"
-"""What is said of a project between its id and a person. Until it was asked who is handed one, it was handed to them."""
+"""Words between the id of a project and a person. Earlier versions handed a project over without asking and wrote `_HANDED`."""
 _HAD = re.compile(rf"project (\S+) (?:{WITH}|{NO_LONGER}|{TAKEN_FROM}|{_HANDED}) (.+)")
 
 
 def record(db: Connection, owner: str, kind: str, *notes: str, population: str = "", spec: str = "") -> None:
-    """Write acts inside the transaction that does them, or before they are done. spec: digest of the plan. Raises BooksLost."""
+    """Write acts inside the transaction that performs them, or before they happen.
+
+    Args:
+        db: Connection of the transaction.
+        owner: The person who acts.
+        kind: Kind of the entries.
+        *notes: One note per entry.
+        population: Name of the population, if the act concerns one.
+        spec: Digest of the plan, if the act concerns one.
+
+    Raises:
+        BooksLost: The ledger is not whole.
+    """
     books = chain.whole_in(db) if notes and owner != LOCAL_OWNER else ()
     for note in notes if owner != LOCAL_OWNER else ():
         books = (*books, chain.append(db, books, Entry(owner, kind, population, spec=spec, note=note)))
 
 
 def had(books: Iterable[Entry], project: str) -> frozenset[str]:
-    """Who has or had a project that was ever shared or taken over, or shares or shared it."""
+    """Return everyone who ever had, shared or was given access to a project that was shared or taken over."""
     said = [(entry.curator, _HAD.fullmatch(entry.note)) for entry in books if entry.kind == SHARE]
     return frozenset(person for who, act in said if act and act[1] == project for person in (who, act[2]))

@@ -1,7 +1,7 @@
-"""Two pairs of eyes: what a population demands before a plan runs or a release leaves, who approved it, and what waits for that.
+"""Four-eyes approvals: what a population demands before a plan runs or a release leaves, who approved it, and what waits.
 
-Demands and approvals are entries of the ledger. Nobody approves their own. A plan without its approval waits, and reads no record: the
-worker asks right before it would (`jobs.touch`).
+Demands and approvals are entries of the ledger. Nobody can approve their own work. A plan without its approval waits and reads no record:
+the worker asks right before it would read (`jobs.touch`).
 """
 
 from __future__ import annotations
@@ -27,8 +27,15 @@ _NOTHING = "nothing"
 
 @dataclass(frozen=True)
 class Waiting:
-    """What no second person has approved yet. what: PLAN or RELEASE. owner: who made it. plan: as a release would publish it. charge: its
-    entry of the ledger."""
+    """A plan or release that waits for a second person.
+
+    Attributes:
+        run: Id of the run.
+        what: PLAN or RELEASE.
+        owner: The person who made it.
+        plan: The plan as a release would publish it.
+        charge: Its entry of the ledger.
+    """
 
     run: str
     what: str
@@ -38,14 +45,14 @@ class Waiting:
 
 
 def demanded(books: Sequence[Entry], population: str) -> tuple[str, ...]:
-    """What must be approved of a population's releases: some of `STAGES`."""
+    """Return the stages (members of `STAGES`) at which a population's releases need approval."""
     newest = next((entry.note for entry in reversed(books) if entry.kind == DEMAND and entry.population == population), "")
     asked = {*newest.split(), *rules.in_force(books).approve}
     return tuple(stage for stage in STAGES if stage in asked)
 
 
 def demand(owner: str, population: str, what: Collection[str]) -> None:
-    """What must be approved from now on, also of runs that wait and of releases that are there. Raises InputError."""
+    """Set the stages that need approval from now on, also for waiting runs and existing releases. Raises InputError."""
     with transaction() as db:
         roles.check(db, owner, Act.DEMAND)
         books = chain.whole_in(db)
@@ -55,21 +62,22 @@ def demand(owner: str, population: str, what: Collection[str]) -> None:
 
 
 def lacks(books: Sequence[Entry], run: str, stage: str) -> bool:
-    """Whether the charged run needs an approval of its plan or release and has none."""
+    """Return whether the charged run needs an approval of its plan or release and does not have it."""
     charge = next((entry for entry in books if entry.kind == "reserve" and entry.run == run), None)
     return charge is not None and stage in demanded(books, charge.population) and not is_approved(books, run, stage)
 
 
 def check(books: Sequence[Entry], run: str, stage: str) -> None:
-    """Raises InputError for what has to be approved first."""
+    """Raise InputError if the stage needs an approval that the run does not have."""
     if lacks(books, run, stage):
         problem = "its population demands that a second person approves it, and none has"
         raise InputError(stage, problem, "ask a reviewer, to whom the Ledger page shows plans of projects, and no others")
 
 
 def approve(owner: str, run: str, stage: str, reason: str) -> None:
-    """Approve the plan of a run that waits, or its release. Raises InputError for one's own, without a reason, and for what waits for
-    none."""
+    """Approve the plan of a waiting run, or its release. Raises InputError for one's own work, without a reason, and if no approval is
+    awaited.
+    """
     check_reason("reason", reason, "why it may go on (it is kept in the ledger)")
     with transaction() as db:
         roles.check(db, owner, Act.APPROVE)
@@ -85,17 +93,17 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
 
 
 def awaited(run: str, stage: str) -> bool:
-    """Whether the plan of a run, or its release, has to be approved first."""
+    """Return whether the plan of a run, or its release, needs an approval first."""
     return lacks(chain.entries(), run, stage)
 
 
 def is_approved(books: Sequence[Entry], run: str, stage: str) -> bool:
-    """Whether a second person approved it, demanded or not any more."""
+    """Return whether a second person approved the stage, even if no approval is demanded any more."""
     return any(entry.kind == _APPROVE + stage and entry.run == run for entry in books)
 
 
 def waiting() -> tuple[Waiting, ...]:
-    """Everything that waits, of all owners, the oldest first."""
+    """Return everything that waits for approval, of all owners, oldest first."""
     with reading() as db:
         books = chain.entries_in(db)
         if not any(entry.kind in (DEMAND, rules.KIND) for entry in books):

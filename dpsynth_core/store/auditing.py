@@ -1,5 +1,7 @@
-"""The ledger for its auditors: in a few lines, how long it is, where it ends, what each population's account says and what is wrong; and
-as a file, every entry of every owner, and nothing that tells whether a table changed between two."""
+"""The ledger for auditors: a summary with its length, its head, every account and every problem; and an export of every entry.
+
+Neither shows whether a table changed between two runs.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,25 @@ from dpsynth_core.store.chain import Entry, Verification
 from dpsynth_core.store.faults import BooksLost
 
 LEAST_DIGITS = 16
-"""A head that was noted elsewhere must have so many characters of its hash."""
+"""Smallest number of characters of a hash that an auditor must have noted."""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """lines: what is there, in plain text. problem: "" or what is wrong. entries: of the chain that was checked."""
+    """The result of an audit.
+
+    Attributes:
+        lines: The summary, in plain text.
+        problem: What is wrong, or "".
+        entries: Entries of the checked chain.
+    """
 
     lines: tuple[str, ...]
     problem: str
     entries: tuple[Entry, ...] = ()
 
     def holding(self, noted: str) -> Audit:
-        """The same with a problem if no entry has the hash that was noted."""
+        """Return the audit, with a problem if no entry has the hash that was noted."""
         wanted = noted.strip().lower()
         held = len(wanted) >= LEAST_DIGITS and any(entry.hash.startswith(wanted) for entry in self.entries)
         return self if held else replace(self, problem=f"no entry has the hash {noted.strip()[:64]!r} that was noted")
@@ -54,7 +62,7 @@ def audit_export(entries: Sequence[Entry]) -> Audit:
 
 
 def clock_sentence(verified: Verification) -> str:
-    """What dates say of the clock; "" where they only grow."""
+    """Return a sentence about dates that go back, or "" if dates only grow."""
     if not verified.set_back:
         return ""
     several = f" (and {len(verified.set_back) - 1:,} more like it)" if len(verified.set_back) > 1 else ""
@@ -76,7 +84,7 @@ def _account(spent: Spent) -> str:
 
 
 def to_json(entries: Sequence[Entry]) -> str:
-    """Every field of every entry: what `read` and `chain.check_chain` take."""
+    """Return every field of every entry as JSON, which `read` and `chain.check_chain` accept."""
     return json.dumps([asdict(entry) for entry in entries], indent=1)
 
 
@@ -90,7 +98,7 @@ def read(text: str) -> tuple[Entry, ...]:
 
 
 def to_csv(entries: Sequence[Entry]) -> str:
-    """For reading in a spreadsheet; text that a spreadsheet would take for a formula gets a leading apostrophe."""
+    """Return the entries for a spreadsheet. Text that a spreadsheet would run as a formula gets a leading apostrophe."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(field.name for field in fields(Entry))

@@ -1,4 +1,4 @@
-"""What the ledger says: what a population has spent, what is left of its cap, and what a release states of both. Charges nothing."""
+"""Balances of the ledger: what a population has spent, what is left of its cap, and what a release states of both. Charges nothing."""
 
 from __future__ import annotations
 
@@ -17,9 +17,21 @@ from dpsynth_core.store.home import now
 
 @dataclass(frozen=True)
 class Spent:
-    """The account of one population. epsilon: of everything charged, at the cap's delta, infinite where that is used up; remaining_epsilon:
-    of one more release that takes all of `remaining_rho`, at the same delta. accountant: what the rho here are counted in.
-    unit: of every charge, None before the first."""
+    """The account of one population.
+
+    Attributes:
+        population: Its name.
+        cap_epsilon: Epsilon of the cap.
+        cap_delta: Delta of the cap.
+        cap_rho: The cap in rho.
+        rho: Sum of all charges.
+        epsilon: Epsilon of all charges together at the cap's delta; infinite if that delta is used up.
+        remaining_rho: Rest of the cap.
+        remaining_epsilon: Epsilon of one more release that takes all of `remaining_rho`, at the same delta.
+        unit: Unit of privacy of every charge, None before the first.
+        releases: Number of charged releases.
+        accountant: The accountant of every rho here.
+    """
 
     population: str
     cap_epsilon: float
@@ -35,13 +47,20 @@ class Spent:
 
     @property
     def share(self) -> float:
-        """The part of the cap that is used, from 0 to 1."""
+        """The used part of the cap, from 0 to 1."""
         return min(1.0, self.rho / self.cap_rho) if self.cap_rho > 0 else 1.0
 
 
 @dataclass(frozen=True)
 class Left:
-    """epsilon, rho: of one more release that takes all. releases: that were charged."""
+    """The rest of a population's cap.
+
+    Attributes:
+        cap_epsilon: Epsilon of the cap.
+        epsilon: Epsilon of one more release that takes all.
+        rho: rho of one more release that takes all.
+        releases: Number of charged releases.
+    """
 
     cap_epsilon: float
     epsilon: float
@@ -50,20 +69,26 @@ class Left:
 
 
 def populations() -> tuple[str, ...]:
-    """Names of all populations, in the order in which they were opened."""
+    """Return the names of all populations, in the order in which they were opened."""
     return accounts.names(chain.entries())
 
 
 def spent(population: str, following: Accountant = GDP, cap: tuple[float, float] = DEFAULT_CAP) -> Spent:
-    """The account of a population; of one that is not open yet, an empty account with this cap, (epsilon, delta). Raises BooksLost.
+    """Return the account of a population; an empty account with the given cap if the population is not open.
 
-    following: the accountant of the release that would come next. Where it is zCDP's, all has to be counted so.
+    Args:
+        population: Its name.
+        following: Accountant of the release that would come next. zCDP makes every charge count in zCDP.
+        cap: (epsilon, delta) of a population that is not open.
+
+    Raises:
+        BooksLost: The ledger is not whole.
     """
     return _account(chain.whole(), population, following, Cap(*cap))
 
 
 def left(population: str, following: Accountant) -> Left | None:
-    """What is left of the cap of a population that is open. Raises BooksLost."""
+    """Return the rest of the cap of an open population, else None. Raises BooksLost."""
     if population not in populations():
         return None
     found = spent(population, following)
@@ -71,13 +96,14 @@ def left(population: str, following: Accountant) -> Left | None:
 
 
 def spent_by_all() -> tuple[Spent, ...]:
-    """The accounts of all populations, in the order in which they were opened. Raises BooksLost."""
+    """Return the accounts of all populations, in the order in which they were opened. Raises BooksLost."""
     books = chain.whole()
     return tuple(_account(books, name, GDP, Cap(*DEFAULT_CAP)) for name in accounts.names(books))
 
 
 def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
-    """Other populations that were charged for the same data file, or one of two: a reason for a warning. Raises BooksLost."""
+    """Return the other populations that were charged for the same data file, or for one of two: a reason for a warning. Raises BooksLost.
+    """
     others = [entry for entry in accounts.standing(chain.whole()) if entry.population != population]
     ours = seals.seals(fingerprint, [entry.run for entry in others])
     same = (entry for entry, seal in zip(others, ours, strict=True) if {*entry.fingerprint.split()} & {*seal.split()})
@@ -85,7 +111,7 @@ def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
 
 
 def clock_problem() -> str:
-    """Why the next entry would be dated before the newest one, or "". Raises BooksLost."""
+    """Return why the next entry would be dated before the newest one, or "". Raises BooksLost."""
     newest = chain.whole()[-1:]
     if not newest or now()[:SECOND] >= newest[0].at[:SECOND]:
         return ""
@@ -94,10 +120,13 @@ def clock_problem() -> str:
 
 
 def citation(run: str) -> dict[str, Any]:
-    """What a release says of the ledger: its own entry, what that protects, and the most that all releases of its population may lose.
+    """Return what a release states of the ledger: its own entry, the unit that it protects, and the cap of its population.
 
-    earlier_caps: those that were replaced after charges existed. restored: how often a person accepted a ledger that was not whole. rules:
-    the SHA-256 of those of the house when the run was charged, if there were any. Raises BooksLost.
+    `earlier_caps` are caps that were replaced after charges existed; `restored` counts how often a person accepted a ledger that was not
+    whole; `rules` is the SHA-256 of the house rules at the time of the charge, if there were any.
+
+    Raises:
+        BooksLost: The ledger is not whole.
     """
     books = chain.whole()
     entry = accounts.reservation(books, run)
@@ -119,13 +148,17 @@ def citation(run: str) -> dict[str, Any]:
 
 
 def times_more(left: float, rho: float) -> int:
-    """How many more releases of `rho` fit into what is left, both counted in the same way."""
+    """Return how many more releases of `rho` fit into the rest, both counted by the same accountant."""
     return max(0, math.floor(left / rho)) if rho > 0 else 0
 
 
 def _account(books: Sequence[Entry], population: str, following: Accountant, otherwise: Cap) -> Spent:
-    """following: the accountant of the release that would come next; zCDP's makes all count in zCDP. otherwise: the cap of one
-    that is not open."""
+    """Return the account of a population.
+
+    Args:
+        following: Accountant of the release that would come next; zCDP makes every charge count in zCDP.
+        otherwise: The cap of a population that is not open.
+    """
     cap, charges = accounts.cap_of(books, population) or otherwise, accounts.charges_of(books, population)
     accountant = accounts.counted_in(charges, [following])
     delta = accounts.rest(cap.delta, (charge.own_delta for charge in charges))

@@ -1,8 +1,8 @@
-"""The entries of the ledger as a chain: what each says, how it is hashed, whether all of it is whole.
+"""The entries of the ledger as a hash chain: their fields, their hashes, and the check that the chain is whole.
 
-One chain for all charges of the installation. Entries are only ever added: triggers of `database` refuse anything else, `check_chain`
-finds what was changed around them, or added against them, and `head` what was cut off. A person may accept a chain that is not whole
-(`restoring`); that is an entry as well, which vouches for all before it as they are then, so that any later change of them is found again.
+One chain holds all charges of the installation. Entries are only ever added: triggers of `database` refuse anything else, `check_chain`
+finds changes made around the triggers, and `head` finds missing entries at the end. A person may accept a chain that is not whole
+(`restoring`). That is an entry as well, and vouches for all entries before it as they are then, so that any later change is found again.
 """
 
 from __future__ import annotations
@@ -25,11 +25,29 @@ from dpsynth_core.store.home import now
 class Entry:
     """One line of the ledger. `hash` covers every other field; `previous` is the hash of entry number - 1.
 
-    kind: "population" | "cap" (epsilon, delta: the cap) | "reserve" | "touch" | "return" (rho, own_delta signed; epsilon, delta: the run's)
-    | "restore". curator: the owner who made it. relation, person_column, max_rows: the unit of privacy of a charge, as in
-    `spec.UnitSpec`; without a column the unit is one row. own_delta: of steps that need one of their own. accountant: what rho is counted
-    in. spec: digest of the sealed spec. fingerprint: sealed (`seals.seal`). accepted: of a restore, `state` of all entries before
-    it."""
+    Attributes:
+        curator: The owner who made the entry.
+        kind: "population" or "cap" (epsilon, delta: the cap); "reserve", "touch" or "return" (rho and own_delta signed; epsilon, delta: the
+            run's); "restore"; or an act.
+        population: Name of the population.
+        run: Id of the run.
+        spec: Digest of the sealed spec.
+        relation: Neighbouring relation of the unit of privacy, as in `spec.UnitSpec`.
+        person_column: Column of persons; without one, the unit is one row.
+        max_rows: Rows that count of each person.
+        rho: Cost of the run.
+        own_delta: Delta of steps that need a delta of their own.
+        accountant: Accountant of rho.
+        epsilon: See `kind`.
+        delta: See `kind`.
+        fingerprint: Sealed fingerprint of the tables (`seals.seal`).
+        note: Text for people.
+        accepted: Of a restore, the `state` of all entries before it.
+        number: Place in the chain, from 1.
+        at: Date and time.
+        previous: Hash of the entry before.
+        hash: Hash of every other field.
+    """
 
     curator: str
     kind: str
@@ -53,7 +71,7 @@ class Entry:
     hash: str = ""
 
     def digest(self) -> str:
-        """What `hash` must be."""
+        """Return the hash that the entry must have."""
         content = {key: value for key, value in vars(self).items() if key != "hash"}
         return sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
@@ -61,15 +79,19 @@ class Entry:
 COLUMNS = ", ".join(field.name for field in fields(Entry))
 INSERT = f"INSERT INTO ledger ({COLUMNS}) VALUES ({', '.join('?' for _ in fields(Entry))})"
 SECOND = len("2026-11-23T22:48:30")
-"""Characters of a date; a fraction of a second that a clock is corrected by is no news."""
+"""Number of characters of a date without fractions of a second, which a clock may correct unnoticed."""
 _TYPES = [tuple(type(value) for value in astuple(Entry("", "", person_column=column))) for column in (None, "")]
 
 
 @dataclass(frozen=True)
 class Verification:
-    """Whether a chain is whole. head: its end, worth noting elsewhere. problem: "" or what is wrong and where.
+    """The result of checking a chain.
 
-    restored: how often a person accepted a state of it by hand. set_back: numbers of the entries that are dated before the one before them.
+    Attributes:
+        head: Its end, worth noting outside the installation.
+        problem: What is wrong and where, or "".
+        restored: How often a person accepted a state of the chain.
+        set_back: Numbers of entries that are dated before their predecessors.
     """
 
     head: Head
@@ -83,13 +105,13 @@ class Verification:
 
 
 def entries() -> tuple[Entry, ...]:
-    """All entries as they are, whole or not, oldest first."""
+    """Return all entries as they are, whole or not, oldest first."""
     with reading() as db:
         return entries_in(db)
 
 
 def entries_in(db: Connection) -> tuple[Entry, ...]:
-    """The same as one connection sees them. Raises BooksLost for what is no entry."""
+    """Return all entries as one connection sees them, oldest first. Raises BooksLost for rows that are no entries."""
     rows = [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM ledger NOT INDEXED ORDER BY number")]
     if not all(map(is_typed, rows)):
         raise BooksLost("its ledger holds something that is no entry")
@@ -97,20 +119,31 @@ def entries_in(db: Connection) -> tuple[Entry, ...]:
 
 
 def is_typed(values: Iterable[object]) -> bool:
-    """Whether the fields of an entry, in their order, have the types that the ledger gives them."""
+    """Return whether the fields of an entry, in order, have the types of the ledger."""
     return tuple(map(type, values)) in _TYPES
 
 
 def whole() -> tuple[Entry, ...]:
-    """Every entry, none of them altered. All that is said of money is computed from these, which were hashed, and never by a search in the
-    database, whose indices are not hashed. Raises BooksLost; what was cut off, `verify` and `whole_in` find."""
+    """Return every entry after checking that no entry was altered.
+
+    Every statement about money is computed from these hashed entries, never by a search in the database, whose indices are not hashed.
+    `verify` and `whole_in` also find entries that were cut off.
+
+    Raises:
+        BooksLost: The chain was altered.
+    """
     with reading() as db:
         return _unaltered(entries_in(db))
 
 
 def whole_in(db: Connection) -> tuple[Entry, ...]:
-    """The same for a transaction that writes: the chain reaches the entry that the file with the head names, and the database has its rules
-    in force and no damage."""
+    """Return every entry for a transaction that writes, after a full check.
+
+    The chain must reach the entry that the head file names, and the database must be undamaged with its rules in force.
+
+    Raises:
+        BooksLost: The ledger is not whole.
+    """
     books = _unaltered(entries_in(db))
     if problem := _head_problem(books, head.read()) or damage(db):
         raise BooksLost(problem)
@@ -118,21 +151,21 @@ def whole_in(db: Connection) -> tuple[Entry, ...]:
 
 
 def verify() -> Verification:
-    """Recompute the whole chain, and see that it reaches the entry that the file with the head names."""
+    """Recompute the whole chain and check that it reaches the entry that the head file names."""
     noted = head.read()  # before the database, which may only be further by then
     with reading() as db:
         return verify_in(db, noted)
 
 
 def verify_in(db: Connection, noted: Head | None) -> Verification:
-    """The same of the chain that a connection sees, given the head on file."""
+    """Check the chain that a connection sees against the head on file."""
     books = entries_in(db)
     verified = check_chain(books)
     return verified if verified.problem else replace(verified, problem=_head_problem(books, noted) or damage(db))
 
 
 def check_chain(chain: Sequence[Entry]) -> Verification:
-    """Check numbers, links, hashes and rules of entries, oldest first; works on an export as well."""
+    """Check numbers, links, hashes and rules of entries, oldest first. Works on an export as well."""
     last, problem, seen = Head(), "", sha256()
     set_back = tuple(after.number for before, after in pairwise(chain) if after.at[:SECOND] < before.at[:SECOND])
     held: dict[tuple[str, str], Entry] = {}
@@ -148,31 +181,39 @@ def check_chain(chain: Sequence[Entry]) -> Verification:
 
 
 def state(chain: Sequence[Entry]) -> str:
-    """A hash of entries as they are, whole or not: what a restore vouches for."""
+    """Return a hash of entries as they are, whole or not; a restore vouches for it."""
     return sha256("".join(f"{entry.digest()} {entry.hash}\n" for entry in chain).encode()).hexdigest()
 
 
 def append(db: Connection, books: Sequence[Entry], entry: Entry) -> Entry:
-    """Number, date, link and hash an entry and write it at the end of the chain, inside the transaction of `db`. books: all of the chain,
-    from `whole_in`."""
+    """Number, date, link and hash an entry and write it at the end of the chain, inside the transaction of `db`.
+
+    Args:
+        db: Connection of the transaction.
+        books: The whole chain, from `whole_in`.
+        entry: The entry, without number, date and hashes.
+
+    Returns:
+        The complete entry.
+    """
     if not books and head.read() is None:
         head.begin()
     return insert(db, linked(entry, end_of(books)))
 
 
 def end_of(books: Sequence[Entry]) -> Head:
-    """The last entry by its number and hash."""
+    """Return number and hash of the last entry."""
     return Head(books[-1].number, books[-1].hash) if books else Head()
 
 
 def linked(entry: Entry, last: Head) -> Entry:
-    """The entry that follows `last`, complete."""
+    """Return the entry, complete, as the successor of `last`."""
     entry = replace(entry, number=last.number + 1, at=now(), previous=last.hash)
     return replace(entry, hash=entry.digest())
 
 
 def insert(db: Connection, entry: Entry) -> Entry:
-    """Write a complete entry; the database refuses one that does not follow the last."""
+    """Write a complete entry. The database refuses an entry that does not follow the last one."""
     db.execute(INSERT, astuple(entry))
     stored = Entry(*db.execute(f"SELECT {COLUMNS} FROM ledger WHERE number = ?", (entry.number,)).fetchone())
     if stored.digest() != entry.hash:  # such as an integer in a column of floats: it would look altered for ever
@@ -195,7 +236,10 @@ def _entry_problem(entry: Entry, digest: str, last: Head) -> str:
 
 
 def _rule_problem(entry: Entry, held: Mapping[tuple[str, str], Entry]) -> str:
-    """What triggers say of a charge, asked again of what was hashed: who owns a database can switch them off, and on again."""
+    """Return which ledger rule an entry breaks, or "".
+
+    Triggers ask the same; the check repeats it on hashed entries, because the owner of a database can switch triggers off and on again.
+    """
     run, reserved = entry.run, held.get((entry.run, "reserve"))
     wrong = (run, entry.kind) in held if run else entry.kind == "reserve"
     if entry.kind == "reserve":
@@ -207,7 +251,7 @@ def _rule_problem(entry: Entry, held: Mapping[tuple[str, str], Entry]) -> str:
 
 
 def _head_problem(books: Sequence[Entry], noted: Head | None) -> str:
-    """Why the chain does not reach the entry that was on file, or ""."""
+    """Return why the chain does not reach the entry that was on file, or ""."""
     last = end_of(books)
     if noted is None:
         return "" if last == Head() else "its ledger.head, which names the newest entry of the ledger, is missing or damaged"

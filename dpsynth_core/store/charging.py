@@ -1,5 +1,5 @@
-"""Charge the ledger, here or in an office, for a release that is made in this process, without a project or a worker: what the command
-line does."""
+"""Charges for releases made in this process without a project or a worker, as the command line makes them, here or in an office's ledger.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpsynth_core.store.home import LOCAL_OWNER
 
 
 def charge_of(plan: Plan, run: str, fingerprint: str) -> ledger.Charge:
-    """What a run of `plan` costs its population."""
+    """Return the charge of a run of `plan`."""
     spec, shares = plan.spec, plan.shares
     return ledger.Charge(
         population=spec.population,
@@ -37,7 +37,7 @@ def charge_of(plan: Plan, run: str, fingerprint: str) -> ledger.Charge:
 
 @contextmanager
 def _costing_nothing() -> Iterator[None]:
-    """What the books refuse in the body is refused before anything is read or charged, and says so."""
+    """Add to refusals of the ledger in the body that nothing was read or charged."""
     try:
         yield
     except InDoubt:
@@ -48,7 +48,7 @@ def _costing_nothing() -> Iterator[None]:
 
 @_costing_nothing()
 def charged_before(plan: Plan) -> list[str]:
-    """The runs that were charged for this very plan and these very tables and began to read them, the last first. Raises StoreFault."""
+    """Return the runs that were charged for this plan and these tables and began to read them, latest first. Raises StoreFault."""
     books, digest = chain.whole(), plan.spec.digest()
     touched = {entry.run for entry in books if entry.kind == "touch"}
     runs = [entry for entry in books if entry.kind == "reserve" and entry.spec == digest and entry.run in touched]
@@ -59,14 +59,23 @@ def charged_before(plan: Plan) -> list[str]:
 def charged(
     plan: Plan, execute: Callable[[str, Callable[[], None]], None], warn: Callable[[str], None], warn_privately: Callable[[str], None]
 ) -> None:
-    """Reserve the plan's budget and call `execute` with the run's name in the ledger and with what it has to call right before it reads
-    the first record. It ends when the release is complete; if it raises after it has read something, the run can go on or be recovered.
+    """Reserve the plan's budget and call `execute`.
 
-    It is a job like those of the app (`jobs`): if it ends before that, the reservation is given back, by the next one that looks if this
-    process was killed. warn: is told that the clock is behind the ledger. warn_privately: that the same file was charged to
-    another population, which depends on every record.
-    Raises CapExceeded, UnitDiffers or StoreFault and reserves nothing if the books do not allow it, and ChargedError where the
-    reservation could not be given back.
+    The run is a job like those of the app (`jobs`). If it ends before it reads a record, the reservation is given back, by the next process
+    that looks if this one was killed. If it raises after it read a record, it can go on or be recovered.
+
+    Args:
+        plan: The plan; its population is charged.
+        execute: Called with the run's name in the ledger and a function to call right before the first record is read. The run is over
+            when `execute` returns, with the release complete.
+        warn: Called if the clock is behind the ledger.
+        warn_privately: Called if the same file was charged to another population, which depends on every record.
+
+    Raises:
+        CapExceeded: The cap leaves too little; nothing is reserved.
+        UnitDiffers: The population has another unit of privacy; nothing is reserved.
+        StoreFault: The ledger cannot be used; nothing is reserved.
+        ChargedError: The reservation could not be given back.
     """
     run, spec = new_id(), plan.spec
     if (office := elsewhere.configured()) is not None:
@@ -92,8 +101,16 @@ def charged(
 
 
 def citation(run: str, plan: str) -> dict[str, Any]:
-    """What a release says of the ledger that was charged for it. plan: its digest. Raises PlanDiffers, and StoreFault where the ledger does
-    not know the run or cannot be asked."""
+    """Return what a release states of the ledger that was charged for it.
+
+    Args:
+        run: Name of the run in the ledger.
+        plan: Digest of the plan.
+
+    Raises:
+        PlanDiffers: The run was charged for another plan.
+        StoreFault: The ledger does not know the run or cannot be asked.
+    """
     if (office := elsewhere.configured()) is not None:
         return office.cite(run, plan)
     ledger.check_plan(run, plan)
@@ -101,7 +118,7 @@ def citation(run: str, plan: str) -> dict[str, Any]:
 
 
 def left(population: str, following: Accountant) -> balance.Left | None:
-    """What is left of the cap of a population in the ledger that a release would be charged to; None where it is not open."""
+    """Return the rest of a population's cap in the ledger that a release would be charged to; None if the population is not open."""
     office = elsewhere.configured()
     return balance.left(population, following) if office is None else office.left(population, following)
 
@@ -109,8 +126,11 @@ def left(population: str, following: Accountant) -> balance.Left | None:
 def _carry_out(
     run: str, execute: Callable[[str, Callable[[], None]], None], touch: Callable[[str], None], give_back: Callable[[str], None]
 ) -> None:
-    """Execute a run whose budget is reserved, which is given back where it ends before it read anything. Raises ChargedError where that
-    could not be done."""
+    """Execute a run whose budget is reserved, and give the budget back if the run ends before it reads a record.
+
+    Raises:
+        ChargedError: The budget could not be given back.
+    """
     touched = False
 
     def touching() -> None:

@@ -1,6 +1,6 @@
-"""What the store asks of a connection to its database, SQLite's own or `postgres.Connection`: statements that both understand.
+"""The database interface of the store: statements that both SQLite and `postgres.Connection` understand.
 
-Parameters are `?` or `:name`, texts, numbers and None; a true value is 1. A row is found by name or place, and is a mapping to `**`.
+Parameters are `?` or `:name`; their values are texts, numbers and None; true is 1. A row is found by name or place, and unpacks with `**`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,21 @@ NEWEST = "SELECT number, hash FROM ledger ORDER BY number DESC LIMIT 1"
 CATALOGUE = """
 SELECT type, name, tbl_name, sql, 'DROP ' || type || ' "' || replace(name, '"', '""') || '"' FROM sqlite_master WHERE sql IS NOT NULL
 """
-"""All that a database is made of, as `Part` has it."""
+"""Query for all parts of a database, as `Part`."""
 Row = Any
-"""sqlite3.Row, or what `postgres` has in its place."""
+"""A sqlite3.Row, or the class of `postgres` in its place."""
 
 
 class Part(NamedTuple):
-    """made: the statement that makes it, if one does alone. undone: the one that takes it away."""
+    """One part of a database: a table, index, trigger or view.
+
+    Attributes:
+        kind: Kind of the part.
+        name: Its name.
+        table: The table that it belongs to.
+        made: Statement that makes the part, if a single statement does.
+        undone: Statement that removes the part.
+    """
 
     kind: str
     name: str

@@ -113,14 +113,17 @@ def reading() -> Iterator[Connection]:
 
 
 def head_of(db: Connection) -> Head:
-    """The end of the chain as this connection sees it."""
+    """Return the end of the chain as this connection sees it."""
     row = db.execute(NEWEST).fetchone()
     return Head(*row) if row else Head()
 
 
 def damage(db: Connection) -> str:
-    """What is wrong with the database, though the ledger could still be read; "" for nothing. A file's indices are compared with tables,
-    because triggers search in them, and all that the database is made of with what this program makes."""
+    """Return what is wrong with the database although the ledger can still be read, or "".
+
+    The check compares the indices of a file with its tables, because triggers search in them, and all parts of the database with those that
+    this program makes.
+    """
     with suppress(sqlite3.DatabaseError):
         if db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok":
             changed = parts(db) ^ schema()
@@ -130,7 +133,7 @@ def damage(db: Connection) -> str:
 
 
 def make() -> None:
-    """A database without content, unless there is one. Nothing stays behind where the disk is full."""
+    """Create a database without content unless there is one. Nothing stays behind if the disk is full."""
     if postgres.address():
         return postgres.make(SCHEMA, VERSION)
     with made_once(home() / DATABASE) as candidate:
@@ -144,12 +147,13 @@ def make() -> None:
 
 
 def beside(place: Path) -> list[Path]:
-    """What SQLite may keep beside a database."""
+    """Return the paths of files that SQLite may keep beside a database."""
     return [place.with_name(place.name + ending) for ending in ("-journal", "-wal", "-shm")]
 
 
 def connect() -> Connection:
-    """An open connection; the database is made in a home that was not used. Raises BooksLost, and InputError for another version's."""
+    """Return an open connection; create the database in a home that was not used. Raises BooksLost, and InputError for another version's.
+    """
     if (connection := _there()) is None:
         traces = _traces()
         if (connection := _there()) is None:  # else another process made it, and then what we saw
@@ -166,12 +170,12 @@ def connect() -> Connection:
 
 
 def _there() -> Connection | None:
-    """A connection to the database, unless there is none yet."""
+    """Return a connection to the database, or None if there is no database yet."""
     return postgres.there() if postgres.address() else _open(home() / DATABASE) if (home() / DATABASE).exists() else None
 
 
 def _traces() -> str:
-    """What tells that this home had a database: a file or folder that is made after it. "" in a new home."""
+    """Return the name of a file or folder that is made after the database, which shows that this home had one; "" in a new home."""
     projects = home() / "projects"
     made = [path.name for path in (head.head_file(), key_file(), *home().glob(f"{DATABASE}*")) if path.exists()]
     return ", ".join([*made, *(["a folder of projects"] if projects.is_dir() and any(projects.iterdir()) else [])])
@@ -198,7 +202,7 @@ def suspecting(connection: Connection) -> Iterator[None]:
 
 
 def schema() -> frozenset[Part]:
-    """All that is in a database of this program."""
+    """Return all parts of a database of this program."""
     return _schema(postgres.address())
 
 
@@ -210,7 +214,7 @@ def _schema(server: str) -> frozenset[Part]:
 
 
 def parts(db: Connection) -> frozenset[Part]:
-    """All that is in a file; on a server, where others may have tables too, what belongs to those of this program."""
+    """Return all parts of a file; on a server, where others may have tables, the parts that belong to this program's tables."""
     found = (Part(*row) for row in db.execute(CATALOGUE))
     return frozenset(part for part in found if not postgres.address() or any(part.table == one.table for one in schema()))
 

@@ -1,7 +1,7 @@
-"""An office's ledger in place of the one in DPSYNTH_HOME: the other end of `desk`, for the command line and for Python programs.
+"""A client of an office's ledger, in place of the ledger in DPSYNTH_HOME, for the command line and Python programs. Its server is `desk`.
 
-`DPSYNTH_LEDGER` is the address of the office's server, and `DPSYNTH_LEDGER_TOKEN` the person's token for it. No redirect is followed: the
-token goes to that server alone.
+`DPSYNTH_LEDGER` is the address of the office's server, and `DPSYNTH_LEDGER_TOKEN` the person's token. No redirect is followed: the token
+goes to that server alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HERE = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class Office:
-    """Its methods raise InputError with the server's own words, and StoreFault where it cannot be asked."""
+    """The ledger of an office. Methods raise InputError with the server's own words, and StoreFault if the server cannot be asked."""
 
     url: str
     token: str = field(repr=False)
@@ -48,7 +48,7 @@ class Office:
         self._ask("return", {"run": run})
 
     def cite(self, run: str, plan: str) -> dict[str, Any]:
-        """As `balance.citation`. Raises PlanDiffers where the run was charged for another plan than the one with this digest."""
+        """Return the citation of a run (`balance.citation`). Raises PlanDiffers if the run was charged for a plan with another digest."""
         try:
             told = self._ask("cite", {"run": run})
         except InputError as error:
@@ -60,7 +60,7 @@ class Office:
         return cited
 
     def left(self, population: str, following: Accountant) -> Left | None:
-        """As `balance.left`."""
+        """Return the rest of a population's cap (`balance.left`)."""
         told = self._ask("account", {"population": population, "accountant": following.name})
         try:
             return None if told["left"] is None else _LEFT.validate_python(told["left"])
@@ -81,7 +81,7 @@ class Office:
 
 
 def configured() -> Office | None:
-    """The office whose ledger is charged; None for the one here. Raises InputError for settings that would not protect."""
+    """Return the office whose ledger is charged, or None for the ledger here. Raises InputError for settings that would not protect."""
     url = os.environ.get(VARIABLE, "").rstrip("/")
     if not url:
         return None

@@ -1,5 +1,7 @@
-"""What may be said of an exception: where the disk or the database refuses, where, why, and what to do; of an unexpected one its type and
-place alone, because its own text may quote a record."""
+"""Messages for exceptions of the disk and the database: where, why and what to do.
+
+Of an unexpected exception only type and place are given, because its text may quote a record.
+"""
 
 from __future__ import annotations
 
@@ -40,16 +42,15 @@ _OF_SYSTEM = {
 }
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _HEADER = "unsupported file format"
-"""Of a file's head that is damaged, for which SQLite has the number of mistakes in statements."""
+"""SQLite's message for a damaged file header, which it reports with the code for mistakes in statements."""
 
 
 class StoreFault(InputError):
-    """The store could not be read or written. The transaction that met it kept nothing, unless it is InDoubt: what it would have charged is
-    not charged."""
+    """The store could not be read or written. The transaction kept nothing and charged nothing, except for the subclass InDoubt."""
 
 
 class InDoubt(StoreFault, ChargedError):
-    """The connection was lost while it committed, and nobody could be asked: what it would have charged may be charged. Nothing goes on."""
+    """The connection was lost during a commit, and nobody could be asked: the charge may stand. Nothing goes on."""
 
     def __init__(self, field: str) -> None:
         problem = "its server was lost while it wrote, so that it is not known whether that was kept"
@@ -57,7 +58,7 @@ class InDoubt(StoreFault, ChargedError):
 
 
 class BooksLost(StoreFault):
-    """Something of the books is missing or was changed, so that the sum spent is not known. Nothing is charged until a person decides."""
+    """A part of the ledger is missing or was changed, so that the spent budget is unknown. Nothing is charged until a person decides."""
 
     def __init__(self, problem: str, remedy: str = "put the newest copy of it back") -> None:
         super().__init__(FIELD, problem, f"{remedy}, or accept it as it is with: python -m dpsynth_core ledger restore --reason TEXT")
@@ -65,7 +66,7 @@ class BooksLost(StoreFault):
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Faults of the disk and of the database as StoreFault; anything else as it is."""
+    """Turn faults of the disk and the database into StoreFault; let every other exception pass."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -86,7 +87,7 @@ def explained() -> Iterator[None]:
 
 
 def describe(error: BaseException) -> str:
-    """The exception's type and the line of ours that it came from; never its text."""
+    """Return the exception's type and the line of ours that raised it, never its text."""
     ours = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(_PACKAGE)]
     place = f" in {Path(ours[-1].filename).relative_to(_PACKAGE)}, line {ours[-1].lineno}" if ours else ""
     return f"{type(error).__name__}{place}"

@@ -9,15 +9,15 @@ from dpsynth_core.store.home import home
 
 
 def new_id() -> str:
-    """An unguessable identifier for a project or run; safe as a file name."""
+    """Return an unguessable identifier for a project or run; safe as a file name."""
     return secrets.token_hex(8)
 
 
 def project_folder(project: str) -> Path:
-    """Where the files of a project are. `project` is an id made here, never a name."""
+    """Return the folder of a project's files. `project` is an id made here, never a name."""
     return home() / "projects" / project
 
 
 def run_folder(project: str, run: str) -> Path:
-    """Where the release of a run is."""
+    """Return the folder of a run's release."""
     return project_folder(project) / "runs" / run

@@ -21,12 +21,12 @@ from dpsynth_core.foundation.private_files import alone, private_directory, priv
 from dpsynth_core.store.home import home
 
 GENESIS = "0" * 64
-"""What the first entry names as its predecessor's hash."""
+"""The hash that the first entry names as its predecessor's."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """The last entry of a chain. number: 0 for a chain without entries, whose hash is GENESIS."""
+    """Number and hash of the last entry of a chain. An empty chain has number 0 and the hash GENESIS."""
 
     number: int = 0
     hash: str = GENESIS
@@ -54,7 +54,7 @@ def head_file() -> Path:
 
 
 def read() -> Head | None:
-    """The head as it was last written; None where there is no such file, or none that can be read."""
+    """Return the head as it was last written, or None if no readable file exists."""
     try:
         with head_file().open("rb") as stream:
             head = Head(**json.loads(stream.read(_MAX_BYTES)))

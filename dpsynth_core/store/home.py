@@ -19,7 +19,7 @@ LOCAL_OWNER = "local"
 
 
 def home() -> Path:
-    """DPSYNTH_HOME or ~/.dpsynth, created if needed. Raises InputError when it cannot be."""
+    """Return DPSYNTH_HOME or ~/.dpsynth, created if needed. Raises InputError if it cannot be created."""
     configured = os.environ.get("DPSYNTH_HOME")
     if configured:
         check_path(configured, "DPSYNTH_HOME")
@@ -31,10 +31,10 @@ def home() -> Path:
 
 
 def key_file() -> Path:
-    """The secret key of the fingerprints."""
+    """Return the path of the secret key of the fingerprints."""
     return home() / "fingerprint.key"
 
 
 def now() -> str:
-    """The current time as the store writes it: UTC, ISO 8601, milliseconds."""
+    """Return the current time as the store writes it: UTC, ISO 8601, milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,7 +1,7 @@
-"""A release that is made in this process, without a project or a worker: by the command line, and by programs that use this as a library.
+"""Releases made in this process without a project or a worker, by the command line and by programs that use this package as a library.
 
-Both say who is told what and what is done with the release; when it is charged, what is kept meanwhile and what an error means is one
-for both, here and in `release.making`.
+The two differ in how they report progress and in what they do with the release. Charging, keeping answers and explaining errors are common
+to both, here and in `release.making`.
 """
 
 from __future__ import annotations
@@ -28,15 +28,21 @@ from dpsynth_core.store.faults import FIELD as HOME
 from dpsynth_core.store.faults import StoreFault
 
 BUNDLE = "release.zip"
-"""What a bundle is called."""
+"""File name of a bundle."""
 
 
 @dataclass(frozen=True)
 class Told:
-    """Who hears what. begins: called once nothing stands in the way any more, before the first record is read; may raise. note: takes lines
-    that anybody may read. privately: takes those for the curator alone, which depend on records. step: takes each step, and may raise to
-    end the run. kept: takes how many answers an interrupted run has, the name by which it can be recovered, and whether it goes on where
-    the same plan is made again for the same table."""
+    """The callbacks of a run.
+
+    Attributes:
+        begins: Called right before the first record is read; may raise.
+        note: Called with lines that anybody may read.
+        privately: Called with lines for the curator alone, which depend on records.
+        step: Called with each step; may raise to end the run.
+        kept: Called for an interrupted run with its number of answers, the name by which it can be recovered, and whether the same plan for
+            the same table continues it.
+    """
 
     begins: Callable[[], None]
     note: Callable[[str], None]
@@ -46,10 +52,20 @@ class Told:
 
 
 def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field: str = HOME, anew: bool = False) -> None:
-    """Make the release of a feasible plan and hand it over. place: of what it measures until then, and what errors call it; None where the
-    plan's population is charged, which has a place of its own. anew: charge it also where a run of it was interrupted and could go on.
+    """Make the release of a feasible plan and hand it over.
 
-    Raises InputError where nothing was read, so that nothing is spent, and ChargedError afterwards.
+    Args:
+        plan: The plan.
+        place: Path for the answers until the release is complete, also named in errors. None if the plan's population is charged, whose
+            answers have a place of their own.
+        told: Callbacks.
+        hand_over: Called with the release.
+        field: Name of the place in errors.
+        anew: Whether to charge the plan also where an interrupted run could continue.
+
+    Raises:
+        InputError: No record was read; nothing is spent.
+        ChargedError: Records were read; the charge stands.
     """
     if place is not None:
         check_used(plan.spec)
@@ -70,8 +86,10 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
 
 
 def _interrupted(plan: Plan) -> str | None:
-    """The run of this plan and table that was charged here last, began to read and has no release yet: its job is there until then. Runs of
-    the app and those that an office's ledger was charged for are not meant."""
+    """Return the latest run here that was charged for this plan and table, began to read, and has no release; None if there is none.
+
+    Its job exists until the release does. Runs of the app, and runs charged to an office's ledger, do not count.
+    """
     if elsewhere.configured() is not None:
         return None
     there = (run for run in charging.charged_before(plan) if spools.spool_file(run).exists())
@@ -88,7 +106,18 @@ def _make(
     field: str = HOME,
     goes_on: bool = False,
 ) -> None:
-    """run: "" where no ledger is charged. goes_on: it was interrupted, and what it kept is at `place`."""
+    """Make the release of a run.
+
+    Args:
+        plan: The plan.
+        place: Path of the answers.
+        run: Name in the ledger, or "" if no ledger is charged.
+        touch: Called right before the first record is read.
+        told: Callbacks.
+        hand_over: Called with the release.
+        field: Name of the place in errors.
+        goes_on: Whether the run was interrupted and `place` holds its answers.
+    """
     begun = False
 
     def spool_for(private: bool) -> Spool:
@@ -131,18 +160,25 @@ def _make(
 
 
 def _after_the_charge(error: Exception) -> ChargedError:
-    """Without the text of what is no message of ours, which could quote a record."""
+    """Return a ChargedError without the text of foreign exceptions, which could quote a record."""
     mistake = InputError("run", f"it failed with {faults.describe(error)}", "that is a mistake of the program: please report it")
     told = error if isinstance(error, InputError) else cause_of(error) or mistake
     return ChargedError(told.field, told.problem, told.remedy)
 
 
 def finish(kept: Kept, place: Path, told: Told, answers: bool, hand_over: Callable[[Release, bool], None]) -> None:
-    """Finish the release of an interrupted run from what it kept at `place`, hand it over and forget what was kept. Reads no record and
-    charges nothing. answers: the noisy tables alone, also where rows could be made. `hand_over` also takes whether this installation made
-    it, so that its key may sign it: what was kept elsewhere could hold the answers of others.
+    """Finish the release of an interrupted run from its answers and hand it over. Reads no record and charges nothing.
 
-    Raises InputError where nothing can be made of it.
+    Args:
+        kept: The answers of the run.
+        place: Their path.
+        told: Callbacks.
+        answers: Whether to release noisy tables alone, even if rows could be made.
+        hand_over: Called with the release and whether this installation made it, so that its key may sign it; answers from another machine
+            could be forged.
+
+    Raises:
+        InputError: The answers make no release.
     """
     entry = _cited(kept.run, kept, told)
     made = recovery.recover(kept, told.step, answers)
@@ -155,8 +191,11 @@ def finish(kept: Kept, place: Path, told: Told, answers: bool, hand_over: Callab
 
 
 def _cited(run: str, of: Plan | Kept, told: Told) -> dict[str, Any]:
-    """What the release says of the ledger. A ledger that was lost meanwhile is no reason to lose the release too. Raises PlanDiffers where
-    another plan was charged."""
+    """Return what the release states of the ledger. A ledger that was lost meanwhile does not cost the release.
+
+    Raises:
+        PlanDiffers: The run was charged for another plan.
+    """
     if not run:
         return {}
     try:
@@ -169,8 +208,10 @@ def _cited(run: str, of: Plan | Kept, told: Told) -> dict[str, Any]:
 
 
 def signer_of(made: Release, note: Callable[[str], None]) -> Signer | None:
-    """What signs the bundle of a release that this installation made; None where no ledger was charged. No fault of the key is a reason to
-    lose a release that is paid for."""
+    """Return the signer for the bundle of a release that this installation made, or None if no ledger was charged.
+
+    A fault of the key does not cost a release that is paid for: it becomes a note.
+    """
     if not made.ledger:
         return None
     try:
