@@ -1,4 +1,4 @@
-"""Sums of a population's charges and the rest of its cap, in exact arithmetic.
+"""Sums of a population's charges and the rest of the cap, in exact arithmetic.
 
 rho adds up, and the cap in rho is the largest that gives its (epsilon, delta). Each charge names the accountant of its rho. If all charges
 are in GDP, so is their sum; otherwise the sum is in zCDP, which bounds every charge (`privacy.accountant`). Runs with steps that keep their
@@ -59,7 +59,7 @@ def caps_of(books: Iterable[Entry], population: str) -> list[tuple[int, Cap]]:
 
 
 def reservation(books: Sequence[Entry], run: str) -> Entry:
-    """Return the entry that charged a run. Raises BooksLost if there is no such entry."""
+    """Return the entry that charged a run. Raises BooksLost if that entry is missing."""
     for entry in books:
         if entry.kind == "reserve" and entry.run == run:
             return entry

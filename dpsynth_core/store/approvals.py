@@ -1,7 +1,7 @@
 """Four-eyes approvals: what a population demands before a plan runs or a release leaves, who approved it, and what waits.
 
-Demands and approvals are entries of the ledger. Nobody can approve their own work. A plan without its approval waits and reads no record:
-the worker asks right before it would read (`jobs.touch`).
+Demands and approvals are entries of the ledger. A person cannot approve their own work. A plan without its approval waits and reads no
+record: the worker asks right before it would read (`jobs.touch`).
 """
 
 from __future__ import annotations

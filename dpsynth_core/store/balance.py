@@ -123,7 +123,7 @@ def citation(run: str) -> dict[str, Any]:
     """Return what a release states of the ledger: its own entry, the unit that it protects, and the cap of its population.
 
     `earlier_caps` are caps that were replaced after charges existed; `restored` counts how often a person accepted a ledger that was not
-    whole; `rules` is the SHA-256 of the house rules at the time of the charge, if there were any.
+    whole; `rules` is the SHA-256 of the house rules at the time of the charge, if any.
 
     Raises:
         BooksLost: The ledger is not whole.

@@ -89,7 +89,7 @@ class Verification:
 
     Attributes:
         head: Its end, worth noting outside the installation.
-        problem: What is wrong and where, or "".
+        problem: The problem and its place, or "".
         restored: How often a person accepted a state of the chain.
         set_back: Numbers of entries that are dated before their predecessors.
     """

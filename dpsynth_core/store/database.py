@@ -170,7 +170,7 @@ def connect() -> Connection:
 
 
 def _there() -> Connection | None:
-    """Return a connection to the database, or None if there is no database yet."""
+    """Return a connection to the database, or None if the database does not exist yet."""
     return postgres.there() if postgres.address() else _open(home() / DATABASE) if (home() / DATABASE).exists() else None
 
 

@@ -50,7 +50,7 @@ class StoreFault(InputError):
 
 
 class InDoubt(StoreFault, ChargedError):
-    """The connection was lost during a commit, and nobody could be asked: the charge may stand. Nothing goes on."""
+    """The connection was lost during a commit, and the server could not be asked: the charge may stand. Nothing goes on."""
 
     def __init__(self, field: str) -> None:
         problem = "its server was lost while it wrote, so that it is not known whether that was kept"

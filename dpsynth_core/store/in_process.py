@@ -86,9 +86,9 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
 
 
 def _interrupted(plan: Plan) -> str | None:
-    """Return the latest run here that was charged for this plan and table, began to read, and has no release; None if there is none.
+    """Return the latest run here that was charged for this plan and table, began to read, and has no release; None without such a run.
 
-    Its job exists until the release does. Runs of the app, and runs charged to an office's ledger, do not count.
+    The job exists until the release does. Runs of the app, and runs charged to an office's ledger, do not count.
     """
     if elsewhere.configured() is not None:
         return None

@@ -1,18 +1,18 @@
 """The life of a job as transactions on its rows. If a process dies between two of them, the rows still tell what it did.
 
-A job is a number of points that processes work off. A release has one point and keeps its rows, a command is the same in the process of
-the command line, and a sweep has many points that several workers share and keeps their errors alone.
+A job is a number of points that worker processes carry out. A release has one point and keeps its rows; a command is a release made in the
+process of the command line; a sweep has many points, which several workers share, and keeps their errors alone.
 
     job     active -> done                      point   waiting -> running -> done | failed | cancelled | lost
               |---> stopping -> done                       ^----------'  (its worker died before it read anything private)
               `---> stopped -> active
 
-Where the table is private a job is charged as a whole when it is submitted, and given back if it ends before it was touched. What a
-point cost stays charged, so that one whose worker died after that is lost and never done again by itself.
+A job with a private table is charged as a whole when it is submitted, and refunded if it ends before it was touched. What a point cost
+stays charged, so a point whose worker died after reading is lost and never repeated by itself.
 
-`pump` judges what has died and starts what may start; it is idempotent and may be called by anyone at any time: at server start, at every
-poll of a page, by a worker that ends. Nothing here checks owners. A worker acts only while a row names its own pid and start time, so
-that one given up as dead can do no more harm.
+`pump` judges what has died and starts what may start. It is idempotent, and anyone may call it at any time: the server when it starts,
+every poll of a page, a worker that ends. Nothing here checks owners. A worker acts only while a row names its own pid and start time, so
+that a worker given up as dead can do no more harm.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ from dpsynth_core.store.times import age
 
 RELEASE, SWEEP, COMMAND = "release", "sweep", "command"
 MAX_ATTEMPTS = {RELEASE: 1, SWEEP: 3, COMMAND: 1}
-"""How many workers may die on a point that none of them began to read."""
+"""Number of workers that may die on a point before any of them began to read."""
 
 _AGAIN = {RELEASE: ("failed", "cancelled", "lost"), SWEEP: ("failed",)}
-"""The points that go on when their job is resumed."""
+"""States of the points that go on when their job is resumed."""
 
 HEARTBEAT_SECONDS = 2.0
 SILENCE_SECONDS = 60.0
-"""A worker that did not start, or that lives where we cannot look, is given up after this silence."""
+"""Seconds of silence after which a worker that did not start, or that lives where we cannot look, is given up."""
 GRACE_SECONDS = 5.0
-"""Between the polite signal and the one that cannot be refused."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 RESULT = "release"
-"""Folder of a complete release inside the run's folder; it appears whole, by a rename."""
+"""Folder of a complete release inside the run's folder. A rename makes it appear whole."""
 
 _CHARGING = {"reserve", "touch", "return"}
 _MINE = "pid = ? AND birth = ?"
@@ -65,7 +65,7 @@ _LOST_RUN = (
 
 _BUSY = "SELECT owner, kind, COUNT(*) AS busy FROM workers JOIN jobs ON jobs.id = job GROUP BY owner, kind"
 _TURN_SECONDS = 60.0
-"""A worker of a sweep makes way for somebody else's after so long."""
+"""Seconds after which a worker of a sweep makes way for another person's sweep."""
 
 
 class NotMine(RuntimeError):
@@ -74,8 +74,21 @@ class NotMine(RuntimeError):
 
 @dataclass(frozen=True)
 class Job:
-    """What is submitted. project: None for a command. document: the spec or the sweep as JSON. rho: what it charges, 0 if nothing.
-    forecasts: seconds, one for each point. workers: how many processes may share them. memory_mb: that each is expected to need."""
+    """A job as it is submitted.
+
+    Attributes:
+        id: Identifier.
+        owner: The person who submits it.
+        project: Its project, None for a command.
+        kind: RELEASE, SWEEP or COMMAND.
+        document: The spec or the sweep as JSON.
+        digest: Digest of the document.
+        population: The charged population.
+        rho: Its charge, 0 if nothing is charged.
+        forecasts: Forecast seconds of each point.
+        workers: Number of processes that may share the job.
+        memory_mb: Forecast memory of each process.
+    """
 
     id: str
     owner: str
@@ -91,8 +104,14 @@ class Job:
 
 
 def submit(db: Connection, job: Job, charge: Charge | None) -> None:
-    """Reserve what it charges and let it wait, both or neither. Raises CapExceeded, UnitDiffers, BooksLost, and InputError for an
-    owner who may not run it."""
+    """Reserve the charge and queue the job, both or neither.
+
+    Raises:
+        CapExceeded: The cap leaves too little.
+        UnitDiffers: The population has another unit of privacy.
+        BooksLost: The ledger is not whole.
+        InputError: The owner may not run it.
+    """
     roles.check(db, job.owner, Act.RUN)
     if charge is not None:
         ledger.reserve(db, job.owner, charge)
@@ -109,8 +128,15 @@ def submit(db: Connection, job: Job, charge: Charge | None) -> None:
 
 
 def started_meanwhile(db: Connection, job: Job, seen: Collection[str] | None) -> str | None:
-    """The id of a job of the same project and document that is not among those in `seen`, which the curator knew of when deciding: it was
-    started in a second tab, or by a second click. None where there is no such job, or `seen` is not known."""
+    """Return the id of a job of the same project and document that is not in `seen`, or None.
+
+    It was started in a second tab or by a second click.
+
+    Args:
+        db: Connection.
+        job: The job to compare with.
+        seen: Jobs that the curator knew of when deciding; None if that is unknown.
+    """
     if seen is None:
         return None
     rows = db.execute(
@@ -123,7 +149,7 @@ def started_meanwhile(db: Connection, job: Job, seen: Collection[str] | None) ->
 
 
 def work_here(db: Connection, job: str) -> None:
-    """This process is the worker of a job with one point, from the transaction on that submits it."""
+    """Make this process the worker of a job with one point, in the transaction that submits the job."""
     worker = new_id()
     db.execute(
         "INSERT INTO workers (id, job, pid, birth, place, started, heartbeat) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -133,7 +159,7 @@ def work_here(db: Connection, job: str) -> None:
 
 
 def claim(job: str) -> Row:
-    """Take one of the places that were made for workers of this job. Raises NotMine if there is none left."""
+    """Take one of the places made for workers of this job. Raises NotMine if no place is left."""
     with transaction() as db:
         changed = db.execute(
             "UPDATE workers SET pid = ?, birth = ?, place = ?, heartbeat = ?"
@@ -146,7 +172,7 @@ def claim(job: str) -> Row:
 
 
 def beat(job: str) -> None:
-    """Record that the worker is alive. Raises NotMine when the job is no longer its own."""
+    """Record that the worker is alive. Raises NotMine if the job was given to other workers."""
     with transaction() as db:
         if db.execute(f"UPDATE workers SET heartbeat = ? WHERE job = ? AND {_MINE}", (now(), job, *_me())).rowcount != 1:
             raise NotMine
@@ -154,9 +180,13 @@ def beat(job: str) -> None:
 
 @contextmanager
 def beating(job: str, on_loss: Callable[[], None] = lambda: os.killpg(os.getpgid(0), signal.SIGKILL)) -> Iterator[None]:
-    """While the body runs, say every few seconds, on a thread of its own, that this process works on the job. on_loss: what to do once it
-    should no longer, for the work was given to others: end this process and its children at once. A process that a person started in a
-    terminal may not end its group."""
+    """Report every few seconds, on a thread of its own, that this process works on the job, while the body runs.
+
+    Args:
+        job: Id of the job.
+        on_loss: Called once the job was given to other workers. By default it ends this process and its children at once; a process that a
+            person started in a terminal may not end its group.
+    """
     ended = threading.Event()
 
     def go_on() -> None:
@@ -178,7 +208,11 @@ def beating(job: str, on_loss: Callable[[], None] = lambda: os.killpg(os.getpgid
 
 
 def take(job: str) -> int | None:
-    """The number of the next point, now this worker's; None when nothing waits, the job is being stopped, or another person has a turn."""
+    """Take the next point for this worker.
+
+    Returns:
+        Its number, or None if no point waits, the job is being stopped, or another person has a turn.
+    """
     with transaction() as db:
         mine = _job_of(db, job)
         row = db.execute("SELECT number FROM points WHERE job = ? AND state = 'waiting' ORDER BY number LIMIT 1", (job,)).fetchone()
@@ -193,7 +227,7 @@ def take(job: str) -> int | None:
 
 
 def _turn_is_over(db: Connection, job: Row) -> bool:
-    """Whether a sweep of another person, at which nobody works, has waited while this one did."""
+    """Return whether another person's sweep without a worker has waited during this job's turn."""
     began = db.execute("SELECT started FROM workers WHERE id = ?", (_worker(db, job["id"]),)).fetchone()["started"]
     if job["kind"] != SWEEP or age(began) < _TURN_SECONDS:
         return False
@@ -202,8 +236,13 @@ def _turn_is_over(db: Connection, job: Row) -> bool:
 
 
 def touch(job: str) -> None:
-    """Make the charge final, before the first record is read. Raises NotMine if the job may not go on, InputError if its plan has to
-    be approved first, and what the ledger raises where no charge of it stands, whatever its row says."""
+    """Make the charge final, before the first record is read.
+
+    Raises:
+        NotMine: The job may not go on.
+        InputError: The plan needs an approval first.
+        StoreFault: The ledger has no standing charge of the job, even if its row claims one.
+    """
     with transaction() as db:
         row = _job_of(db, job)
         if row["state"] != "active":
@@ -215,7 +254,7 @@ def touch(job: str) -> None:
 
 
 def record(job: str, content: Mapping[str, Any]) -> bool:
-    """Store what an event of a run says. True if the run is being stopped."""
+    """Store an event of a run. Return whether the run is being stopped."""
     with transaction() as db:
         row = _job_of(db, job)
         number = db.execute("SELECT COUNT(*) FROM events WHERE job = ?", (job,)).fetchone()[0]
@@ -224,7 +263,7 @@ def record(job: str, content: Mapping[str, Any]) -> bool:
 
 
 def give(job: str, number: int, state: str, error: str = "", outcome: Mapping[str, Any] | None = None) -> None:
-    """Store the result of a point. A trial that failed on the private table is lost: to repeat it would cost again."""
+    """Store the result of a point. A trial that failed on the private table is lost, because repeating it would cost again."""
     with transaction() as db:
         row = _job_of(db, job)
         if state == "failed" and row["kind"] == SWEEP and row["touched"]:
@@ -240,7 +279,7 @@ def give(job: str, number: int, state: str, error: str = "", outcome: Mapping[st
 
 
 def refuse(job: str, error: str) -> None:
-    """Give up all points that wait: the table is not the one that was submitted."""
+    """Give up all waiting points, because the table is not the one that was submitted."""
     with transaction() as db:
         _job_of(db, job)
         db.execute("UPDATE points SET state = 'failed', error = ?, finished = ? WHERE job = ? AND state = 'waiting'", (error, now(), job))
@@ -248,7 +287,7 @@ def refuse(job: str, error: str) -> None:
 
 
 def leave(job: str) -> None:
-    """This process works on the job no longer."""
+    """Record that this process no longer works on the job."""
     with transaction() as db:
         db.execute(f"DELETE FROM workers WHERE job = ? AND {_MINE}", (job, *_me()))
         _cancel_if_alone(db, job)
@@ -282,7 +321,9 @@ def reconcile(db: Connection) -> None:
 
 
 def ask_to_stop(job: str) -> None:
-    """Cancel: a job without a process at once, another by SIGTERM (`reconcile` kills it after the grace). What has ended stays as it is."""
+    """Cancel a job: at once if it has no process, otherwise by SIGTERM (`reconcile` kills it after the grace). Finished points stay as they
+    are.
+    """
     with transaction() as db:
         state = db.execute("SELECT state FROM jobs WHERE id = ?", (job,)).fetchone()["state"]
         if state not in ("active", "stopping"):
@@ -297,8 +338,10 @@ def ask_to_stop(job: str) -> None:
 
 
 def stop(job: str) -> None:
-    """Stop a job at once and wait until its workers are gone. A sweep's points wait again, but for those that began to read a private
-    table; a run ends as cancelled."""
+    """Stop a job at once and wait until its workers are gone.
+
+    The points of a sweep wait again, except those that began to read a private table. A run ends as cancelled.
+    """
     with transaction() as db:
         row = db.execute("SELECT * FROM jobs WHERE id = ?", (job,)).fetchone()
         if row["state"] not in ("active", "stopping"):
@@ -323,7 +366,7 @@ def stop(job: str) -> None:
 
 
 def resume(db: Connection, owner: str, job: str) -> None:
-    """Let a job go on that was stopped or has ended. Raises InputError for an owner who may not run it."""
+    """Continue a stopped or ended job. Raises InputError for an owner who may not run it."""
     roles.check(db, owner, Act.RUN)
     kind = db.execute("SELECT kind FROM jobs WHERE id = ?", (job,)).fetchone()["kind"]
     marks = ", ".join("?" for _ in _AGAIN[kind])
@@ -333,20 +376,20 @@ def resume(db: Connection, owner: str, job: str) -> None:
 
 
 def remove(job: str) -> None:
-    """Forget a job that has ended or ends with this; its ledger entries stay."""
+    """Delete a job that has ended or ends with this call; its ledger entries stay."""
     with transaction() as db:
         db.execute("DELETE FROM jobs WHERE id = ?", (job,))
 
 
 def kind_of(job: str) -> str | None:
-    """RELEASE, SWEEP or COMMAND; None where there is no such job any more."""
+    """Return RELEASE, SWEEP or COMMAND, or None if the job no longer exists."""
     with reading() as db:
         row = db.execute("SELECT kind FROM jobs WHERE id = ?", (job,)).fetchone()
     return None if row is None else str(row["kind"])
 
 
 def end_charged(db: Connection) -> None:
-    """End every job that is charged, and give nothing back: after the books were lost nobody knows what it has read."""
+    """End every charged job without a refund: after the ledger was lost, what they have read is unknown."""
     db.execute("UPDATE jobs SET touched = 1 WHERE charged = 1 AND state != 'done'")
     for job in db.execute("SELECT * FROM jobs WHERE charged = 1 AND (state != 'done' OR kind = 'sweep' AND touched = 1)").fetchall():
         db.execute("DELETE FROM workers WHERE job = ?", (job["id"],))
@@ -368,8 +411,11 @@ def jobs_of(project: str) -> list[str]:
 
 
 def queue(db: Connection) -> list[Row]:
-    """The jobs that have more open points than workers, as they start: each person has a turn before anybody has a second one, and whoever
-    has a worker has had one. Of the same turn first who has waited longest since the last one, then the older job."""
+    """Return the jobs with more open points than workers, in the order in which they start.
+
+    Each person has a turn before any person has a second turn; a person with a worker has had one. Within a turn, the person who has waited
+    longest since the last turn comes first, then the older job.
+    """
     turns = Counter({(row["owner"], row["kind"]): row["busy"] for row in db.execute(_BUSY)})
     latest = dict(tuple(row) for row in db.execute("SELECT owner, MAX(started) FROM points JOIN jobs ON jobs.id = job GROUP BY owner"))
     ordered: list[tuple[int, str, int, Row]] = []
@@ -382,7 +428,7 @@ def queue(db: Connection) -> list[Row]:
 
 
 def _start_next(db: Connection, runs: int) -> Row | None:
-    """Make a place for one more worker, if there is work and room for it."""
+    """Make a place for one more worker, if there is work and room. Return its job, or None."""
     full, books = set[str](), cache(lambda: chain.entries_in(db))
     busy = db.execute(_BUSY).fetchall()
     for job in queue(db):
@@ -403,8 +449,11 @@ def _start_next(db: Connection, runs: int) -> Row | None:
 
 
 def _fits(db: Connection, job: Row) -> bool:
-    """Whether one more worker of it has memory beside those of its kind, by their forecasts; alone it always has. A sweep, which may go on
-    for hours, keeps no run waiting: how many workers it has follows from what was free when it was started."""
+    """Return whether the memory suffices for one more worker of the job beside those of its kind, by their forecasts.
+
+    A job that runs alone always fits. A sweep, which may take hours, delays no run: its number of workers follows from the memory that was
+    free when it started.
+    """
     needed = db.execute("SELECT memory_mb FROM needs WHERE job = ?", (job["id"],)).fetchone()
     beside = "SELECT COALESCE(SUM(memory_mb), 0) FROM workers JOIN needs USING (job) JOIN jobs ON jobs.id = job WHERE kind = ?"
     taken = db.execute(beside, (job["kind"],)).fetchone()[0]
@@ -417,14 +466,14 @@ def _launch(job: str) -> None:
 
 
 def _lives(worker: Row) -> bool:
-    """Whether the process that a row names is alive, as far as this machine can tell."""
+    """Return whether the process that a row names is alive, as far as this machine can tell."""
     if worker["pid"] is not None and worker["place"] == processes.place():
         return processes.birth(worker["pid"]) == worker["birth"]
     return age(worker["heartbeat"] or worker["started"]) < SILENCE_SECONDS
 
 
 def _bury(db: Connection, job: Row, worker: Row) -> None:
-    """A worker is gone: its death counts against the point that it held, or against the next one, which it would have taken."""
+    """Count a worker's death against the point that it held, or against the next point, which it would have taken."""
     point = db.execute(
         "SELECT * FROM points WHERE job = ? AND (state = 'waiting' OR state = 'running' AND worker = ?) ORDER BY state, number LIMIT 1",
         (job["id"], worker["id"]),
@@ -439,7 +488,7 @@ def _bury(db: Connection, job: Row, worker: Row) -> None:
 
 
 def _judge(db: Connection, job: Row, point: Row, fate: str) -> None:
-    """What becomes of a point whose worker is gone. fate: of that worker, in words."""
+    """Set the state of a point whose worker is gone. `fate` says in words how the worker ended."""
     run = job["kind"] != SWEEP
     if _has_release(job):
         state, error = "done", ""
@@ -464,7 +513,7 @@ def _has_release(job: Row) -> bool:
 
 
 def _cancel_if_alone(db: Connection, job: str) -> None:
-    """Cancel what waits in a job that is being stopped, once it has no worker."""
+    """Cancel the waiting points of a stopping job once it has no worker."""
     if db.execute("SELECT state FROM jobs WHERE id = ?", (job,)).fetchone()["state"] == "stopping" and not _workers(db, job):
         db.execute("UPDATE points SET state = 'cancelled', finished = ? WHERE job = ? AND state = 'waiting'", (now(), job))
         _end_if_finished(db, job)
@@ -480,7 +529,7 @@ def _end_if_finished(db: Connection, job: str) -> bool:
 
 
 def _close(db: Connection, job: str, state: str, how: str) -> None:
-    """Give the reservation back of a job that never touched its private table."""
+    """Close a job, and return its reservation if it never touched its private table."""
     row = db.execute("SELECT * FROM jobs WHERE id = ?", (job,)).fetchone()
     db.execute("UPDATE jobs SET state = ?, finished = ? WHERE id = ?", (state, now() if state == "done" else None, job))
     if not row["touched"] and row["state"] not in ("done", "stopped") and _entries_of(db, job) & _CHARGING == {"reserve"}:
@@ -488,13 +537,16 @@ def _close(db: Connection, job: str, state: str, how: str) -> None:
 
 
 def _entries_of(db: Connection, job: str) -> set[str]:
-    """The kinds of a job's entries in the ledger. Its row is in no chain: who can write the database could say there what they like.
-    Not through an index, which the chain does not hold either."""
+    """Return the kinds of a job's entries in the ledger.
+
+    The job's row is in no chain, so a person who can write the database could alter it. The search uses no index, because the chain does
+    not cover indices either.
+    """
     return {row["kind"] for row in db.execute("SELECT kind FROM ledger NOT INDEXED WHERE run = ?", (job,))}
 
 
 def _job_of(db: Connection, job: str) -> Row:
-    """The job of which this process is a worker. Raises NotMine."""
+    """Return the job that this process works on. Raises NotMine."""
     row = db.execute(
         f"SELECT * FROM jobs WHERE id = ? AND EXISTS (SELECT 1 FROM workers WHERE job = jobs.id AND {_MINE})", (job, *_me())
     ).fetchone()
@@ -504,7 +556,7 @@ def _job_of(db: Connection, job: str) -> Row:
 
 
 def _worker(db: Connection, job: str) -> str:
-    """The id of this process among the workers of its job."""
+    """Return the id of this process among the workers of its job."""
     return str(db.execute(f"SELECT id FROM workers WHERE job = ? AND {_MINE}", (job, *_me())).fetchone()["id"])
 
 
@@ -517,5 +569,5 @@ def _open_points(db: Connection, job: str) -> int:
 
 
 def _me() -> tuple[int, str | None]:
-    """pid and start of this process."""
+    """Return pid and start time of this process."""
     return os.getpid(), processes.birth(os.getpid())

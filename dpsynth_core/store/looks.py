@@ -16,7 +16,9 @@ from dpsynth_core.store.tables import owned
 
 
 def record(owner: str, project: str, look: Look) -> None:
-    """Note a look before anything of it is shown. Raises InputError if the owner has no such project or may not look, and StoreFault."""
+    """Record a look before any part of what it shows is visible. Raises InputError if the owner has no such project or may not look, and
+    StoreFault.
+    """
     with reading() as db:
         roles.check(db, owner, Act.LOOK)
         rules.check_look(chain.entries_in(db))
@@ -29,23 +31,23 @@ def record(owner: str, project: str, look: Look) -> None:
 
 
 def add(db: Connection, project: str, look: Look) -> None:
-    """The same inside a transaction that checked the project."""
+    """Record a look inside a transaction that has checked the project."""
     db.execute("INSERT INTO looks (project, look, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (project, look, now()))
 
 
 def changed(db: Connection, project: str) -> None:
-    """Note that the domain becomes another one: if it was compared with the records, what was seen may be in it."""
+    """Record that the domain changes: if it was compared with the records, the new domain may contain what was seen."""
     if COMPARED in taken(db, project):
         add(db, project, CHANGED)
 
 
 def of(owner: str, project: str) -> tuple[Look, ...]:
-    """The looks of a project so far. Raises InputError if the owner has no such project."""
+    """Return the looks of a project so far. Raises InputError if the owner has no such project."""
     with reading() as db:
         owned(db, "project", owner, project)
         return taken(db, project)
 
 
 def taken(db: Connection, project: str) -> tuple[Look, ...]:
-    """The same as this connection sees it."""
+    """Return the looks of a project as this connection sees them."""
     return ordered(row["look"] for row in db.execute("SELECT look FROM looks WHERE project = ?", (project,)))

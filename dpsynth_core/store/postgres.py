@@ -1,9 +1,9 @@
-"""The database of the store on a PostgreSQL server, which `DPSYNTH_DATABASE` names: tables, rules and statements are those of SQLite.
+"""The store's database on a PostgreSQL server, which `DPSYNTH_DATABASE` names. Tables, rules and statements are those of SQLite.
 
-A transaction that writes locks the ledger's table first, so that one writes at a time, as SQLite lets them, from whatever machine. A commit
-whose answer was lost is asked for again by the entry that it wrote. What else the server says is not repeated: it may quote a row. The
-trigger of a rule has its condition and words from the text for SQLite; it looks through the table and no index, and none switches it off by
-accident.
+A writing transaction locks the ledger's table first, so that one transaction writes at a time, as with SQLite, also from several machines.
+If the answer to a commit is lost, a search for the entry that it wrote tells its outcome. Other messages of the server are not repeated,
+because they may quote a row. The trigger of a rule takes its condition and words from the text for SQLite; it searches the table and no
+index, and nothing switches it off by accident.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from dpsynth_core.store.faults import BooksLost, InDoubt, StoreFault
 
 VARIABLE = "DPSYNTH_DATABASE"
 _MAKING = 4_931_772
-"""The lock of who makes the tables; any number."""
+"""Number of the advisory lock held while the tables are created; any number would do."""
 _WAITING: list[tuple[tuple[str, int], Any]] = []
 _MOST_WAITING = 4
-"""Connections that are kept open for the next transactions, with their address and process."""
+"""Largest number of connections kept open for later transactions, with their address and process."""
 _HERE = "SELECT set_config('search_path', relnamespace::regnamespace::text, true) FROM pg_class WHERE oid = to_regclass('ledger');"
-"""The schema of the tables is all that who writes, and the rules, look through, whatever role and database are set to."""
+"""Statement that sets the search path to the schema of the tables alone, regardless of the settings of role and database."""
 _WRITE = f"""
 BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '30s';
 LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE; {_HERE} {NEWEST}
@@ -40,10 +40,13 @@ SET quote_all_identifiers = off; SELECT (pg_catalog.current_schemas(true))[1] = 
     SELECT FROM pg_namespace, aclexplode(nspacl) WHERE nspname = ANY (current_schemas(false)) AND privilege_type = 'CREATE'
     AND grantee NOT IN (nspowner, (SELECT oid FROM pg_roles WHERE rolname = current_user)))
 """
-"""Whatever role and database are set to: each digit of a number is read, no pause ends a transaction, and hidden rows are an error. At the
-end, whether the server's own names come first, and whether others may make more."""
+"""Statements that fix what role and database may have set: every digit of a number is read, no pause ends a transaction, and hidden rows
+are an error. The last query tells whether the server's own names come first, and whether others may create more.
+"""
 _MARK = "SELECT (SELECT obj_description(oid, 'pg_class') FROM pg_class WHERE relname = 'ledger' AND pg_table_is_visible(oid))"
-"""By a search, not by to_regclass: a session remembers that a name led nowhere, also when another has made it meanwhile."""
+"""Query for the mark of the tables' version. It searches the catalogue instead of calling to_regclass, because a session remembers that a
+name led nowhere, also after another session has created it.
+"""
 _IIF = "CREATE FUNCTION iif(boolean, text, text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT CASE WHEN $1 THEN $2 ELSE $3 END';"
 _TRIGGER = re.compile(
     r"CREATE TRIGGER (\w+) BEFORE (\w+) ON (\w+)\s+(?:WHEN (.*?)\s)?BEGIN SELECT RAISE\(ABORT, ('.*?')\); END;", flags=re.DOTALL
@@ -83,8 +86,9 @@ UNION ALL SELECT 'function', proname, proname, format('CREATE OR REPLACE FUNCTIO
         format('DROP FUNCTION %I(%s)', proname, pg_get_function_identity_arguments(pg_proc.oid))
     FROM pg_proc JOIN pg_language ON pg_language.oid = prolang WHERE pronamespace = (SELECT place FROM ours LIMIT 1)
 """
-"""As `connection.CATALOGUE`: beside what SQLite has, functions of the rules, and what hides rows, adds those of others or does something
-else than is asked."""
+"""Query for all parts of the database (`connection.CATALOGUE`), with functions of the rules, and with objects that hide rows, add foreign
+rows or change what a statement does.
+"""
 _VERSION = f"SELECT COALESCE(substring(({_MARK}) FROM '^dpsynth ([0-9]+)$')::int, -1)"
 _SAYS = {
     "BEGIN IMMEDIATE": _WRITE,
@@ -110,16 +114,16 @@ _SAID = {
     "55P03": ("another program holds its database for half a minute", "end that, and try again"),
 }
 _BEFORE_OURS = ("its search_path puts other names before the server's own", "set it back for the role and the database")
-"""A table may stand for the catalogue then, and hide what was changed."""
+"""Problem and remedy if a foreign name comes before the server's own; a table could stand for the catalogue then and hide changes."""
 _BY_OTHERS = ("others may create in its schema, and what they make acts as this program", "take that right from them (docs/office.md)")
 _NO_SERVER = ("its server does not answer, or does not let this program in", "see whether it runs, and check address and password")
 _FAILED = ("its server could not do what was asked", "see its own log for why")
 _DAMAGED = ("42P01", "42703", "42804", "42809", "42883", "XX001", "XX002")
-"""A table is not as it was made, or its file is not."""
+"""SQLSTATE codes of a table that is not as this program made it, or whose file is damaged."""
 
 
 def address() -> str:
-    """What is configured; "" for SQLite. Raises InputError for no address of PostgreSQL, and for one with a password."""
+    """Return the configured address, or "" for SQLite. Raises InputError for an invalid address and for one with a password."""
     if not (text := os.environ.get(VARIABLE, "")):
         return ""
     try:
@@ -134,7 +138,9 @@ def address() -> str:
 
 
 def _is_far(place: SplitResult) -> bool:
-    """Whether a server may be reached over a network, and by whoever pretends to be it. A name without a dot is a container's."""
+    """Return whether the server is reached over a network, where another machine could pretend to be it. A name without a dot is a
+    container's.
+    """
     stated = dict(parse_qsl(place.query))
     if stated.get("sslmode") == "verify-full":
         return False
@@ -145,7 +151,7 @@ def _is_far(place: SplitResult) -> bool:
 
 
 def there() -> Connection | None:
-    """An open connection, unless the database has no tables of this program yet."""
+    """Return an open connection, or None if the database has no tables of this program yet."""
     connection = Connection()
     if connection.read_mark() is None:
         connection.close()
@@ -154,7 +160,7 @@ def there() -> Connection | None:
 
 
 def make(schema: str, version: int) -> None:
-    """Tables and rules in an empty database, all or none of them. Raises StoreFault where there are others."""
+    """Create tables and rules in an empty database, all or nothing. Raises StoreFault if there are other tables."""
     with closing(Connection()) as db:
         db.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock({_MAKING})")
         if db.read_mark() is None:  # else another process was first
@@ -163,7 +169,12 @@ def make(schema: str, version: int) -> None:
 
 
 class Connection:
-    """As `connection.Connection`. Raises StoreFault, and BooksLost where tables are not those that this program makes."""
+    """A connection with the interface of `connection.Connection`.
+
+    Raises:
+        StoreFault: The server cannot be used.
+        BooksLost: Tables are not those that this program makes.
+    """
 
     def __init__(self) -> None:
         self._place, self._newest = address(), None
@@ -185,7 +196,7 @@ class Connection:
             return cursor
 
     def close(self) -> None:
-        """What was not committed is rolled back. The connection waits for the next use, unless some wait already."""
+        """Roll back what was not committed, and keep the connection for the next use unless enough are waiting."""
         with suppress(Exception):
             self._raw.rollback()
         if self._raw.info.transaction_status or len(_WAITING) >= _MOST_WAITING:  # it was lost, or a signal ended a statement
@@ -194,13 +205,13 @@ class Connection:
             _WAITING.append(((self._place, os.getpid()), self._raw))
 
     def executescript(self, schema: str) -> None:
-        """Make tables and rules as this server has them now, where nobody else sees them, until this is closed."""
+        """Create tables and rules as this server would create them now, invisible to others, until the connection is closed."""
         place = f"aside_{secrets.token_hex(8)}"
         self.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; CREATE SCHEMA {place}; SET LOCAL search_path = {place}")
         self.execute(f"{_IIF} {_tables(schema)} {_rules(schema)}")
 
     def read_mark(self) -> str | None:
-        """What marks the version of the tables that are there by now."""
+        """Return the mark of the version of the tables that exist by now."""
         with self._explained():
             mark: str | None = self._raw.execute(_MARK).fetchone()[0]
             return mark
@@ -221,7 +232,7 @@ class Connection:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """What the server says by a number, in our words; mistakes of this program as they are."""
+        """Turn the server's error codes into messages of ours; let mistakes of this program pass."""
         try:
             import psycopg
         except ImportError:
@@ -241,7 +252,7 @@ class Connection:
 
 
 def _opened() -> Any:
-    """A connection: one that waits, unless it was lost meanwhile or leads elsewhere."""
+    """Return a connection: a waiting one, unless it was lost meanwhile or leads elsewhere."""
     import psycopg
 
     while _WAITING:
@@ -267,8 +278,10 @@ def _opened() -> Any:
 
 
 def _is_kept(written: _Row) -> bool | None:
-    """Whether the ledger has an entry whose writer's connection was lost; None where nobody knows. Not by the number of its transaction:
-    after a crash the server gives that to another one."""
+    """Return whether the ledger has an entry whose writer's connection was lost, or None if that is unknown.
+
+    The number of its transaction does not tell: after a crash the server gives the number to another transaction.
+    """
     try:
         with closing(_opened()) as other:
             other.execute(_WRITE)  # waits until that writer has ended
@@ -279,7 +292,7 @@ def _is_kept(written: _Row) -> bool | None:
 
 
 def _lost(error: Exception) -> bool:
-    """Whether the server is not there any more, or says that it ends the connection."""
+    """Return whether the server is gone, or says that it ends the connection."""
     return (getattr(error, "sqlstate", None) or "")[:2] in ("", "08", "57")
 
 
@@ -306,7 +319,7 @@ def _tables(schema: str) -> str:
 
 
 def _triggers(schema: str) -> Iterator[tuple[str, str, str, str]]:
-    """Name, event, table and function of each rule. In PostgreSQL a table can also be emptied at once."""
+    """Yield name, event, table and function of each rule. PostgreSQL can also empty a table at once, which a rule refuses."""
     for name, event, table, stated, words in _TRIGGER.findall(schema):
         condition = re.sub(r"(rho (?:>|!=)) 0\b", r"\1 CAST(0 AS DOUBLE PRECISION)", stated)  # else an operator of others fits better
         refusal = f"IF {condition or 'true'} THEN RAISE EXCEPTION {words} USING ERRCODE = 'integrity_constraint_violation'; END IF;"
@@ -317,7 +330,7 @@ def _triggers(schema: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _rules(schema: str) -> str:
-    """Statements that put the rules in force, whatever stood in their place."""
+    """Return statements that put the rules in force, replacing any others."""
     whole = "SET search_path FROM CURRENT SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off"
     return f"{_HERE} " + " ".join(
         f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql {whole} AS $${body}$$;"
@@ -329,7 +342,9 @@ def _rules(schema: str) -> str:
 
 
 def _kept(parameters: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] | Mapping[str, Any]:
-    """Without NUL in texts, which PostgreSQL cannot keep. An entry of the ledger with one is refused: it would read as another."""
+    """Return the parameters without NUL in texts, which PostgreSQL cannot keep. A ledger entry with NUL is refused, because it would read
+    back differently.
+    """
     if isinstance(parameters, Mapping):
         return dict(zip(parameters, _kept([*parameters.values()]), strict=True))
     return [value.replace("\0", "\ufffd") if isinstance(value, str) else value for value in parameters]
@@ -337,7 +352,7 @@ def _kept(parameters: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] | Mapp
 
 @lru_cache
 def _translated(sql: str) -> str:
-    """A statement for SQLite with the marks of parameters that psycopg knows, and nothing for what sets SQLite up."""
+    """Return a statement for SQLite with psycopg's parameter marks, and nothing for statements that set SQLite up."""
     if sql.startswith("PRAGMA"):
         return _marking(stated[1]) if (stated := re.fullmatch(r"PRAGMA user_version = (\d+)", sql)) else ""
     return re.sub(r"(?<!:):([a-z_]+)", r"%(\1)s", sql.replace("?", "%s")).replace(" NOT INDEXED", "")

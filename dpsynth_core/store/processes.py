@@ -39,7 +39,7 @@ def launch(module: str, argument: str) -> None:
 
 
 def birth(pid: int) -> str | None:
-    """When the process was started, in clock ticks since boot; None if there is none or it is a zombie."""
+    """Return when the process was started, in clock ticks since boot; None if it does not exist or is a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -49,7 +49,7 @@ def birth(pid: int) -> str | None:
 
 
 def place() -> str:
-    """The boot and pid namespace in which this process' pids mean something."""
+    """Return the boot and pid namespace in which this process's pids are valid."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:  # some sandboxes hide it

@@ -31,16 +31,16 @@ from dpsynth_core.store.tables import REACHED, owned
 
 MAX_DRAFT_BYTES = 64 << 20
 MAX_UPLOAD_BYTES = 1 << 30
-"""The limit of a file sent through the browser; larger data is named by its path."""
+"""Largest size of a file sent through the browser; larger data is named by its path."""
 QUOTA_GB = 10
-"""Of all that a person who signed in has sent and not deleted, unless `DPSYNTH_UPLOADS_GB` says otherwise."""
+"""Largest total size of undeleted uploads of a person who signed in, unless `DPSYNTH_UPLOADS_GB` sets another."""
 
 Shelf = Literal["uploads", "members", "public"]
 SHELVES: tuple[Shelf, ...] = ("uploads", "members", "public")
-"""The private table, a second one that belongs to it, and public uploads are kept apart, so that none can replace another."""
+"""Folders for the private table, a second table that belongs to it, and public uploads, so that no file can replace one of another kind."""
 
 _ERASED = ".erased"
-"""How a file beside a project's folder ends that names the jobs of the project, which was deleted: it goes last."""
+"""Ending of a file beside the folder of a deleted project. It names the project's jobs and is deleted last."""
 _CHUNK = 1 << 20
 _DOMAIN = "domain"
 T = TypeVar("T")
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Project:
-    """revision counts the saves; a page that saves on top of an older one is told so."""
+    """A project. `revision` counts the saves; saving on top of an older revision raises StaleDraft."""
 
     id: str
     owner: str
@@ -64,14 +64,21 @@ class StaleDraft(InputError):
 
 
 def list(owner: str) -> tuple[Project, ...]:
-    """The projects that the owner has or shares, the last changed first."""
+    """Return the projects that the owner has or shares, last changed first."""
     with reading() as db:
         rows = db.execute(f"SELECT * FROM projects WHERE id IN {REACHED} ORDER BY updated DESC, id", (owner, owner))
         return tuple(_project(row) for row in rows)
 
 
 def create(owner: str, name: str, draft: Mapping[str, Any] | None = None, looked: Iterable[Look] = ()) -> Project:
-    """A new project with an empty draft, or the given one. looked: before that draft was made, in the project that it is from."""
+    """Create a project.
+
+    Args:
+        owner: The person who creates it.
+        name: Its name.
+        draft: Its draft, empty by default.
+        looked: Looks taken in the project that the draft comes from.
+    """
     project = Project(new_id(), owner, _checked_name(name), {}, 0, now(), now())
     text = _draft_text(draft or {})
     with transaction() as db:
@@ -87,13 +94,23 @@ def create(owner: str, name: str, draft: Mapping[str, Any] | None = None, looked
 
 
 def load(owner: str, project: str) -> Project:
-    """Raises InputError if the owner has no such project."""
+    """Return a project. Raises InputError if the owner has no such project."""
     with reading() as db:
         return _project(owned(db, "project", owner, project))
 
 
 def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | None = None) -> Project:
-    """Replace the draft. With `revision`, only if it is still the stored one; otherwise raises StaleDraft and changes nothing."""
+    """Replace the draft.
+
+    Args:
+        owner: The person who saves.
+        project: Id of the project.
+        draft: The new draft.
+        revision: The revision that was edited, or None to save over any.
+
+    Raises:
+        StaleDraft: The stored revision is another one; nothing changes.
+    """
     text = _draft_text(draft)
     with transaction() as db:
         roles.check(db, owner, Act.PREPARE)
@@ -115,8 +132,13 @@ def rename(owner: str, project: str, name: str) -> Project:
 
 
 def delete(owner: str, project: str) -> None:
-    """Remove the project with its draft, uploads, runs, sweeps and results: one's own, or as administrator that of a person who has left.
-    Active runs are stopped first; the ledger keeps its entries. Raises InputError."""
+    """Remove a project with its draft, uploads, runs, sweeps and results.
+
+    The owner may, and an administrator for a person who has left. Active runs are stopped first; the ledger keeps its entries.
+
+    Raises:
+        InputError: The person may not delete it.
+    """
     with reading() as db:
         sharing.check_settles(db, owner, project)
     gone = False
@@ -130,8 +152,17 @@ def delete(owner: str, project: str) -> None:
 
 
 def erase(db: Connection, who: str, project: str, why: str = "") -> bool:
-    """Delete the rows of anybody's project, unless a job of it is under way; whether it was done. `remove_erased` deletes its files.
-    who: by whom the ledger says it was deleted. why: as it says that."""
+    """Delete the rows of a project unless one of its jobs is under way. `remove_erased` deletes its files.
+
+    Args:
+        db: Connection.
+        who: The person whom the ledger names for the deletion.
+        project: Id of the project.
+        why: Reason in the ledger.
+
+    Returns:
+        Whether the rows were deleted.
+    """
     of_project = db.execute("SELECT id, state FROM jobs WHERE project = ?", (project,)).fetchall()
     if any(job["state"] in ("active", "stopping") for job in of_project):
         return False
@@ -145,8 +176,10 @@ def erase(db: Connection, who: str, project: str, why: str = "") -> bool:
 
 
 def remove_erased() -> None:
-    """Delete the files of projects that were erased, also where the process that did it was killed. A folder without a row is not enough:
-    a database that was lost has none."""
+    """Delete the files of erased projects, also if the process that erased them was killed.
+
+    A folder without a row does not suffice: a database that was lost has no rows.
+    """
     with reading() as db:
         kept = {row["id"] for row in db.execute("SELECT id FROM projects")}
     for mark in (path for path in (home() / "projects").glob(f"*{_ERASED}") if path.stem not in kept):
@@ -191,7 +224,7 @@ def upload(
 
 
 def _left(owner: str, projects: Iterable[str], but: Path) -> float:
-    """Bytes that the owner of these projects may still send, a file aside that is replaced."""
+    """Return the bytes that the owner of these projects may still send, not counting a file that is replaced."""
     text = os.environ.get("DPSYNTH_UPLOADS_GB", "")
     if owner == LOCAL_OWNER and not text:
         return math.inf
@@ -201,14 +234,17 @@ def _left(owner: str, projects: Iterable[str], but: Path) -> float:
 
 
 def uploads(owner: str, project: str, shelf: Shelf = "uploads") -> tuple[Path, ...]:
-    """The uploaded files, by name."""
+    """Return the paths of the uploaded files, by name."""
     load(owner, project)
     directory = project_folder(project) / shelf
     return tuple(sorted(path for path in directory.glob("*") if not path.name.startswith("."))) if directory.exists() else ()
 
 
 def replace_upload(owner: str, project: str, name: str, content: BinaryIO, look_at: Callable[[Path], T], shelf: Shelf = "uploads") -> T:
-    """Keep a file under the project in place of all others; what `look_at` makes of it. If that raises InputError, the file is not kept."""
+    """Keep a file under the project in place of all others, and return the result of `look_at`.
+
+    If `look_at` raises InputError, the file is not kept.
+    """
     path = upload(owner, project, name, content, shelf=shelf)
     try:
         seen = look_at(path)
@@ -239,7 +275,7 @@ def check_reach(owner: str, project: str, spec: Spec) -> None:
 
 
 def _domains(draft: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Of its table, and of the second one where there is one."""
+    """Return the domains of a draft's first and second table."""
     return draft.get(_DOMAIN), (draft.get("members") or {}).get(_DOMAIN)
 
 
@@ -265,7 +301,7 @@ def _checked_name(name: str) -> str:
 
 
 def _safe_name(name: str) -> str:
-    """The last part of a file name from a browser, without anything that could leave the folder or hide the file."""
+    """Return the last part of a file name from a browser, without anything that could leave the folder or hide the file."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     cleaned = "".join(c for c in last if c.isprintable()).lstrip(". ").strip()
     stem, dot, suffix = cleaned.rpartition(".")

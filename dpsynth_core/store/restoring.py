@@ -1,9 +1,8 @@
-"""Accept books that are not whole: what a person does, with a reason, after the database was lost, damaged, put back from a copy or
-changed.
+"""Acceptance of a ledger that is not whole: a person's decision, with a reason, after the database was lost, damaged, replaced or changed.
 
-No program can know what was charged then, so nothing is charged until a person has decided. The decision is an entry of the chain and every
-later release says that there was one. Nor can it know what jobs have read: those that are charged end and stay charged. An export of the
-ledger brings back what it has and the database lacks.
+No program can know what was charged then, so nothing is charged until a person has decided. The decision is an entry of the chain, and
+every later release states it. Nor can a program know what jobs have read: charged jobs end and stay charged. An export of the ledger
+brings back entries that the database lacks.
 """
 
 from __future__ import annotations
@@ -27,10 +26,20 @@ _OF_ROWS = ("table", "constraint")
 
 
 def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
-    """Make the books usable as they are, and record who accepted what; the new head.
+    """Make the ledger usable as it is, and record who accepted what.
 
-    What cannot be read of the database is set aside, not deleted. Raises InputError without a reason, for an export that is not whole or
-    belongs to another ledger, and where nothing has to be accepted.
+    Unreadable parts of the database are set aside, not deleted.
+
+    Args:
+        owner: The person who accepts.
+        reason: Reason in writing.
+        export: Entries of an export, to bring back.
+
+    Returns:
+        The new head.
+
+    Raises:
+        InputError: The reason is missing, the export is not whole or belongs to another ledger, or nothing has to be accepted.
     """
     private_directory(head.head_file().parent)
     check_reason("--reason", reason, "why the books may go on as they are (it is kept in the ledger)")
@@ -57,8 +66,11 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
 
 
 def _database() -> tuple[list[str], tuple[Entry, ...]]:
-    """Make sure that there is a database that can be opened. What was wrong with the one before, and its ledger, if that is whole and the
-    database had to be set aside."""
+    """Make sure that a database can be opened.
+
+    Returns:
+        What was wrong with the one before, and its ledger if that is whole and the database had to be set aside.
+    """
     problem, entries = _look()
     if not problem:
         return [], ()
@@ -73,7 +85,7 @@ def _database() -> tuple[list[str], tuple[Entry, ...]]:
 
 
 def _look() -> tuple[str, tuple[Entry, ...]]:
-    """What is wrong with the database, and the entries of its ledger as far as they can be read."""
+    """Return what is wrong with the database, and the entries of its ledger as far as they can be read."""
     entries: tuple[Entry, ...] = ()
     try:
         with database.reading() as db:
@@ -84,7 +96,7 @@ def _look() -> tuple[str, tuple[Entry, ...]]:
 
 
 def _add(db: Connection, export: Sequence[Entry]) -> int:
-    """Write what an export has beyond the end of the chain; how many entries that is."""
+    """Write the entries of an export beyond the end of the chain. Return their number."""
     present = chain.entries_in(db)
     common = min(len(present), len(export))
     if tuple(export[:common]) != present[:common]:
@@ -97,7 +109,7 @@ def _add(db: Connection, export: Sequence[Entry]) -> int:
 
 
 def _rebuild() -> None:
-    """Make again what follows from the tables and this program: indices, triggers and views. What is wrong with tables stays."""
+    """Create indices, triggers and views again. Faults of the tables stay."""
     with explained(), closing(database.connect()) as connection, database.suspecting(connection):
         connection.execute("BEGIN IMMEDIATE")
         for part in reversed(in_order(database.parts(connection))):
@@ -111,8 +123,7 @@ def _rebuild() -> None:
 
 
 def _anew() -> None:
-    """A database without content in place of one that cannot be used, whose file is set aside and not deleted. Raises StoreFault for one
-    on a server."""
+    """Create an empty database in place of an unusable one, whose file is set aside. Raises StoreFault for a database on a server."""
     place, aside = home() / database.DATABASE, f"lost-{now().replace(':', '')}"
     for path in [] if postgres.address() else [place, *database.beside(place)]:
         if path.exists():

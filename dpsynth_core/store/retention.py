@@ -1,7 +1,7 @@
-"""How long projects and uploads are kept: the days that an administrator stated, in the ledger. Then they are deleted for good.
+"""Retention of projects and uploads: the number of days that an administrator set in the ledger. Afterwards they are deleted for good.
 
-A project counts from its last change or run, an upload from the day on which it was sent. What a run uses stays until the run has ended.
-The ledger keeps its charges.
+A project's days count from its last change or run, an upload's from its sending. Files in use by a run stay until the run has ended. The
+ledger keeps its charges.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _LATEST = (
 
 
 def days() -> int:
-    """For how long; 0 where nothing ends."""
+    """Return the days until deletion; 0 for never."""
     return _stated()[0]
 
 
 def state(owner: str, many: int) -> None:
-    """Keep projects and uploads for so many days from now on; 0 for ever. Raises InputError."""
+    """Set the days until projects and uploads are deleted; 0 for never. Raises InputError."""
     if not 0 <= many <= MOST_DAYS:
         raise InputError("days", f"{many:,} is outside 0 to {MOST_DAYS:,}", "state how many, or 0 to delete nothing")
     with transaction() as db:
@@ -42,7 +42,7 @@ def state(owner: str, many: int) -> None:
 
 
 def expire() -> None:
-    """Delete what is older, and what is left of what was deleted. Can be called at any time. Raises StoreFault, after all were tried."""
+    """Delete what is past its days, and the remains of earlier deletions. Raises StoreFault after all deletions were tried."""
     many, who = _stated()
     failed: StoreFault | None = None
     with reading() as db:
@@ -75,7 +75,7 @@ def _expire(db: Connection, who: str, project: str, many: int) -> None:
 
 
 def _stated() -> tuple[int, str]:
-    """The days, and who stated them."""
+    """Return the days, and the person who set them."""
     with reading() as db:
         row = db.execute("SELECT note, curator FROM ledger WHERE kind = ? ORDER BY number DESC LIMIT 1", (KIND,)).fetchone()
     return (int(row["note"].split()[0]), str(row["curator"])) if row else (0, "")

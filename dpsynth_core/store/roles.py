@@ -1,7 +1,7 @@
-"""Who may do what: one table of roles and acts, asked by everything in the store that acts for a person.
+"""Permissions: one table of roles and acts, which everything in the store that acts for a person asks.
 
-Which roles a person has is the door's to say, each time it lets the person in (`greet`). The person who runs the installation, with the
-token or on the command line, has all of them; an owner whom no door has greeted has none.
+The sign-in tells which roles a person has, each time it admits the person (`greet`). The person who runs the installation, with the token
+or on the command line, has all roles; an owner who never signed in has none.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Role(StrEnum):
 
 
 class Act(StrEnum):
-    """What a role is needed for. Everybody who may come in reads the ledger, the guide, and what waits for approval."""
+    """Acts that need a role. Everybody who is admitted reads the ledger, the guide, and what waits for approval."""
 
     PREPARE = "prepare a release"
     LOOK = "look at private records"
@@ -52,12 +52,23 @@ MAY: Mapping[Role, frozenset[Act]] = MappingProxyType(
 )
 EVERY = frozenset(Role)
 SIGNED_IN_SECONDS = 3600
-"""For how long a sign-in counts, by the provider's date of it."""
+"""Seconds for which a sign-in counts, from the provider's date."""
 
 
 def greet(owner: str, name: str, roles: Collection[Role], signed_in: str) -> None:
-    """Note who was let in: what to call the person (hostile text), with which roles, and when the provider said so. What it said later
-    stays. What others offered of what is theirs, while they were away, is offered no more. Raises StoreFault."""
+    """Record an admitted person.
+
+    Later statements of the provider stay in force. Projects that others offered during the person's absence are no longer offered.
+
+    Args:
+        owner: Id of the person.
+        name: Name of the person (hostile text).
+        roles: Roles of the person.
+        signed_in: Date of the provider's statement.
+
+    Raises:
+        StoreFault: The store cannot be written.
+    """
     said = (name, " ".join(sorted(roles)), signed_in)
     with reading() as db:
         row = db.execute("SELECT name, roles, seen FROM people WHERE owner = ?", (owner,)).fetchone()
@@ -69,14 +80,14 @@ def greet(owner: str, name: str, roles: Collection[Role], signed_in: str) -> Non
 
 
 def check_present(db: Connection, owner: str) -> None:
-    """Raises InputError unless the person's last sign-in still counts."""
+    """Raise InputError unless the person's last sign-in still counts."""
     row = db.execute("SELECT seen FROM people WHERE owner = ?", (owner,)).fetchone()
     if owner != LOCAL_OWNER and (row is None or age(row["seen"]) >= SIGNED_IN_SECONDS):
         raise InputError("token", "its person did not sign in within the hour", "sign in at the office's server, and do it again")
 
 
 def may(owner: str, act: Act) -> bool:
-    """Whether a role of the person is enough."""
+    """Return whether a role of the person permits the act."""
     if owner == LOCAL_OWNER:  # without a look at the disk: pages ask at every view
         return True
     with reading() as db:
@@ -84,19 +95,19 @@ def may(owner: str, act: Act) -> bool:
 
 
 def allowed(db: Connection, owner: str, act: Act) -> bool:
-    """The same as this connection sees it."""
+    """Return whether a role of the person permits the act, as this connection sees it."""
     return any(act in MAY[role] for role in of(db, owner))
 
 
 def check(db: Connection, owner: str, act: Act) -> None:
-    """Raises InputError unless a role of the person is enough."""
+    """Raise InputError unless a role of the person permits the act."""
     if not allowed(db, owner, act):
         needed = " or ".join(role for role in Role if act in MAY[role])
         raise InputError("role", f"yours does not let you {act}", f"ask a person who has the role {needed}")
 
 
 def of(db: Connection, owner: str) -> frozenset[Role]:
-    """The roles of a person."""
+    """Return the roles of a person."""
     if owner == LOCAL_OWNER:
         return EVERY
     row = db.execute("SELECT roles FROM people WHERE owner = ?", (owner,)).fetchone()
@@ -104,12 +115,12 @@ def of(db: Connection, owner: str) -> frozenset[Role]:
 
 
 def one_person(db: Connection, first: str, second: str) -> bool:
-    """Whether two owners are the same person as far as their names say: an account of another provider, or one that was made anew."""
+    """Return whether two owners are the same person by their names: an account at another provider, or a renewed one."""
     named = {row["owner"]: row["name"] for row in db.execute("SELECT owner, name FROM people WHERE owner IN (?, ?)", (first, second))}
     return first == second or (bool(named.get(first)) and named[first] == named.get(second))
 
 
 def names() -> Mapping[str, str]:
-    """What to call the people who have come in, by owner (hostile text)."""
+    """Return the names of all people who were admitted, by owner (hostile text)."""
     with reading() as db:
         return {row["owner"]: row["name"] for row in db.execute("SELECT owner, name FROM people")}

@@ -1,7 +1,7 @@
-"""The rules of the house: what every plan of this installation keeps, in one file beside the ledger.
+"""The house rules: conditions that every plan of this installation must meet, in one file beside the ledger.
 
-The ledger has who put them in force, when and why, with the SHA-256 of the file, so that no other file counts; each later release names it.
-A plan that breaks a rule is refused before anything of its table is read. Without rules everything is allowed.
+The ledger records who put them in force, when and why, with the SHA-256 of the file, so that no other file counts; each later release names
+it. A plan that breaks a rule is refused before its table is read. Without rules every plan is allowed.
 """
 
 from __future__ import annotations
@@ -33,9 +33,20 @@ _ASK = "change the plan, or ask who keeps the rules"
 
 
 class Rules(Part):
-    """What is allowed; None allows all. data: kinds of tables, as specs call them. queries: whether a table may be the answer of a query.
-    person_column: whether a plan must have one. looks: whether anything private is shown without noise. criteria: kinds of conditions of
-    which each plan has one that must be met. approve: what a second person approves, of every population."""
+    """House rules; None allows everything.
+
+    Attributes:
+        version: Version of the document.
+        largest_epsilon: Largest epsilon of a plan.
+        largest_delta: Largest delta of a plan.
+        data: Allowed kinds of tables, named as in specs.
+        queries: Whether a table may be the answer of a query.
+        person_column: Whether a plan must name a column of persons.
+        looks: Whether anything private is shown without noise.
+        mechanisms: Allowed mechanisms.
+        criteria: Kinds of criteria of which each plan has one that must be met.
+        approve: Stages that a second person approves, for every population.
+    """
 
     version: Literal[1] = 1
     largest_epsilon: float | None = Field(default=None, gt=0)
@@ -50,7 +61,7 @@ class Rules(Part):
 
 
 def read(text: str) -> Rules:
-    """Raises InputError for what are no rules."""
+    """Return the rules of a text. Raises InputError for a text that holds no rules."""
     from dpsynth_core.claims.criteria.registry import KINDS as CRITERIA
     from dpsynth_core.mechanisms.graphical.households import Households  # these take a second to load
     from dpsynth_core.mechanisms.registry import MECHANISMS
@@ -72,7 +83,7 @@ def read(text: str) -> Rules:
 
 
 def put_in_force(owner: str, text: str, reason: str) -> str:
-    """Let these rules count from now on; the SHA-256 of their file. Raises InputError."""
+    """Put rules in force from now on. Return the SHA-256 of their file. Raises InputError."""
     check_reason("--reason", reason, "why these rules are put in force (it is kept in the ledger)")
     content = (json.dumps(read(text).model_dump(), indent=1) + "\n").encode()
     digest = sha256(content).hexdigest()
@@ -86,12 +97,12 @@ def put_in_force(owner: str, text: str, reason: str) -> str:
 
 
 def newest(books: Sequence[Entry]) -> str:
-    """The SHA-256 of the rules at the end of these entries; "" for none."""
+    """Return the SHA-256 of the rules at the end of these entries, or ""."""
     return next((entry.spec for entry in reversed(books) if entry.kind == KIND), "")
 
 
 def in_force(books: Sequence[Entry]) -> Rules:
-    """The rules that the ledger names. Raises StoreFault where the file is another one."""
+    """Return the rules that the ledger names. Raises StoreFault if the file is another one."""
     if not (digest := newest(books)):
         return Rules()
     with explained():
@@ -103,7 +114,7 @@ def in_force(books: Sequence[Entry]) -> Rules:
 
 
 def check(spec: Spec) -> None:
-    """Raises InputError that names the first rule which a plan breaks. Reads nothing of its table."""
+    """Raise InputError that names the first rule a plan breaks. Reads nothing of its table."""
     rules = in_force(chain.entries())
     check_price(rules, spec.budget.epsilon, spec.budget.delta, spec.unit.person_column)
     if rules.data is not None and spec.data.kind not in rules.data:
@@ -118,7 +129,7 @@ def check(spec: Spec) -> None:
 
 
 def check_price(rules: Rules, epsilon: float, delta: float, person_column: str | None) -> None:
-    """The rules that a charge alone shows. Raises InputError."""
+    """Raise InputError for the first rule broken that a charge alone shows."""
     if rules.largest_epsilon is not None and epsilon > rules.largest_epsilon:
         raise _broken(f"epsilon is at most {rules.largest_epsilon:g}, and this one is {epsilon:g}")
     if rules.largest_delta is not None and delta > rules.largest_delta:
@@ -128,7 +139,7 @@ def check_price(rules: Rules, epsilon: float, delta: float, person_column: str |
 
 
 def check_look(books: Sequence[Entry]) -> None:
-    """Raises InputError where nothing private is shown."""
+    """Raise InputError if the rules forbid showing anything private."""
     if not in_force(books).looks:
         raise _broken("nothing of a private table is shown without noise")
 

@@ -39,10 +39,23 @@ ACTIVE = ("queued", "running", "cancelling")
 
 @dataclass(frozen=True)
 class Run:
-    """state: queued | running | cancelling | done | failed | cancelled | lost. error: for people, "" if there is nothing to say.
-    sealed: the spec's document, with the path.
+    """A run of a plan.
 
-    touched: records were (about to be) read, so the charge is final. Times are UTC ISO 8601 or None.
+    Attributes:
+        id: Identifier.
+        owner: The person who started it.
+        project: Its project.
+        sealed: The spec's document, with the path.
+        digest: Digest of the plan.
+        population: The charged population.
+        rho: Its charge.
+        state: queued, running, cancelling, done, failed, cancelled or lost.
+        touched: Whether records were (about to be) read, so that the charge is final.
+        created: Time, UTC in ISO 8601.
+        started: Time or None.
+        heartbeat: Time of the last sign of life, or None.
+        finished: Time or None.
+        error: Message for people, or "".
     """
 
     id: str
@@ -62,21 +75,30 @@ class Run:
 
     @cached_property
     def spec(self) -> Spec:
-        """What was sealed. Raises InputError for a document that this version cannot read."""
+        """The sealed spec. Raises InputError for a document that this version cannot read."""
         return Spec.from_json(json.loads(self.sealed))
 
     @property
     def active(self) -> bool:
-        """Not in a final state: worth polling."""
+        """True in a state that is not final, so that polling is worthwhile."""
         return self.state in ACTIVE
 
 
 def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = None) -> str:
-    """Check the spec, reserve its budget and queue it; the run's id. The looks that the project has taken are sealed with it.
+    """Check the spec, reserve its budget and queue it. The looks that the project has taken are sealed with it.
 
-    seen: the project's runs that the curator knew of when deciding. If there is another one of the very same spec, it was started since
-    then, in a second tab or by a second click: its id is returned, and nothing is charged again.
-    Raises InputError, CapExceeded and CapacityError among them; then nothing is spent.
+    Args:
+        owner: The person who submits.
+        project: Id of the project.
+        spec: The spec.
+        seen: The project's runs that the curator knew of when deciding. Another run of the very same spec was started since, in a second
+            tab or by a second click: its id is returned, and nothing is charged again.
+
+    Returns:
+        The run's id.
+
+    Raises:
+        InputError: The spec cannot be run; nothing is spent. CapExceeded and CapacityError are such errors.
     """
     from dpsynth_core.release import synthesis  # brings the mechanisms with it: only needed here, not to look at runs
 
@@ -103,13 +125,13 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
 
 
 def get(owner: str, run: str) -> Run:
-    """Raises InputError if the owner has no such run."""
+    """Return a run. Raises InputError if the owner has no such run."""
     with reading() as db:
         return _run(owned(db, "run", owner, run))
 
 
 def list(owner: str, project: str | None = None) -> tuple[Run, ...]:
-    """The runs of a project that the owner has or shares, or of all of them, the newest first."""
+    """Return the runs of a project that the owner has or shares, or of all such projects, newest first."""
     with reading() as db:
         among = f"project IN {REACHED} AND project = COALESCE(?, project)"
         rows = db.execute(f"SELECT * FROM runs WHERE {among} ORDER BY created DESC, id", (owner, owner, project))
@@ -117,7 +139,7 @@ def list(owner: str, project: str | None = None) -> tuple[Run, ...]:
 
 
 def queue_position(owner: str, run: str) -> int:
-    """How many runs, of all owners, start before this queued one; 0 if it is the next or not queued."""
+    """Return how many runs, of all owners, start before this queued run; 0 if it is next or not queued."""
     with reading() as db:
         owned(db, "run", owner, run)
         waiting = [job["id"] for job in jobs.queue(db) if job["kind"] == jobs.RELEASE]
@@ -125,9 +147,9 @@ def queue_position(owner: str, run: str) -> int:
 
 
 def cancel(owner: str, run: str) -> None:
-    """Stop a run. One that never touched data costs nothing; another stays charged. Final runs stay as they are.
+    """Stop a run. A run that never touched data is refunded; another stays charged. Final runs stay as they are.
 
-    A worker that ignores the request is killed by the first `pump` after the grace.
+    The first `pump` after the grace kills a worker that ignores the request.
     """
     get(owner, run)
     jobs.ask_to_stop(run)
@@ -149,7 +171,7 @@ def delete(owner: str, run: str) -> None:
 
 
 def events(owner: str, run: str) -> tuple[Progress, ...]:
-    """What the run has said so far, oldest first; without the cells of its measurements."""
+    """Return the events of the run so far, oldest first, without the cells of its measurements."""
     with reading() as db:
         owned(db, "run", owner, run)
         rows = db.execute("SELECT content FROM events WHERE job = ? ORDER BY number", (run,))
@@ -157,14 +179,15 @@ def events(owner: str, run: str) -> tuple[Progress, ...]:
 
 
 def can_keep(run: Run) -> bool:
-    """Whether it ended early, after it had measured something that was kept."""
+    """Return whether the run ended early after it had stored measurements."""
     return run.touched and run.state in ("cancelled", "failed", "lost") and spools.holds_answers(run.id)
 
 
 def keep(owner: str, run: str) -> None:
-    """Let a worker make a release of what a run measured that ended early: noisy tables, no rows. Costs nothing.
+    """Make a release of the measurements of a run that ended early: noisy tables, no rows. Costs nothing.
 
-    Raises InputError for a run that kept nothing, or has not ended.
+    Raises:
+        InputError: The run stored nothing, or has not ended.
     """
     if not can_keep(get(owner, run)):
         raise InputError("run", "there is nothing to keep of it", "choose a run that ended after it had measured something")
@@ -174,12 +197,12 @@ def keep(owner: str, run: str) -> None:
 
 
 def release(owner: str, run: str) -> Release:
-    """The release of a run that is done. Raises InputError for any other."""
+    """Return the release of a finished run. Raises InputError for any other run."""
     return releases.load(_result(owner, run))
 
 
 def to_look_at(owner: str, run: str) -> Release:
-    """The same, with its rows. Raises InputError also where it needs an approval first, and where the owner may not."""
+    """Return the release with its rows, for viewing. Raises InputError if it needs an approval first, or the owner may not view it."""
     made = release(owner, run)
     with reading() as db:
         roles.check(db, owner, Act.DOWNLOAD)
@@ -188,7 +211,7 @@ def to_look_at(owner: str, run: str) -> Release:
 
 
 def to_take_away(owner: str, run: str) -> Release:
-    """The same, for a download. Raises InputError also where it needs a reason first."""
+    """Return the release for a download. Raises InputError if it needs an approval or a reason first."""
     made = to_look_at(owner, run)
     if made.withheld:
         remedy = "write on the Results page why it is published all the same"
@@ -197,14 +220,14 @@ def to_take_away(owner: str, run: str) -> Release:
 
 
 def note_download(owner: str, run: str, what: str) -> None:
-    """Keep in the ledger that the person takes a file of the release. what: its kind, such as "bundle". Raises StoreFault."""
+    """Record in the ledger that the person takes a file of the release. `what` is its kind, such as "bundle". Raises StoreFault."""
     about = get(owner, run)
     with transaction() as db:
         acts.record(db, owner, acts.DOWNLOAD, f"{what} of run {run}", population=about.population, spec=about.digest)
 
 
 def approve(owner: str, run: str, stage: str, reason: str) -> None:
-    """As `approvals.approve`. A release that needs a reason to be published is approved with it. Raises InputError."""
+    """Approve a stage of a run (`approvals.approve`). A release that needs a reason is approved with that reason. Raises InputError."""
     with reading() as db:
         row = db.execute("SELECT owner FROM runs WHERE id = ?", (run,)).fetchone()
     if stage == approvals.RELEASE and row is not None and release(row["owner"], run).withheld:
@@ -213,10 +236,11 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
 
 
 def explain(owner: str, run: str, reason: str) -> None:
-    """Keep why the release of a run is published although a criterion that must be met is not, or was not measured: it becomes part of the
+    """Record why the release of a run is published although a required criterion is not met or was not measured. It becomes part of the
     release.
 
-    Raises InputError for what is no reason, for a release that needs none, and as `release`.
+    Raises:
+        InputError: The text does not qualify as a reason, the release needs no reason, or the run has no release.
     """
     with reading() as db:
         roles.check(db, owner, Act.RUN)
@@ -236,7 +260,7 @@ def explain(owner: str, run: str, reason: str) -> None:
 
 
 def times_of(owner: str, run: str) -> Zoned[Times] | None:
-    """How long a run that is done took, curator-only; None of one that was finished later. Raises InputError as `release`."""
+    """Return how long a finished run took, curator-only; None for a run that was finished later. Raises InputError as `release`."""
     return times.read(_result(owner, run))
 
 

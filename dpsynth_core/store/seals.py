@@ -1,7 +1,7 @@
-"""What the ledger keeps of the fingerprint of a table, or of two: sealed with a secret key, and another one for each run.
+"""Sealed fingerprints of tables for the ledger: hashed with a secret key, differently for each run.
 
-The key is made once and stays in the home directory: without it nobody can test a guessed table against the ledger, nor see whether two
-runs had the same one.
+The key is made once and stays in the home directory. Without the key it is impossible to test a guessed table against the ledger, or to see
+whether two runs had the same table.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ LOST = "its fingerprint.key is missing, empty or cut off, so that no file that w
 
 
 def seal(fingerprint: str, run: str) -> str:
-    """What the ledger keeps of a fingerprint: another one for each run, so that only the key shows which runs had the same file."""
+    """Return the sealed fingerprint of a run's table. Only the key shows which runs had the same file."""
     return seals(fingerprint, [run])[0]
 
 
 def seals(fingerprint: str, runs: Iterable[str]) -> list[str]:
-    """The same for many runs. Of two tables, each has a seal of its own, as if it were alone; there is a space between them."""
+    """Return the sealed fingerprint for each of the runs. Two tables have a seal each, with a space between them."""
     secret, tables = key(), fingerprint.split(" ")
     return [" ".join(hmac.new(secret, f"{run} {one}".encode(), sha256).hexdigest() for one in tables) for run in runs]
 
 
 def new_key() -> None:
-    """A key in place of one that is lost. What was sealed with the old one is not recognised any more."""
+    """Make a key in place of a lost one. Fingerprints sealed with the old key are not recognised any more."""
     with private_file(key_file()) as stream:
         stream.write(secrets.token_bytes(KEY_BYTES))
 
 
 def key_is_sound() -> bool:
-    """Whether the key is there and whole, or need not be there yet."""
+    """Return whether the key exists and is whole, or need not exist yet."""
     if key_file().exists():
         return key_file().stat().st_size == KEY_BYTES
     with reading() as db:  # the database comes first: a key without one tells of a loss
@@ -46,7 +46,7 @@ def key_is_sound() -> bool:
 
 
 def key() -> bytes:
-    """The secret of this home, made before the first charge. Raises BooksLost where it is gone or is none."""
+    """Return the secret of this home, made before the first charge. Raises BooksLost if it is gone or invalid."""
     if not key_is_sound():
         raise BooksLost(LOST)
     path = key_file()

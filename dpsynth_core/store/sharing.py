@@ -1,6 +1,8 @@
-"""Who works on a project beside its owner: people whom the owner named. A project is its owner's alone until then, and every act of this
-is in the ledger. What a person may do by role stays as it is. A person to whom it is offered becomes its owner by taking it over. An
-administrator offers or deletes the projects of people who have left."""
+"""Sharing of projects: the people whom an owner named to work on a project, and offers to take one over.
+
+At first a project is its owner's alone. Every act of sharing is in the ledger. Sharing changes no role. A person becomes the owner by
+taking over a project that is offered. An administrator offers or deletes the projects of people who have left.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +19,22 @@ from dpsynth_core.store.tables import owned
 from dpsynth_core.store.times import DAY, age
 
 LEFT_DAYS = 30
-"""A person who did not sign in for so long counts as one who has left."""
+"""Days without sign-in after which a person counts as having left."""
 _LAST = "COALESCE(seen, updated) AS last"
-"""When the owner came last; of one who never signed in at this server, when the project was worked on."""
+"""SQL for the owner's last sign-in; for a person who never signed in at this server, the project's last change."""
 _WHOSE = "FROM projects LEFT JOIN people ON people.owner = projects.owner"
 
 
 @dataclass(frozen=True)
 class Left:
-    """A person who has left. name: what they were called (hostile text). seen: when they signed in last; "" where nobody knows. projects:
-    their ids."""
+    """A person who has left.
+
+    Attributes:
+        owner: Id of the person.
+        name: Name of the person (hostile text).
+        seen: Date of the last sign-in, or "" if unknown.
+        projects: Ids of the person's projects.
+    """
 
     owner: str
     name: str
@@ -36,7 +44,13 @@ class Left:
 
 @dataclass(frozen=True)
 class Offer:
-    """name: of the project (hostile text). owner: whose it is."""
+    """An offered project.
+
+    Attributes:
+        project: Id of the project.
+        name: Name of the project (hostile text).
+        owner: Its owner.
+    """
 
     project: str
     name: str
@@ -44,22 +58,27 @@ class Offer:
 
 
 def candidates(owner: str) -> Mapping[str, str]:
-    """What to call the others who may work on projects, by owner (hostile text)."""
+    """Return the names of the other people who may work on projects, by owner (hostile text)."""
     with reading() as db:
         known = db.execute("SELECT owner, name FROM people WHERE owner != ? ORDER BY name", (owner,)).fetchall()
         return {row["owner"]: row["name"] for row in known if roles.allowed(db, row["owner"], Act.PREPARE)}
 
 
 def people(owner: str, project: str) -> tuple[str, ...]:
-    """With whom a project is shared. Raises InputError where the owner cannot see it."""
+    """Return the people with whom a project is shared. Raises InputError if the owner cannot see the project."""
     with reading() as db:
         owned(db, "project", owner, project)
         return _people(db, project)
 
 
 def share(owner: str, project: str, with_whom: Collection[str]) -> None:
-    """From now on with these people and nobody else. What others started in it is the owner's from then on; its charge keeps their name.
-    Raises InputError for another person's project, and for new people who may not work on one."""
+    """Share a project with exactly these people.
+
+    Jobs that others started in it are the owner's from then on; the charge keeps the name of the person who made it.
+
+    Raises:
+        InputError: The project is another person's, or a new person may not work on projects.
+    """
     with transaction() as db:
         before = set(_people(db, project))
         new, out = sorted({*with_whom} - before), sorted(before - {*with_whom})
@@ -76,8 +95,13 @@ def share(owner: str, project: str, with_whom: Collection[str]) -> None:
 
 
 def offer(owner: str, project: str, to: str) -> None:
-    """Ask another person to become its owner; until they take it over, all stays as it is. It is offered to one person: an offer before is
-    taken back, and to nobody, where `to` is "". Raises InputError as `share`, and as `check_settles`."""
+    """Offer a project to another person, who becomes its owner by taking it over.
+
+    Until then nothing changes. An earlier offer is taken back; `to` = "" withdraws the offer.
+
+    Raises:
+        InputError: As `share` and `check_settles`.
+    """
     with transaction() as db:
         settled = check_settles(db, owner, project)
         roles.check(db, owner, Act.SETTLE if settled else Act.SHARE)
@@ -92,21 +116,26 @@ def offer(owner: str, project: str, to: str) -> None:
 
 
 def offered_to(project: str) -> str:
-    """The person to whom it is offered; "" for nobody."""
+    """Return the person to whom the project is offered, or ""."""
     with reading() as db:
         row = db.execute("SELECT person FROM offers WHERE project = ?", (project,)).fetchone()
         return row["person"] if row and any(one.project == project for one in _offers(db, row["person"])) else ""
 
 
 def offers(person: str) -> Sequence[Offer]:
-    """What is offered to a person: by its owner, or by an administrator while the owner has not come back."""
+    """Return the projects offered to a person, by the owner or by an administrator while the owner has not come back."""
     with reading() as db:
         return _offers(db, person)
 
 
 def answer(person: str, project: str, take: bool) -> None:
-    """Take over a project with all that was started in it, alone: its owner sees it no more, nor does whom they shared it with. Or do not,
-    and all stays as it is. Raises InputError where it is not offered to the person any more."""
+    """Take over an offered project with everything started in it, or decline.
+
+    After a takeover neither the former owner nor the people with whom it was shared see the project. Declining changes nothing.
+
+    Raises:
+        InputError: The project is not offered to the person any more.
+    """
     with transaction() as db:
         roles.check(db, person, Act.PREPARE)
         offer = next((one for one in _offers(db, person) if one.project == project), None)
@@ -131,7 +160,7 @@ def _offers(db: Connection, person: str) -> list[Offer]:
 
 
 def left(who: str) -> Sequence[Left]:
-    """The people who have left and have projects, to an administrator. Raises InputError."""
+    """Return the people who have left and own projects, for an administrator. Raises InputError."""
     with reading() as db:
         roles.check(db, who, Act.SETTLE)
         rows = db.execute(f"SELECT id, projects.owner, people.name, seen, {_LAST} {_WHOSE} ORDER BY id").fetchall()
@@ -140,7 +169,11 @@ def left(who: str) -> Sequence[Left]:
 
 
 def check_settles(db: Connection, who: str, project: str) -> bool:
-    """Whether an administrator decides about it, because its owner has left. Raises InputError unless they do, or it is one's own."""
+    """Return whether the person decides about the project as administrator, because its owner has left.
+
+    Raises:
+        InputError: The person neither owns the project nor may decide about it.
+    """
     row = db.execute(f"SELECT projects.owner, {_LAST} {_WHOSE} WHERE id = ?", (project,)).fetchone()
     if row and row["owner"] != who and _has_left(row["owner"], row["last"]) and roles.allowed(db, who, Act.SETTLE):
         return True
@@ -162,6 +195,6 @@ def _check_others(db: Connection, owner: str, others: Collection[str]) -> None:
 
 
 def check_own(db: Connection, owner: str, project: str) -> None:
-    """Raises InputError for a project that another person shares, or that is not there."""
+    """Raise InputError for a project that another person shares, or that does not exist."""
     if owned(db, "project", owner, project)["owner"] != owner:
         raise InputError("project", "it belongs to another person, who shares it with you", "ask them")

@@ -30,21 +30,31 @@ _REMEDY = "put a copy of it back, or delete it and announce the public key of th
 
 
 def public_key() -> str:
-    """What recipients compare signatures with: 64 hexadecimal digits. The key is made at the first call. Raises StoreFault."""
+    """Return the public key that recipients compare signatures with: 64 hexadecimal digits. The first call makes the key. Raises
+    StoreFault.
+    """
     return _public(_key()).hex()
 
 
 def check() -> None:
-    """Raises StoreFault for a key that could not sign; makes none."""
+    """Raise StoreFault for a key that could not sign. Makes no key."""
     if os.path.lexists(home() / NAME):
         _read(home() / NAME)
 
 
 def signer(cited: Mapping[str, Any], plan: str) -> Signer | None:
-    """What signs a release of this installation. cited: what the release says of the ledger. plan: digest of the release's plan. None where
-    none was charged, and where the ledger does not know the entry any more.
+    """Return the signer of a release of this installation.
 
-    Raises PlanDiffers where that entry commits to another plan, and StoreFault for a key or a ledger that cannot be used.
+    Args:
+        cited: What the release states of the ledger.
+        plan: Digest of the release's plan.
+
+    Returns:
+        The signer, or None if no ledger was charged or the ledger does not know the entry any more.
+
+    Raises:
+        PlanDiffers: The entry commits to another plan.
+        StoreFault: The key or the ledger cannot be used.
     """
     if not cited or not _knows(cited, plan):
         return None
@@ -53,7 +63,7 @@ def signer(cited: Mapping[str, Any], plan: str) -> Signer | None:
 
 
 def _knows(cited: Mapping[str, Any], plan: str) -> bool:
-    """Whether the run of the cited entry was charged, for this plan, and had that charge made final before it read a record."""
+    """Return whether the run of the cited entry was charged for this plan, with the charge made final before it read a record."""
     books = chain.whole()
     for entry in accounts.standing(books):
         if (entry.number, entry.hash, entry.population) == (cited["entry"], cited["hash"], cited["population"]):
@@ -76,7 +86,7 @@ def _key() -> Ed25519PrivateKey:
 
 
 def _read(path: Path) -> Ed25519PrivateKey:
-    """From an ordinary file that no other account can read; nothing is followed or waited for. Raises StoreFault."""
+    """Read the key from an ordinary file that no other account can read. Follows no link and never waits. Raises StoreFault."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     try:

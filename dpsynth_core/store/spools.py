@@ -1,4 +1,4 @@
-"""Where the runs that were charged keep what they measured, until their release is complete."""
+"""Paths of the answers of charged runs, which are kept until their releases are complete."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dpsynth_core.store.home import home
 
 
 def check_room(plan: Plan) -> None:
-    """Whether answers and rows of a run will fit on the disk of DPSYNTH_HOME. Raises InputError; called before anything is charged."""
+    """Raise InputError if answers and rows of a run will not fit on the disk of DPSYNTH_HOME. Called before anything is charged."""
     spool.check_room(plan, home(), "DPSYNTH_HOME")
 
 
 def spool_file(run: str) -> Path:
-    """The spool of a run; there is none before its records are read, and none after its release is complete."""
+    """Return the path of a run's spool, which exists from before its first read until its release is complete."""
     return home() / "spools" / f"{run}.jsonl"
 
 
 def holds_answers(run: str) -> bool:
-    """Whether the run has a spool with an answer in it, after the plan."""
+    """Return whether the run has a spool with an answer after the plan."""
     try:
         with spool_file(run).open("rb") as stream:
             return len(list(islice(stream, 2))) == 2
@@ -33,7 +33,7 @@ def holds_answers(run: str) -> bool:
 
 
 def unfinished() -> tuple[str, ...]:
-    """The runs that measured something and have no release, the last begun first."""
+    """Return the runs that measured something and have no release, last begun first."""
     files = sorted((home() / "spools").glob("*.jsonl"), key=lambda file: -file.stat().st_mtime_ns)
     return tuple(file.stem for file in files if holds_answers(file.stem))
 

@@ -27,7 +27,17 @@ from dpsynth_core.tradeoffs.trial import Outcome
 
 @dataclass(frozen=True)
 class PointState:
-    """state: waiting | running | done | failed | lost. forecast: seconds. seconds: it took, None until it is done. Times UTC ISO 8601."""
+    """The state of a sweep's point.
+
+    Attributes:
+        number: Number of the point.
+        state: waiting, running, done, failed or lost.
+        forecast: Forecast seconds.
+        attempts: Number of workers that took it.
+        started: Time, UTC in ISO 8601, or None.
+        finished: Time or None.
+        error: Message for people, or "".
+    """
 
     number: int
     state: str
@@ -39,7 +49,7 @@ class PointState:
 
     @property
     def seconds(self) -> float | None:
-        """Wall time from being taken to being done."""
+        """Wall clock time from start to finish, None until the point is done."""
         if self.state != "done" or not self.started or not self.finished:
             return None
         return seconds_between(self.started, self.finished)
@@ -47,7 +57,16 @@ class PointState:
 
 @dataclass(frozen=True)
 class Stored:
-    """A sweep in the store. state: active | stopped | done. touched: the private table was read, so that the charge is final."""
+    """A sweep in the store.
+
+    Attributes:
+        id: Identifier.
+        sweep: The sweep.
+        state: active, stopped or done.
+        touched: Whether the private table was read, so that the charge is final.
+        workers: Number of processes.
+        created: Time, UTC in ISO 8601.
+    """
 
     id: str
     sweep: Sweep
@@ -62,16 +81,25 @@ class Stored:
 
     @property
     def can_resume(self) -> bool:
-        """It has ended or was stopped, and its budget was not given back."""
+        """True if the sweep has ended or was stopped, without a refund."""
         return not self.active and (self.touched or self.sweep.table != PRIVATE)
 
 
 def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None = None) -> str:
-    """Check every kind of trial, charge the population if the table is private, and begin; the sweep's id.
+    """Check every kind of trial, charge the population if the table is private, and begin.
 
-    seen: the project's sweeps that the curator knew of when deciding. If there is another one of the very same trials, its id is returned,
-    and nothing is charged again (`jobs.started_meanwhile`).
-    Raises InputError, CapExceeded and CapacityError among them; then nothing is spent.
+    Args:
+        owner: The person who submits.
+        project: Id of the project.
+        sweep: The sweep.
+        seen: The project's sweeps that the curator knew of when deciding. If another sweep of the very same trials exists, its id is
+            returned, and nothing is charged again (`jobs.started_meanwhile`).
+
+    Returns:
+        The sweep's id.
+
+    Raises:
+        InputError: The sweep cannot be tried; nothing is spent. CapExceeded and CapacityError are such errors.
     """
     projects.check_reach(owner, project, sweep.base)
     found = trial.checked(sweep)
@@ -100,7 +128,7 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
 
 
 def get(owner: str, sweep: str) -> Stored:
-    """Raises InputError if the owner has no such sweep."""
+    """Return a sweep. Raises InputError if the owner has no such sweep."""
     with reading() as db:
         return _stored(owned(db, "sweep", owner, sweep))
 
@@ -114,7 +142,7 @@ def list(owner: str, project: str) -> tuple[Stored, ...]:
 
 
 def points(owner: str, sweep: str) -> tuple[PointState, ...]:
-    """How each point stands, by number."""
+    """Return the state of each point, by number."""
     with reading() as db:
         owned(db, "sweep", owner, sweep)
         columns = ", ".join(PointState.__dataclass_fields__)
@@ -123,7 +151,7 @@ def points(owner: str, sweep: str) -> tuple[PointState, ...]:
 
 
 def outcomes(owner: str, sweep: str) -> Mapping[int, Outcome]:
-    """Of the finished points, by number. They are in the zone of the sweep."""
+    """Return the outcomes of the finished points, by number. They are in the zone of the sweep."""
     with reading() as db:
         owned(db, "sweep", owner, sweep)
         rows = db.execute("SELECT number, outcome FROM points WHERE job = ? AND state = 'done' ORDER BY number", (sweep,))
@@ -138,7 +166,7 @@ def stop(owner: str, sweep: str) -> None:
 
 
 def resume(owner: str, sweep: str) -> None:
-    """Go on with what waits or failed, without doing a finished point again. Raises InputError where the budget was given back."""
+    """Continue with waiting and failed points. Raises InputError if the budget was given back."""
     if not get(owner, sweep).can_resume:
         raise InputError("sweep", "it is under way, or its budget was given back", "start another one")
     with transaction() as db:
@@ -156,7 +184,7 @@ def delete(owner: str, sweep: str) -> None:
 
 
 def workers_at_once(memory_mb: float) -> int:
-    """How many trials may run at the same time: DPSYNTH_SWEEP_WORKERS, else one a core, as far as the free memory goes."""
+    """Return how many trials may run at the same time: DPSYNTH_SWEEP_WORKERS, else one per core as far as the free memory allows."""
     text = os.environ.get("DPSYNTH_SWEEP_WORKERS", "")
     if text.isdigit() and int(text) > 0:
         return int(text)
@@ -165,7 +193,7 @@ def workers_at_once(memory_mb: float) -> int:
 
 
 def cost(sweep: Sweep) -> tuple[float, float]:
-    """Epsilon and delta of all trials together if the table is private: the plan's delta and what trials need of their own."""
+    """Return epsilon and delta of all trials together on a private table: the plan's delta and the trials' own."""
     delta = sweep.base.budget.delta
     return epsilon_from(sweep.rho, delta), delta + sweep.own_delta
 

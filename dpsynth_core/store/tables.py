@@ -1,4 +1,4 @@
-"""The tables of projects, runs, sweeps and people, and what is whose. No charge is in them."""
+"""The tables of projects, runs, sweeps and people, with their owners. They hold no charge."""
 
 from __future__ import annotations
 
@@ -129,15 +129,19 @@ FROM jobs JOIN points ON job = jobs.id WHERE kind = 'release';
 CREATE TRIGGER points_stay_finished BEFORE UPDATE ON points WHEN OLD.state = 'done'
 BEGIN SELECT RAISE(ABORT, 'a finished point is never done again'); END;
 """
-"""SQL that makes them, with what they refuse."""
+"""SQL that creates the tables, with their constraints."""
 
 
 REACHED = "(SELECT id FROM projects WHERE owner = ? UNION ALL SELECT project FROM shares WHERE person = ?)"
-"""The projects that a person, who is given twice, has or shares."""
+"""SQL for the projects that a person has or shares; the person is given twice."""
 
 
 def owned(db: Connection, kind: Literal["project", "run", "sweep"], owner: str, key: str) -> Row:
-    """A project that the owner has or shares, or a run or sweep of it. Any other gives the same InputError as one that does not exist."""
+    """Return a project that the owner has or shares, or one of its runs or sweeps.
+
+    Raises:
+        InputError: It does not exist or belongs to others; both give the same message.
+    """
     project = "id" if kind == "project" else "project"
     row = db.execute(f"SELECT * FROM {kind}s WHERE id = ? AND {project} IN {REACHED}", (key, owner, owner)).fetchone()
     if row is None:

@@ -1,4 +1,4 @@
-"""How long it is between times as the store writes them (`home.now`)."""
+"""Durations between times as the store writes them (`home.now`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from dpsynth_core.store.home import now
 
 DAY = 86_400.0
-"""In seconds."""
+"""One day in seconds."""
 
 
 def seconds_between(first: str, last: str) -> float:
@@ -15,5 +15,5 @@ def seconds_between(first: str, last: str) -> float:
 
 
 def age(moment: str) -> float:
-    """Seconds since then."""
+    """Return the seconds since the moment."""
     return seconds_between(moment, now())

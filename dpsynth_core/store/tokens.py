@@ -1,7 +1,7 @@
 """Personal tokens, with which programs on other machines charge the ledger for a person (`desk`). Only their hashes are kept.
 
-A token has 192 random bits, so that its plain hash cannot be guessed. It counts for 90 days. What it may do it does only while its person's
-sign-in counts (`desk`): who is withdrawn at the provider charges nothing any more within the hour.
+A token has 192 random bits, so that its plain hash cannot be guessed. It is valid for 90 days, and only while its person's sign-in counts
+(`desk`): a person withdrawn at the provider charges nothing any more within the hour.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST = 20
 
 @dataclass(frozen=True)
 class Token:
-    """What is known of one. key: its hash, which opens nothing."""
+    """A token without its secret. `key` is its hash, which opens nothing."""
 
     key: str
     owner: str
@@ -35,14 +35,14 @@ class Token:
 
 
 class NotAdmitted(InputError):
-    """A token that opens nothing, for whatever reason; the same words for each."""
+    """A token that opens nothing. The message is the same for every reason."""
 
     def __init__(self) -> None:
         super().__init__("token", "it opens nothing here, or no longer", "make one on the Ledger page of the office's server")
 
 
 def make(owner: str, name: str) -> str:
-    """A new token of a person who may run plans, which is shown this once. name: what it is for. Raises InputError."""
+    """Return a new token of a person who may run plans; it is shown this once. `name` says what it is for. Raises InputError."""
     if not name.strip() or len(name) > 80 or not name.isprintable():
         raise InputError("name", "it is empty, too long or has control characters", "say in a few words where the token is used")
     token = PREFIX + secrets.token_hex(_BYTES)
@@ -56,7 +56,7 @@ def make(owner: str, name: str) -> str:
 
 
 def revoke(owner: str, key: str) -> None:
-    """End one's own token, or, as an administrator, anybody's. Raises InputError."""
+    """End one's own token or, as an administrator, anybody's. Raises InputError."""
     with transaction() as db:
         row = db.execute("SELECT owner FROM tokens WHERE hash = ?", (key,)).fetchone()
         if row is None or row["owner"] != owner:
@@ -66,7 +66,7 @@ def revoke(owner: str, key: str) -> None:
 
 
 def listed(owner: str) -> tuple[Token, ...]:
-    """One's own tokens; everybody's for an administrator. The oldest first."""
+    """Return one's own tokens, or everybody's for an administrator, oldest first."""
     with reading() as db:
         every = roles.allowed(db, owner, Act.REVOKE)
         rows = db.execute("SELECT * FROM tokens WHERE owner = ? OR ? ORDER BY created", (owner, every))
@@ -74,7 +74,7 @@ def listed(owner: str) -> tuple[Token, ...]:
 
 
 def owner_of(db: Connection, token: str) -> str:
-    """Whose token it is. Raises NotAdmitted."""
+    """Return the owner of a token. Raises NotAdmitted."""
     row = db.execute("SELECT owner, created FROM tokens WHERE hash = ?", (_hash(token),)).fetchone()
     if row is None or age(row["created"]) > DAYS * DAY:
         raise NotAdmitted

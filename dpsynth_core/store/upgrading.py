@@ -1,5 +1,7 @@
-"""From the database of a version before to that of now. Entries of the ledger are copied as they are: their hashes and the file with the
-head show any that would be changed or lost here."""
+"""Upgrades of an earlier version's database.
+
+Entries of the ledger are copied as they are. Their hashes and the head file show any entry that would be changed or lost here.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,27 @@ from dpsynth_core.store.faults import BooksLost
 
 _ORDER = ("function", "table", "constraint", "index", "view")
 _FROM = (2, 3, 4, 5)
-"""Their ledgers had fewer kinds of entries, but for some of the last; the first knew no people."""
+"""Versions that can be upgraded. Their ledgers had fewer kinds of entries, except the latest; the first knew no people."""
 _KINDS = "'population'"
-"""In the part of the ledger that lists kinds of entries: the table or its constraint."""
+"""Text in the part of the ledger that lists the kinds of entries: the table or its constraint."""
 _NEW = {"people", "tokens", "needs", "shares", "offers"}
 
 
 def to(version: int, db: Connection, schema: Callable[[], frozenset[Part]], parts: Callable[[Connection], frozenset[Part]]) -> int:
-    """The version of the database, after a step up to `version` where it is one before. schema: all that is in a database of now. parts:
-    what is in one, of the tables that it has then. Raises BooksLost where the former rules were changed."""
+    """Upgrade the database to `version` if it is an earlier one.
+
+    Args:
+        version: Version of now.
+        db: Connection.
+        schema: Returns all parts of a database of now.
+        parts: Returns all parts of a database, for the tables it has.
+
+    Returns:
+        The version of the database afterwards.
+
+    Raises:
+        BooksLost: The former rules were changed.
+    """
     found = _version(db)
     if found not in _FROM:
         return found
@@ -32,7 +46,7 @@ def to(version: int, db: Connection, schema: Callable[[], frozenset[Part]], part
 
 
 def in_order(parts: Iterable[Part]) -> list[Part]:
-    """As they are made, each after what it needs."""
+    """Return the parts in the order of their creation, each after the parts it needs."""
     return sorted(parts, key=lambda part: (_ORDER.index(part.kind) if part.kind in _ORDER else len(_ORDER), part.name))
 
 

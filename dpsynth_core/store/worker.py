@@ -1,7 +1,7 @@
-"""The process that works off a job: ``python -m dpsynth_core.store.worker JOB``. Started by `jobs.pump`, alone in its session.
+"""The process that carries out a job: ``python -m dpsynth_core.store.worker JOB``. `jobs.pump` starts it, alone in its session.
 
-What it learns goes into the store at once, so that killing it at any point loses nothing that was paid for. It says nothing on its
-own: errors cross as our own messages, or as the type and place of an exception, because an exception's text may quote a record.
+Its results go into the store at once, so that killing it at any point loses nothing that was paid for. It prints nothing: errors cross as
+our own messages, or as the type and place of an exception, because an exception's text may quote a record.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome, Trials
 
 NICENESS = {jobs.RELEASE: 5, jobs.SWEEP: 10}
-"""Below the pages, and sweeps below runs."""
+"""Process priorities: below the pages, and sweeps below runs."""
 
 
 def main(job: str) -> None:
-    """Claim the job, work off what waits in it, and let the next one start."""
+    """Claim the job, carry out its waiting points, and start the next job."""
     interrupts.handle()
     interrupts.defer()
     allocation.keep_freed_memory()
@@ -55,9 +55,11 @@ def main(job: str) -> None:
 
 
 def work(row: Row) -> None:
-    """Work off the job of this row, which this process has claimed.
+    """Carry out the job of this row, which this process has claimed.
 
-    Raises NotMine when it was stopped meanwhile, and Interrupted out of a sweep, whose points are judged once this process is gone.
+    Raises:
+        NotMine: The job was stopped meanwhile.
+        Interrupted: A signal ended a sweep; its points are judged once this process is gone.
     """
     job = row["id"]
     with jobs.beating(job):
@@ -115,18 +117,18 @@ def _try(job: str, number: int, attempt: Callable[[], Outcome | None]) -> None:
 
 
 def _limit(plan: Plan) -> None:
-    """A run that takes far more memory or time than was forecast ends, and takes nothing else with it."""
+    """Limit this process, so that a run that takes far more memory or time than forecast ends alone."""
     confinement.limit_data(machine.most_mb(plan))
     confinement.limit_seconds(machine.most_seconds(plan))
 
 
 def _changed(job: str, spec: Spec) -> bool:
-    """Whether a private table is no longer the one that was charged."""
+    """Return whether a private table has changed since it was charged."""
     return not ledger.is_charged_for(job, fingerprints.of_spec(spec))
 
 
 def _make_release(row: Row) -> None:
-    """Make the release and keep it; of a run that began to read records, what can be made of what it measured."""
+    """Make the release and keep it. If the run fails after it began to read records, keep what can be made of its measurements."""
     run, folder = row["id"], run_folder(row["project"], row["id"])
     spec = Spec.from_json(json.loads(row["document"]))
 
