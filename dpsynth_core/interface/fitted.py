@@ -20,6 +20,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.inference.estimation import estimate, estimate_total
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.interface import columns as domains
+from dpsynth_core.interface import labelled
 from dpsynth_core.interface.columns import Columns
 from dpsynth_core.interface.frames import pandas_of
 from dpsynth_core.mechanisms.graphical.models import CONVERGED, Capacity
@@ -29,13 +30,17 @@ from dpsynth_core.statistics.distances import in_wrong_cell
 from dpsynth_core.statistics.evidence import label
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.published import check_named
 from dpsynth_core.vocabulary.rows import row_marginals
-from dpsynth_core.vocabulary.zeros import cells_named
 
-Tables: TypeAlias = "Mapping[Any, NDArray[Any]] | Sequence[pd.DataFrame]"
-"""Counts by the columns that a table is over, with an axis for each column and a place for each of its cells, those for other and missing
-values among them; or frames with a column for each column, and `count`."""
-COUNT = "count"
+Tables: TypeAlias = "Mapping[Any, Any] | Sequence[Any]"
+"""Tables by the columns that each is over, or, of tables whose labels name the columns, a list.
+
+An array has an axis for each column and a place for each of its cells, those for other and missing values among them. A table with labels
+is read by its labels, in whatever order they are: a Series or cross table of pandas whose index (and columns) have the names of columns, a
+pandas, Polars or Arrow table with a column for each column and `count`, or {value: count} of one column. It names every value of its
+columns; combinations without a line count 0, and so do other and missing values that it does not name.
+"""
 CAPACITY_MB = 500.0
 STATEMENT = "No guarantee of this program: these rows protect people as far as the tables do that they were made from."
 
@@ -112,18 +117,17 @@ def _shares(table: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _measurements(domain: Domain, tables: Tables, deviations: Mapping[Any, Any]) -> list[Measurement]:
-    pairs = list(tables.items()) if isinstance(tables, Mapping) else [_from_frame(domain, frame) for frame in tables or ()]
+    if isinstance(tables, Mapping):
+        pairs = [(_names(names), table) for names, table in tables.items()]
+    else:
+        pairs = [([], table) for table in (tables if isinstance(tables, list | tuple) else [] if tables is None else [tables])]
     if not pairs:
         raise InputError("tables", "there are none", "give one or more")
     noise = {domain.clique(_names(names)): sigma for names, sigma in deviations.items()}
     found: dict[Clique, Measurement] = {}
-    for names, counts in pairs:
-        listed = _names(names)
-        clique, values = domain.clique(listed), _numbers(counts)
-        if values.shape != domain.sizes(listed):
-            wanted = " x ".join(map(str, domain.sizes(listed)))
-            problem = f"it has {' x '.join(map(str, values.shape))} cells, and its columns have {wanted}"
-            raise InputError(f"table {label(clique)}", problem, "give a count for each cell, those for other and missing values too")
+    for names, table in pairs:
+        listed, values = _counted(domain, names, table)
+        clique = domain.clique(listed)
         if not np.isfinite(values).all() or clique in found:
             raise InputError(f"table {label(clique)}", "it is there twice, or holds what is no number", "give each once, with numbers")
         sigma = noise.get(clique, 1.0)
@@ -133,28 +137,36 @@ def _measurements(domain: Domain, tables: Tables, deviations: Mapping[Any, Any])
     return list(found.values())
 
 
-def _names(names: Sequence[str] | str) -> list[str]:
+def _names(names: Any) -> list[str]:
     return [names] if isinstance(names, str) else list(map(str, names))
 
 
-def _from_frame(domain: Domain, frame: Any) -> tuple[Sequence[str], NDArray[np.float64]]:
-    """A table from one line for each cell; cells without a line hold 0."""
-    if not isinstance(frame, pd.DataFrame):
-        raise InputError("tables", f"{shown(frame)} is no table of counts", "give arrays by their columns, or pandas frames with a count")
-    names = [str(name) for name in frame.columns if name != COUNT]
-    if COUNT not in frame or not names:
-        raise InputError("tables", f"a frame has no column {COUNT!r}, or no other", "give each cell's values and its count")
-    field = f"table {label(tuple(names))}"
-    places = [[cells_named(domain.attributes, {name: value}, field)[name] for value in frame[name]] for name in names]
-    if any(len(cells) != 1 for column in places for cells in column):
-        raise InputError("tables", "a line is about more than one cell of a column", "give one line for each cell")
-    table = np.zeros(domain.sizes(names))
-    np.add.at(table, tuple(np.array([cell for (cell,) in column], dtype=np.intp) for column in places), _numbers(frame[COUNT]))
-    return names, table
+def _counted(domain: Domain, names: list[str], table: Any) -> tuple[list[str], NDArray[np.float64]]:
+    """Return the columns of a table, and its counts with an axis for each of them."""
+    if isinstance(table, str) or (not names and isinstance(table, Mapping)):
+        raise InputError("tables", f"{shown(table)} is no table of counts", "give tables by their columns, or pandas frames with a count")
+    field = f"table {label(tuple(names))}" if names else "tables"
+    sizes = domain.sizes(names)
+    if (found := labelled.counts(table, domain, names, field)) is not None:
+        columns = list(found.columns)
+        if (size := 8 * domain.cells(columns) / 1e6) > CAPACITY_MB:
+            raise CapacityError(field, f"it takes {size:,.0f} MB, and may take {CAPACITY_MB:,.0f}", "give tables of fewer columns")
+        values, seen = np.zeros(domain.sizes(columns)), np.zeros(domain.sizes(columns), dtype=bool)
+        places = tuple(np.array(list(found.cells), dtype=np.intp).reshape(-1, len(columns)).T)
+        values[places], seen[places] = list(found.cells.values()), True
+        check_named(seen, [domain[name] for name in columns], field)
+        return columns, values
+    if not names:
+        raise InputError("tables", f"{shown(table)} is no table of counts", "give arrays by their columns, or pandas frames with a count")
+    values = _numbers(table)
+    if values.shape != sizes:
+        problem = f"it has {' x '.join(map(str, values.shape))} cells, and its columns have {' x '.join(map(str, sizes))}"
+        raise InputError(field, problem, "give a count for each cell, those for other and missing values too")
+    return names, values
 
 
-def _numbers(counts: Any) -> NDArray[np.float64]:
+def _numbers(array: Any) -> NDArray[np.float64]:
     try:
-        return np.asarray(counts, dtype=np.float64)
+        return np.ma.filled(np.ma.asarray(array, dtype=np.float64), np.nan)
     except (TypeError, ValueError):  # its text could quote a cell
         raise InputError("tables", "a count is no number", "give numbers") from None

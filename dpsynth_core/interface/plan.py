@@ -16,6 +16,7 @@ from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.interface import columns as domains
+from dpsynth_core.interface import labelled
 from dpsynth_core.interface import shown as words
 from dpsynth_core.interface.columns import Columns
 from dpsynth_core.interface.frames import Given, given
@@ -30,8 +31,10 @@ from dpsynth_core.planning.unit_spec import UNNAMED
 from dpsynth_core.planning.ways import Facts, expected
 from dpsynth_core.release import making, synthesis
 from dpsynth_core.sources.published import section
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.link import Link
+from dpsynth_core.vocabulary.link import NUMBER, Link
+from dpsynth_core.vocabulary.names import column_field
 
 if TYPE_CHECKING:
     from dpsynth_core.interface.release import Release
@@ -53,16 +56,16 @@ class Options(TypedDict, total=False):
     delta: probability that the guarantee fails. mechanism, settings: its name and its parameters. person: the column that tells people
     apart, and rows_per_person how many rows of each count. members: of two linked tables, the path of the second and what its columns may
     contain, ``("persons.csv", {"age": (0, 99)})``; person is then the key of both, rows_per_person how many members of a household count,
-    and rules what holds in every household. published: tables that were published about the same people, each a path or a pandas frame
-    with columns of the domain and `count`, and where it was published: ``[("ages.csv", "Census 2021")]``. relation:
+    and rules what holds in every household. published: tables that were published about the same people, each a path or a table with
+    labels as in `rows_from`, and where it was published: ``[("ages.csv", "Census 2021")]``. relation:
     "add-remove" or "replace". people: about how many there are, as far as that is public; decides nothing but the forecast. rows: how
     many to write. certificate, discovery, inside, means, ranges, weighted: shares. weight: the column of survey weights, whose upper
     bound is the largest that counts; take the design weight, which depends on no other record. weight_totals: public totals that the
-    rows' weights are calibrated to, by column and value. weight_tables: of several columns, whose weighted errors are measured too.
-    criteria: fixed beforehand. models: columns that models are to predict. epsilon_reason, domain_origin, origin_reason, other_copies,
-    looked (["nothing"] where there was no look): what the release says of how it came about. about: ``{"licence": "CC-BY-4.0",
-    "creators": ["Statistics Office"]}``, and contact, citation, period and place likewise. form: how a file is written (the first of two
-    linked ones), or the table or query of a database.
+    rows' weights are calibrated to: of each column {value: number}, or a Series. weight_tables: of several columns, whose weighted errors
+    are measured too. criteria: fixed beforehand. models: columns that models are to predict. epsilon_reason, domain_origin, origin_reason,
+    other_copies, looked (["nothing"] where there was no look): what the release says of how it came about. about: ``{"licence":
+    "CC-BY-4.0", "creators": ["Statistics Office"]}``, and contact, citation, period and place likewise. form: how a file is written (the
+    first of two linked ones), or the table or query of a database.
     """
 
     delta: float
@@ -82,7 +85,7 @@ class Options(TypedDict, total=False):
     means: float
     ranges: float
     weight: str | None
-    weight_totals: Mapping[str, Mapping[str, float]]
+    weight_totals: Mapping[str, Any]
     weight_tables: Sequence[Sequence[str]]
     weighted: float
     criteria: Sequence[Mapping[str, Any]]
@@ -140,7 +143,9 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
     looked, models, linked = options.get("looked"), options.get("models", ()), _linked(domain, tables, options)
     asked = linked.get("workload") or _workload(domain, tables)
     inside, means = (0.0, 0.0) if linked else (DEFAULT_INSIDE, DEFAULT_MEANS)
-    weight = {name: options[given] for name, given in _WEIGHT.items() if given in options}  # type: ignore[literal-required]
+    members = Domain.from_json(linked["members"]["domain"]).attributes if linked else ()
+    number = (Attribute.coded(NUMBER, options["rows_per_person"] + 1),) if linked else ()
+    weight = _weight(options, {one.name: one for one in (*domain, *number, *members)})
     return {
         "name": table.name,
         "population": UNNAMED if population is None else population,
@@ -181,12 +186,36 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
 def _published(tables: Any, domain: Domain) -> list[dict[str, Any]]:
     if not isinstance(tables, Sequence) or not all(isinstance(one, tuple | list) and len(one) == 2 for one in tables):
         raise InputError("published", "it is no list of tables with where each was published", 'give [("ages.csv", "Census 2021")]')
+    sections = []
     for number, (table, where) in enumerate(tables, start=1):
-        is_table = isinstance(table, str | os.PathLike) or type(table).__name__ == "DataFrame"  # of pandas, which may not be there
-        if not is_table or not isinstance(where, str):
-            problem = f"{shown(where)} is no text" if is_table else f"{shown(table)} is no path or pandas frame"
-            raise InputError(f"published {number}", problem, 'give a table and where it was published: ("ages.csv", "Census 2021")')
-    return [section(table, domain, where, f"published {number}") for number, (table, where) in enumerate(tables, start=1)]
+        field = f"published {number}"
+        if not isinstance(where, str):
+            raise InputError(field, f"{shown(where)} is no text", 'give a table and where it was published: ("ages.csv", "Census 2021")')
+        source = table if isinstance(table, str | os.PathLike) else labelled.lines(table, (), field)
+        if source is None:
+            problem = f"{shown(table)} is no path, and no table whose labels say which columns it is over"
+            raise InputError(field, problem, 'give a table and where it was published: ("ages.csv", "Census 2021")')
+        sections.append(section(source, domain, where, field))
+    return sections
+
+
+def _weight(options: Options, columns: Mapping[str, Attribute]) -> dict[str, Any]:
+    """Return the fields about the weight that are given; totals of a column are a table with labels, or {value: number}."""
+    given = {name: options[option] for name, option in _WEIGHT.items() if option in options}  # type: ignore[literal-required]
+    if isinstance(totals := given.get("totals"), Mapping):
+        given["totals"] = {str(name): _totals(columns.get(str(name)), table) for name, table in totals.items()}
+    return given
+
+
+def _totals(column: Attribute | None, table: Any) -> Any:
+    """Return the totals of a column by the labels of its cells."""
+    if column is None or column.most:
+        return table  # which the spec refuses by name
+    field = f"weight.totals, {column_field(column.name)}"
+    found = labelled.counts(table, Domain((column,)), [column.name], field)
+    if found is None:
+        raise InputError(field, f"{shown(table)} has no labels", "give {value: number}, or a pandas Series with values as its index")
+    return {column.cell_labels()[code]: number for (code,), number in found.cells.items()}
 
 
 def _linked(domain: Domain, tables: Any, options: Options) -> dict[str, Any]:

@@ -4,27 +4,53 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.codec import encode_column, floats
 from dpsynth_core.sources.detect import detect_without_doubt
 from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.outside import apart
 from dpsynth_core.vocabulary import published
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.zeros import cells_named
 
 COUNT = "count"
 
 
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """The numbers of people in the cells of a table.
+
+    Attributes:
+        columns: names of columns of the domain, in the table's order.
+        cells: the count by code in each of `columns`; cells without a line are left out.
+    """
+
+    columns: tuple[str, ...]
+    cells: Mapping[tuple[int, ...], float]
+
+
 def section(source: TableSource, domain: Domain, where: str, field: str) -> dict[str, Any]:
     """As `_section`, whose errors name `field`, and not the private table."""
-    try:
+    with _about(field):
         return _section(source, domain, where, field)
+
+
+@contextmanager
+def _about(field: str) -> Iterator[None]:
+    """Errors about a table, as errors that name `field`."""
+    try:
+        yield
     except InputError as error:
         if error.field.startswith(field):
             raise
@@ -36,27 +62,56 @@ def section(source: TableSource, domain: Domain, where: str, field: str) -> dict
 def _section(source: TableSource, domain: Domain, where: str, field: str) -> dict[str, Any]:
     """The spec's section about it. source: columns of the domain, and `count`; lines whose values are in one cell are added up. where: it
     was published. field: what errors are about. Raises InputError, also for what `vocabulary.published.read` refuses."""
+    found = _counts(source, domain, field)
+    labels = [domain[name].cell_labels() for name in found.columns]
+    cells = [[*(of[code] for of, code in zip(labels, cell, strict=True)), count] for cell, count in found.cells.items()]
+    published.read(found.columns, cells, where, domain.attributes, field)
+    return {"columns": list(found.columns), "cells": cells, "source": where}
+
+
+def counts(source: TableSource, domain: Domain, field: str) -> Counts:
+    """Return the counts of a table of lines by cell. Raises InputError, which calls the table `field`."""
+    with _about(field):
+        return _counts(source, domain, field)
+
+
+def _counts(source: TableSource, domain: Domain, field: str) -> Counts:
     table = opened(source, detect_without_doubt(source, field) if isinstance(source, str | os.PathLike) else TableFormat())
     table.check()
     names = table.column_names()
     if COUNT not in names or (strange := [name for name in names if name != COUNT and (name not in domain or domain[name].most)]):
         problem = f"its column {shown(strange[0])} has no values in the domain" if COUNT in names else f"it has no column {COUNT!r}"
         raise InputError(field, problem, f"give columns of the domain, and their numbers of people in the column {COUNT!r}")
-    columns, people = [domain[name] for name in names if name != COUNT], defaultdict[tuple[str, ...], float](float)
+    columns, people = [domain[name] for name in names if name != COUNT], defaultdict[tuple[int, ...], float](float)
     for batch in table.batches(names):
-        labels = []
-        for attribute in columns:
-            column = batch.column(batch.schema.get_field_index(attribute.name))
-            absent, unlisted = apart(attribute, column, table.form.notation)
-            if unlisted.any() or (absent.any() and not attribute.missing):
-                problem = f"a value of its column {shown(attribute.name)} is not in the domain"
-                raise InputError(field, problem, "write the values as the domain does, and of one cell of it in each line")
-            labels.append(np.array(attribute.cell_labels(), dtype=object)[encode_column(attribute, column, table.form.notation)])
-        counts = floats(batch.column(batch.schema.get_field_index(COUNT)), table.form.notation)
-        if np.isnan(counts).any():
+        codes = [_codes(attribute, batch.column(batch.schema.get_field_index(attribute.name)), table.form, field) for attribute in columns]
+        numbers = floats(batch.column(batch.schema.get_field_index(COUNT)), table.form.notation)
+        if np.isnan(numbers).any():
             raise InputError(field, f"in its column {COUNT!r} is something else than a number", "write numbers of people")
-        for *cell, count in zip(*labels, counts.tolist(), strict=True):
+        for *cell, count in zip(*codes, numbers.tolist(), strict=True):
             people[tuple(cell)] += count
-    stated, cells = [attribute.name for attribute in columns], [[*cell, count] for cell, count in people.items()]
-    published.read(stated, cells, where, domain.attributes, field)
-    return {"columns": stated, "cells": cells, "source": where}
+    return Counts(tuple(attribute.name for attribute in columns), dict(people))
+
+
+def _codes(attribute: Attribute, column: pa.Array, form: TableFormat, field: str) -> list[int]:
+    """Return the cell that each label names: a value as a file of the domain writes it, or the name of a cell, such as "0 to 9"."""
+    absent, unlisted = apart(attribute, column, form.notation)
+    if absent.any() and not attribute.missing:
+        problem = f"a value of its column {shown(attribute.name)} is missing, and the domain has no cell for that"
+        raise InputError(field, problem, "leave the line out, or name its value")
+    codes = encode_column(attribute, column, form.notation).tolist()
+    if unlisted.any():
+        named = dict[str, int]()
+        for at, label in zip(np.flatnonzero(unlisted).tolist(), texts(_plain(column).filter(pa.array(unlisted))).to_pylist(), strict=True):
+            if label not in named:
+                cells = cells_named([attribute], {attribute.name: label}, field)[attribute.name]
+                if len(cells) != 1:
+                    problem = f"{shown(label)} is more than one cell of the column {shown(attribute.name)}"
+                    raise InputError(field, problem, "give one line for each cell")
+                named[label] = cells[0]
+            codes[at] = named[label]
+    return codes
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

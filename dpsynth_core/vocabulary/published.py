@@ -69,15 +69,25 @@ def read(
         if seen[place]:
             raise InputError(f"{field}.cells", f"{', '.join(map(shown, values))} is counted twice", "count it once")
         counts[place], seen[place] = count, True
-    for axis, name in enumerate(columns):
-        named = np.asarray(seen.any(axis=tuple(other for other in range(seen.ndim) if other != axis)))[: by_name[name].values]
-        if not named.all():
-            label = by_name[name].cell_labels()[int(named.argmin())]
-            raise InputError(f"{field}.cells", f"{shown(label)} of {shown(name)} is in none of them", "count it, with 0 where nobody is")
+    check_named(seen, [by_name[name] for name in columns], f"{field}.cells")
     if not counts.any():
         raise InputError(f"{field}.cells", "nobody is in any of them", "give the numbers that were published")
     order = sorted(range(len(columns)), key=lambda axis: list(by_name).index(columns[axis]))
     return PublishedTable(tuple(columns[axis] for axis in order), counts.transpose(order) / counts.sum(), source.strip())
+
+
+def check_named(seen: NDArray[np.bool_], attributes: Sequence[Attribute], field: str) -> None:
+    """Raise InputError unless every value of every column is in some line.
+
+    Args:
+        seen: the cells that have a line, with one axis for each of `attributes`. Cells for other and missing values need none.
+        field: what the error names.
+    """
+    for axis, attribute in enumerate(attributes):
+        named = np.asarray(seen.any(axis=tuple(other for other in range(seen.ndim) if other != axis)))[: attribute.values]
+        if not named.all():
+            label = attribute.cell_labels()[int(named.argmin())]
+            raise InputError(field, f"{shown(label)} of {shown(attribute.name)} is in none of them", "count it, with 0 where nobody is")
 
 
 def check(tables: Sequence[PublishedTable], zeros: Mapping[Clique, Cells]) -> None:

@@ -78,7 +78,7 @@ def test_what_is_said_of_privacy_is_the_givers_word() -> None:
         ({"income": np.zeros(2)}, "not in the domain"),
         ([pd.DataFrame({"sex": ["f"]})], "count"),
         ([pd.DataFrame({"sex": ["x"], "count": [1]})], "no value 'x'"),
-        ([pd.DataFrame({"sex": ["f"], "count": ["many"]})], "a count is no number"),
+        ([pd.DataFrame({"sex": ["f"], "count": ["many"]})], "in its column 'count' is something else than a number"),
         ({"sex": np.array(["a", "b"])}, "a count is no number"),
         ([{"sex": "f"}], "no table of counts"),
         (None, "there are none"),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import dpsynth_core as dps
@@ -303,8 +304,8 @@ def test_the_command_line_reads_them_adds_up_years_and_can_be_checked(folder: Pa
     [
         ("age,sex\n1,f\n", "it has no column 'count'"),
         ("age,colour,count\n1,red,2\n", "'colour' has no values in the domain"),
-        ("sex,count\nf,2\nm,3\nx,4\n", "a value of its column 'sex' is not in the domain"),
-        ("sex,count\nf,2\nm,3\n,4\n", "a value of its column 'sex' is not in the domain"),
+        ("sex,count\nf,2\nm,3\nx,4\n", "column 'sex' has no value 'x'"),
+        ("sex,count\nf,2\nm,3\n,4\n", "a value of its column 'sex' is missing"),
         ("sex,count\nf,2\nm,many\n", "something else than a number"),
         ("sex,count\nf,2\nm,-3\n", "-3.0 is no number of people"),
         ("sex,count\nf,2\n", "'m' of 'sex' is in none of them"),
@@ -336,7 +337,11 @@ def test_a_program_gives_a_path_or_a_frame() -> None:
     for wrong in (["ages.csv"], zones, np.array([1]), {"a": 1}, (zones, "Yearbook")):
         refused(dps.plan, "people.csv", "domain.json", epsilon=1, published=wrong, saying="no list of tables with where")
     counts, complexes = zones.set_index("zone")["count"], zones.assign(count=[1j, 2, 3])
-    for table, where in ((zones, None), (None, "x"), (counts, "x"), ({}, "x"), (complexes, "x"), ("nowhere.csv", "x")):
+    for table in (counts, counts[::-1], pa.Table.from_pandas(zones)):
+        labelled = dps.plan("people.csv", "domain.json", epsilon=1, tables=2, published=[(table, "Yearbook")])
+        assert labelled.sealed.domain.published[0].shares.tolist() == [0.5, 0.3, 0.2]
+    unnamed = counts.rename_axis(None)
+    for table, where in ((zones, None), (None, "x"), (unnamed, "x"), ({}, "x"), (complexes, "x"), ("nowhere.csv", "x")):
         assert refused(dps.plan, "people.csv", "domain.json", epsilon=1, published=[(table, where)]).field == "published 1"
 
 

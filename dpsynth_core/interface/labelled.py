@@ -1,0 +1,137 @@
+"""Tables of counts that carry labels: pandas Series, cross tables and pivot tables, frames with a count, Arrow and Polars tables, dicts.
+
+Each becomes lines, a value of each column and a count, whatever form it came in, and `sources.published` puts lines into cells by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dpsynth_core.foundation.errors import InputError, first_repeated, shown
+from dpsynth_core.sources import published
+from dpsynth_core.sources.held import Frame
+from dpsynth_core.sources.memory import Columns
+from dpsynth_core.sources.published import COUNT, Counts
+from dpsynth_core.vocabulary.domain import Domain
+
+_VALUES = (str, Real, np.bool_, Decimal, date, time, timedelta, np.datetime64, np.timedelta64)
+
+
+def counts(table: Any, domain: Domain, names: Sequence[str], field: str) -> Counts | None:
+    """Return the counts of a labelled table by cell of the domain, or None for an array, which has no labels.
+
+    Args:
+        table: counts of any form that `lines` reads.
+        domain: the columns that the table may be over.
+        names: the columns that the table is given for; none where its own labels have to say it.
+        field: what errors call the table.
+
+    Raises:
+        InputError: For labels that are not values of the domain, and for axes that do not say which column they are about.
+    """
+    source = lines(table, names, field)
+    return None if source is None else published.counts(source, domain, field)
+
+
+def lines(table: Any, names: Sequence[str], field: str) -> Frame | Columns | None:
+    """Return a labelled table as lines, each with a value of every column and a count; None for an array, which has no labels.
+
+    A table says which column each of its axes is about: by the names of its index and of its columns, or by columns of its own beside
+    `count`. An axis without a name is about the only one of `names` that no other axis has. What is in which order makes no difference.
+
+    Raises:
+        InputError: For axes that do not say which column they are about, and for labels that are no single values.
+    """
+    source = _read(table, list(names), field)
+    if source is None:
+        return None
+    found = [name for name in source.names if name != COUNT]
+    if COUNT not in source.names or not found:
+        problem = f"it has no column {COUNT!r}, or no other, and its index and its columns have no names"
+        raise InputError(field, problem, f"name them after columns of the domain, or give each cell's values and its {COUNT!r}")
+    if names and sorted(names) != sorted(found):
+        problem = f"it is given for {', '.join(map(shown, names))}, and its labels are of {', '.join(map(shown, found))}"
+        raise InputError(field, problem, "name both alike")
+    return source
+
+
+def _read(table: Any, names: list[str], field: str) -> Frame | Columns | None:
+    if hasattr(table, "dims") and hasattr(table, "to_series"):  # of xarray
+        table = table.to_series()
+    if isinstance(table, Mapping):
+        if len(names) != 1:
+            problem = f"{shown(table)} is no table of counts of {len(names) or 'unknown'} columns"
+            raise InputError(field, problem, "give {value: count} for one column, or a pandas table with labels")
+        return Frame(_cells([(None, pd.Index(list(table), dtype=object))], list(table.values()), names, field))
+    if isinstance(table, pd.Series):
+        return Frame(_cells(_levels(table.index), table, names, field))
+    if isinstance(table, pd.DataFrame):
+        axes = [*table.index.names, *table.columns.names]
+        if COUNT in table.columns and None in axes:
+            return Frame(_flat(table, field))
+        return Frame(table if set(axes) == {None} and not names else _cross_table(table, names, field))
+    if hasattr(table, "__arrow_c_stream__") and (hasattr(table, "columns") or hasattr(table, "column_names")):
+        return Columns(_arrow(table, field))
+    return None
+
+
+def _flat(table: pd.DataFrame, field: str) -> pd.DataFrame:
+    """Return a frame with a column `count`, and with the named levels of its index as columns."""
+    named = [name for name in table.index.names if name is not None]
+    if clash := set(named) & set(table.columns):
+        raise InputError(field, f"{shown(str(clash.pop()))} is both in its index and a column", "drop one of the two")
+    flat = (table.reset_index(level=named) if named else table).reset_index(drop=True)
+    _check_labels(((str(name), flat.iloc[:, at]) for at, name in enumerate(flat.columns) if name != COUNT), field)
+    return flat
+
+
+def _arrow(table: Any, field: str) -> pa.Table:
+    try:
+        arrow = pa.table(table)
+    except (pa.ArrowException, TypeError, ValueError):  # its text could quote a cell
+        raise InputError(field, "its columns cannot be read by way of Arrow", "give each column one type") from None
+    if any(pa.types.is_nested(kind) for kind in arrow.schema.types):
+        raise InputError(field, "its labels are lists or structures", "give texts, numbers or dates")
+    return arrow
+
+
+def _levels(index: pd.Index[Any]) -> list[tuple[Hashable, pd.Index[Any]]]:
+    return [(name, index.get_level_values(level)) for level, name in enumerate(index.names)]
+
+
+def _cross_table(table: pd.DataFrame, names: list[str], field: str) -> pd.DataFrame:
+    """Return a table with an axis of rows and one of columns as lines, row after row."""
+    rows, columns = table.shape
+    down = [(name, labels.repeat(columns)) for name, labels in _levels(table.index)]
+    across = [(name, labels.take(np.tile(np.arange(columns), rows))) for name, labels in _levels(table.columns)]
+    return _cells([*down, *across], table.to_numpy().ravel(), names, field)
+
+
+def _cells(levels: list[tuple[Hashable, pd.Index[Any]]], numbers: Any, names: list[str], field: str) -> pd.DataFrame:
+    """Return a line for each label of the levels, which have as many each as there are numbers."""
+    found = [None if name is None else str(name) for name, _ in levels]
+    open_names = [name for name in names if name not in found]
+    if found.count(None) == len(open_names) == 1:
+        found[found.index(None)] = open_names[0]
+    if None in found or first_repeated(found) is not None:
+        problem = "its index or its columns do not say which columns of the domain their labels are of"
+        raise InputError(field, problem, "name each: table.rename_axis(index=..., columns=...), or give an array without labels")
+    _check_labels(zip(map(str, found), (labels for _, labels in levels), strict=True), field)
+    labels = {str(name): pd.Series(labels.to_numpy(), dtype=labels.dtype) for name, (_, labels) in zip(found, levels, strict=True)}
+    return pd.DataFrame({**labels, COUNT: np.asarray(numbers)})
+
+
+def _check_labels(columns: Iterable[tuple[str, Any]], field: str) -> None:
+    """Raise InputError for labels that are no single values, such as intervals and lists: a table would call them missing."""
+    for name, labels in columns:
+        different = list(labels) if labels.dtype == object else labels.dropna().unique()
+        if any(not isinstance(label, _VALUES) and label is not None and label is not pd.NA for label in different):
+            raise InputError(field, f"its labels of {shown(name)} are no texts, numbers or dates", "write the values as the domain does")
