@@ -25,7 +25,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.vocabulary.column import Column
-from dpsynth_core.vocabulary.declared import declared
+from dpsynth_core.vocabulary.value_labels import labelled
 
 _SAS7BDAT = bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 _BYTES = "ISO-8859-1"
@@ -81,13 +81,13 @@ def described(path: Location, form: TableFormat) -> tuple[Column, ...]:
     """What the file says of its columns. No record is read. Raises InputError."""
     meta = _meta(path)
     return tuple(
-        declared(
+        labelled(
             shown,
             _kind(meta, name),
+            _labels(meta, name, form),
+            measure=meta.variable_measure.get(name) or "",
             label=_decoded(label or "", form).strip(),
-            labels=_labels(meta, name, form),
             decimals=_decimals(str(meta.original_variable_types.get(name))),
-            ordered=meta.variable_measure.get(name) == "ordinal",
         )
         for name, shown, label in zip(meta.column_names, _names(meta, form), meta.column_labels, strict=True)
     )

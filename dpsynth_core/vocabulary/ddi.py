@@ -13,10 +13,13 @@ from xml.etree import ElementTree
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.column import Column
-from dpsynth_core.vocabulary.declared import declared, domain_json
+from dpsynth_core.vocabulary.declared import domain_json
 from dpsynth_core.vocabulary.kinds.kind import finite
+from dpsynth_core.vocabulary.value_labels import labelled
 
 _DATES = ("date", "time", "year")
+_MEASURES = {"nominal": "nominal", "ordinal": "ordinal", "interval": "scale", "ratio": "scale", "percent": "scale"}
+"""The measures of SPSS by the attribute "nature" of a variable."""
 _REMEDY = "give a DDI codebook (2.5), a domain JSON or a codebook CSV"
 
 
@@ -44,28 +47,33 @@ def _variables(text: str) -> list[ElementTree.Element]:
 
 def _declared(variable: ElementTree.Element) -> Column:
     """Answers that mean "no answer" stay answers: a file may hold their codes."""
-    answers = {} if variable.get("intrvl") == "contin" else _answers(variable)
+    answers, no_answers = ({}, set()) if variable.get("intrvl") == "contin" else _answers(variable)
     decimals = variable.get("dcml", "")
-    return declared(
+    return labelled(
         (variable.get("name") or "").strip(),
         _kind(variable),
+        answers,
+        measure=_MEASURES.get(variable.get("nature", ""), ""),
+        special=no_answers,
         label=_text(variable, "labl"),  # the first of several languages
-        labels=answers,
         decimals=int(decimals) if re.fullmatch("[0-9]|1[0-2]", decimals) else None,
-        ordered=variable.get("nature") == "ordinal",
         bounds=_range(variable),
     )
 
 
-def _answers(variable: ElementTree.Element) -> dict[float | str, str]:
-    """Values with their labels; a list in which every answer means "no answer" lists none. Codes such as 007 make all of them texts: as
-    numbers they would not be found in the file."""
+def _answers(variable: ElementTree.Element) -> tuple[dict[float | str, str], set[float | str]]:
+    """Return the label of each answer, and the answers that mean "no answer"; nothing where all answers mean that.
+
+    Codes such as 007 make all answers texts: as numbers they would not be found in the file.
+    """
     categories = [one for one in _children(variable, "catgry") if _text(one, "catValu")]
-    if all(one.get("missing", "").upper() in ("Y", "TRUE") for one in categories):
-        return {}
     labels = {_text(one, "catValu"): _text(one, "labl") for one in categories}
+    missing = {_text(one, "catValu") for one in categories if one.get("missing", "").upper() in ("Y", "TRUE")}
+    if missing.issuperset(labels):
+        return {}, set()
     numbers = _kind(variable) != "text" and all(re.fullmatch(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?", value) for value in labels)
-    return {float(value) if numbers else value: label for value, label in labels.items()}
+    values: dict[str, float | str] = {value: float(value) if numbers else value for value in labels}
+    return {values[text]: label for text, label in labels.items()}, {values[text] for text in missing}
 
 
 def _kind(variable: ElementTree.Element) -> str:

@@ -77,9 +77,10 @@ def guessed(made: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def from_name(column: Column) -> Column:
-    """An open column with usual bounds, or with the kind that its name suggests; any other as it is."""
+    """Return an open column with usual bounds, or with the kind that its name suggests; any other column as it is, and so a list with a
+    question."""
     suggestion, unknown = usual.suggested(column.name), column.kind == "categorical"
-    if not column.to_do:
+    if not column.to_do or column.categories:
         return column
     plain = {field: value for field, value in column.to_json().items() if field not in ("categories", "to_do")}
     if suggestion and not suggestion.is_list and (unknown or column.kind == suggestion.first["kind"]):

@@ -202,6 +202,9 @@ def fresh(name: str, declared: Column | None = None) -> ColumnDraft:
     if role in _LEFT_OUT:
         draft = draft.with_identifiers(kind == "integer") if role is Role.IDENTIFIER else draft
         return draft.changed(use=False, note=_LEFT_OUT[role])
+    if declared and listed and declared.to_do:
+        known = {field: value for field, value in declared.to_json().items() if field not in ("name", "to_do")}
+        return draft.changed(**known, guessed=True, origin="labels", note=declared.to_do)
     guess = declarations.from_name(Column(name=name, kind=kind, to_do="all"))
     if not guess.to_do:
         return draft.changed(**guess.to_json(), guessed=True, origin="usual")

@@ -1,0 +1,121 @@
+"""Columns from the value labels of a file or codebook: labels name some values, and are not always the list of all values.
+
+A survey labels the ends of a scale (0 "No trust", 10 "Complete trust"), a code above a range (97 "97 or older") or a single number
+(0 "None"). Such a column becomes a scale or a range with a question under "to_do". Only labels, measure and format decide, never a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+
+from dpsynth_core.vocabulary.column import Column
+from dpsynth_core.vocabulary.declared import declared
+from dpsynth_core.vocabulary.kinds.numbers import plain_number
+
+LONGEST_SCALE = 101
+"""Values of a scale that is filled in between its labels: 0 to 100."""
+_MOST_NAMED = 6
+_NAMES = "nominal"
+_LISTS = (_NAMES, "ordinal")
+_SCALE = "scale"
+
+
+def labelled(
+    name: str,
+    kind: str,
+    labels: Mapping[float | str, str],
+    *,
+    measure: str = "",
+    special: Collection[float | str] = (),
+    label: str = "",
+    decimals: int | None = None,
+    bounds: tuple[float, float] | None = None,
+) -> Column:
+    """Return the column that value labels describe.
+
+    Args:
+        name: The name of the column.
+        kind: The kind of values, as `declared` names it.
+        labels: The label of each labelled value, without values that the file declares missing.
+        measure: "nominal", "ordinal" or "scale", as the file states it; "" where it states nothing.
+        special: Labelled values that mean "no answer"; values between them and the others need no label.
+        label: What the column is about.
+        decimals: The decimals that the column's format shows.
+        bounds: The smallest and the largest valid number, where the file states both.
+
+    Returns:
+        A closed list where every value between the labelled ones has a label; else a column with a question under "to_do".
+
+    Raises:
+        InputError: If there are more labels than a column may have values.
+    """
+    valid = {value: text for value, text in labels.items() if value not in special}
+    further = {value: text for value, text in labels.items() if value in special}
+
+    def listed(values: Mapping[float | str, str], ordered: bool) -> Column:
+        return declared(name, kind, label=label, labels={**values, **further}, ordered=ordered)
+
+    def ranged(ends: tuple[float, float] | None) -> Column:
+        return declared(name, kind or "number", label=label, decimals=decimals, bounds=bounds or ends)
+
+    if not labels or kind not in ("", "number", "integer", "text"):
+        return declared(name, kind, label=label, labels=labels, ordered=measure == "ordinal", decimals=decimals, bounds=bounds)
+    if not valid:
+        return ranged(None) if kind != "text" else listed(valid, False)
+    numbers = [value for value in valid if isinstance(value, float)]
+    if len(numbers) < len(valid):
+        found = listed(valid, measure == "ordinal")
+        return found if len(valid) > 1 else _asking(found, f"only {_named(valid)} has a label: list the other values that can occur")
+    if _is_complete(numbers, measure):
+        return listed(valid, measure == "ordinal")
+    if bounds is not None and measure == _SCALE:
+        return ranged(None)
+    lower, upper = min(numbers), max(numbers)
+    gaps = _gaps(numbers)
+    apart = len(numbers) > 1 and len(gaps) == len(numbers) - 1  # no two labelled values are neighbours
+    if apart and measure != _SCALE and upper - lower < LONGEST_SCALE:
+        filled = {float(value): labels.get(float(value), "") for value in range(int(lower), int(upper) + 1)}
+        question = f"{_named(numbers)} have labels: are {_named_gaps(gaps)} values too? Keep what can occur"
+        return _asking(listed(filled, True), question)
+    if gaps and not apart and measure != _SCALE and upper >= 0:
+        unlabelled = f"{_named_gaps(gaps)} {'has' if _is_one(gaps) else 'have'} no label"
+        return _asking(listed(valid, measure == "ordinal"), f"{unlabelled}: list what else can occur, or give a range in place of the list")
+    question = f"{_named(numbers)} {'has a label' if len(numbers) == 1 else 'have labels'}: which other values can occur?"
+    return _asking(ranged((lower, upper) if apart else None), f"{question} Give the smallest and the largest")
+
+
+def _is_complete(numbers: Sequence[float], measure: str) -> bool:
+    """Whether the labels are the list of values: whole numbers without a gap, or three and more names for which nothing lies between."""
+    if not all(value.is_integer() for value in numbers) or len(numbers) < 2 or max(numbers) < 0:
+        return False  # numbers below zero that alone have labels mean "no answer"
+    if _gaps(numbers):
+        return measure == _NAMES and len(numbers) > 2
+    return measure in _LISTS or 0 in numbers or 1 in numbers
+
+
+def _gaps(numbers: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the first and the last whole number of each gap between labelled values; none where labelled values have fractions."""
+    ordered = sorted(numbers) if all(value.is_integer() for value in numbers) else []
+    return [(low + 1, high - 1) for low, high in pairwise(ordered) if high - low > 1]
+
+
+def _is_one(gaps: Sequence[tuple[float, float]]) -> bool:
+    return len(gaps) == 1 and gaps[0][0] == gaps[0][1]
+
+
+def _named_gaps(gaps: Sequence[tuple[float, float]]) -> str:
+    return _joined([plain_number(low) if low == high else f"{plain_number(low)} to {plain_number(high)}" for low, high in gaps])
+
+
+def _named(values: Collection[float | str]) -> str:
+    return _joined([value if isinstance(value, str) else plain_number(value) for value in values])
+
+
+def _joined(words: Sequence[str]) -> str:
+    shown = [*words[:_MOST_NAMED], f"{len(words) - _MOST_NAMED} more"] if len(words) > _MOST_NAMED else list(words)
+    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+
+
+def _asking(column: Column, question: str) -> Column:
+    return Column(**column.to_json() | {"to_do": question})
