@@ -17,7 +17,7 @@ from dpsynth_core.sources import confined, packed, readers
 from dpsynth_core.sources.arrow_types import NESTED
 from dpsynth_core.sources.formats import STANDARD, STATISTICAL, TEXT, Files, TableFormat, table_files
 from dpsynth_core.sources.locations import Location
-from dpsynth_core.sources.parts import WHOLE, Part, Piece, Sizes, gathered
+from dpsynth_core.sources.parts import NOTHING_LISTED, WHOLE, Listed, Part, Piece, Sizes, gathered
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.declared import domain_json
 from dpsynth_core.vocabulary.domain import LABELS
@@ -98,11 +98,18 @@ class FileTable(Files):
         pieces = [(Piece(*piece), size) for piece, size in self._answer(readers.pieces, sizes.bytes)]
         return gathered(pieces, sizes.rows if self.form.kind == "parquet" else sizes.bytes) or [WHOLE]
 
-    def batches(self, columns: Sequence[str], part: Part = WHOLE) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], part: Part = WHOLE, listed: Listed = NOTHING_LISTED) -> Iterator[pa.RecordBatch]:
+        """Yield batches of these columns.
+
+        Args:
+            columns: The names of columns.
+            part: The part of the files that is read.
+            listed: The listed values of columns. A listed value is a value, also where the file declares that it means missing.
+        """
         if self.form.kind in TEXT:
-            yield from readers.batches(self, columns, readers.BATCH_ROWS, part)
+            yield from readers.batches(self, columns, readers.BATCH_ROWS, part, listed)
             return
-        with confined.work("batches", self, list(columns), readers.BATCH_ROWS, part, confined.LIMITS.seconds) as answers:
+        with confined.work("batches", self, list(columns), readers.BATCH_ROWS, part, confined.LIMITS.seconds, dict(listed)) as answers:
             for answer in answers:
                 with pa.ipc.open_stream(pa.py_buffer(answer)) as reader:
                     yield from reader

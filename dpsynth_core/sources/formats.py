@@ -57,6 +57,14 @@ _STATED: Mapping[str, tuple[str, ...]] = {
 }
 """Of which kinds of files what can be stated."""
 
+_USUAL = frozenset({"(usual)"})
+"""Stands for the usual markers of a kind until the kind is known."""
+
+
+def usual_markers(kind: str) -> frozenset[str]:
+    """Return the texts that mean missing in a kind of table where nothing is stated: none where the table itself knows missing values."""
+    return DEFAULT_MISSING if kind in WRITTEN_AS_TEXT else frozenset({""})
+
 
 @dataclass(frozen=True)
 class TableFormat:
@@ -70,7 +78,7 @@ class TableFormat:
     kind: str = "csv"
     delimiter: str = ","
     encoding: str = "utf-8"
-    missing_markers: frozenset[str] = DEFAULT_MISSING
+    missing_markers: frozenset[str] = _USUAL
     quoting: str = LINES
     decimal: str = "."
     thousands: str = ""
@@ -87,6 +95,8 @@ class TableFormat:
         if self.quoting not in QUOTINGS:
             raise InputError("data.quoting", "it is not a known way of quoting", f"use {', '.join(QUOTINGS)}")
         known_encoding(self.encoding)
+        if self.missing_markers is _USUAL:
+            object.__setattr__(self, "missing_markers", usual_markers(self.kind))
         if len(self.missing_markers) > MAX_MARKERS:
             raise CapacityError("data.missing_markers", f"there are more than {MAX_MARKERS:,}", "list only what means missing")
         object.__setattr__(self, "names", tuple(name.strip() for name in self.names))
@@ -104,7 +114,8 @@ class TableFormat:
     def of(cls, section: Mapping[str, Any]) -> TableFormat:
         """From a section of a spec; what is not a file is read like a CSV. Raises InputError."""
         given = {field.name: section[field.name] for field in fields(cls) if section.get(field.name) is not None}
-        return cls(**given | {"kind": given["kind"] if given["kind"] in SUFFIXES else "csv"})
+        markers = {"missing_markers": usual_markers(given["kind"])}
+        return cls(**markers | given | {"kind": given["kind"] if given["kind"] in SUFFIXES else "csv"})
 
     def section(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """As a section of a spec. What was added to specs later is left out where it is not stated."""

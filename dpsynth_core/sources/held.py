@@ -11,7 +11,7 @@ import pyarrow as pa
 from dpsynth_core.sources import readers
 from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.sources.parts import WHOLE, Part, Sizes
+from dpsynth_core.sources.parts import NOTHING_LISTED, WHOLE, Listed, Part, Sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ class HeldTable:
     def divide(self, _sizes: Sizes) -> list[Part]:
         return [WHOLE]
 
-    def batches(self, columns: Sequence[str], _part: Part = WHOLE) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], _part: Part = WHOLE, _listed: Listed = NOTHING_LISTED) -> Iterator[pa.RecordBatch]:
         readers.check_columns(self.source.names, columns)
         return self.source.batches(columns, self.form.decimal)
 

@@ -20,6 +20,7 @@ from dpsynth_core.sources.codec import encode_column, floats
 from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.parts import WHOLE
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -62,7 +63,8 @@ def fit(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[C
     """Every column of the domain, in its order, after one pass over the table. Raises InputError if it cannot be read or lacks a column."""
     rows, missing, values = 0, Counter[str](), {name: Counter[str]() for name in domain.names}
     beyond = Counter[str]()
-    for batch in files.opened(source, form).batches(domain.names):
+    listed = {one.name: one.categories for one in domain if one.is_listed}
+    for batch in files.opened(source, form).batches(domain.names, WHOLE, listed):
         rows += batch.num_rows
         for attribute in domain:
             name, column = attribute.name, batch.column(batch.schema.get_field_index(attribute.name))

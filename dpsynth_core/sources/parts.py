@@ -7,8 +7,9 @@ more than one person (see `persons`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 from dpsynth_core.sources.locations import Location
@@ -38,6 +39,10 @@ class Piece(NamedTuple):
 Part = tuple[Piece, ...]
 WHOLE: Part = ()
 """A table that is not divided, whatever it is made of."""
+
+Listed = Mapping[str, Sequence[str]]
+"""The listed values of columns, by name."""
+NOTHING_LISTED: Listed = MappingProxyType({})
 
 
 def whole(files: Iterable[Location]) -> Part:

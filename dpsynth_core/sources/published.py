@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.sources import memory
 from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.codec import encode_column, floats
 from dpsynth_core.sources.detect import detect_without_doubt
@@ -76,7 +77,8 @@ def counts(source: TableSource, domain: Domain, field: str) -> Counts:
 
 
 def _counts(source: TableSource, domain: Domain, field: str) -> Counts:
-    table = opened(source, detect_without_doubt(source, field) if isinstance(source, str | os.PathLike) else TableFormat())
+    form = detect_without_doubt(source, field) if isinstance(source, str | os.PathLike) else TableFormat.of({"kind": memory.KIND})
+    table = opened(source, form)
     table.check()
     names = table.column_names()
     if COUNT not in names or (strange := [name for name in names if name != COUNT and (name not in domain or domain[name].most)]):

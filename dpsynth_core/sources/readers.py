@@ -22,7 +22,7 @@ from dpsynth_core.sources import csv_file, jsonl_file, packed, parts
 from dpsynth_core.sources.arrow_types import declared_type
 from dpsynth_core.sources.formats import DELIMITERS, STANDARD, STATISTICAL, Files, TableFormat
 from dpsynth_core.sources.locations import Location, located
-from dpsynth_core.sources.parts import WHOLE, Part, Piece
+from dpsynth_core.sources.parts import NOTHING_LISTED, WHOLE, Listed, Part, Piece
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.declared import declared
 from dpsynth_core.vocabulary.names import column_field, told_apart
@@ -107,11 +107,14 @@ def _cut(path: Location, form: TableFormat, every: int) -> Iterator[tuple[Piece,
         yield piece, (size if piece.end is None else piece.end) - piece.begin
 
 
-def batches(table: Files, columns: Sequence[str], rows: int, part: Part = WHOLE) -> Iterator[pa.RecordBatch]:
+def batches(
+    table: Files, columns: Sequence[str], rows: int, part: Part = WHOLE, listed: Listed = NOTHING_LISTED
+) -> Iterator[pa.RecordBatch]:
     """Record batches with these columns (at least one) of about so many rows, in file order, never the whole file at once; of all records,
     or of a part.
 
-    CSV values come as dictionary-encoded text. InputError for a column that is not there or a file that cannot be read.
+    CSV values come as dictionary-encoded text. listed: values that are never missing, whatever a file declares.
+    InputError for a column that is not there or a file that cannot be read.
     """
     check_columns(names(table), columns)
     form, part = table.form, part or parts.whole(table.files)
@@ -124,6 +127,8 @@ def batches(table: Files, columns: Sequence[str], rows: int, part: Part = WHOLE)
             for piece in part:
                 if form.kind == "jsonl":
                     yield from jsonl_file.piece_batches(piece, form, columns)
+                elif form.kind in STATISTICAL:
+                    yield from reader(form.kind).batches(located(piece.file), form, columns, rows, listed)
                 else:
                     yield from reader(form.kind).batches(located(piece.file), form, columns, rows)
 

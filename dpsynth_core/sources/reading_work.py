@@ -25,11 +25,13 @@ def answer(table: list[Any], which: str, *arguments: Any) -> Iterator[Any]:
     yield getattr(readers, which)(Files.from_json(table), *arguments)
 
 
-def batches(table: list[Any], columns: list[str], rows: int, pieces: list[list[Any]], seconds: int) -> Iterator[bytes]:
+def batches(
+    table: list[Any], columns: list[str], rows: int, pieces: list[list[Any]], seconds: int, listed: dict[str, list[str]]
+) -> Iterator[bytes]:
     """Each as a stream of its own. seconds: of work, for each and again for all bytes of the files."""
     files, part = Files.from_json(table), tuple(Piece(*piece) for piece in pieces)
     longest = seconds + files.size / SLOWEST
-    for batch in readers.batches(files, columns, rows, part):
+    for batch in readers.batches(files, columns, rows, part, listed):
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema) as writer:
             writer.write_batch(batch)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpsynth_core.sources import persons
 from dpsynth_core.sources.codec import encode_column
 from dpsynth_core.sources.files import Table
-from dpsynth_core.sources.parts import USUAL, WHOLE, Part, Sizes
+from dpsynth_core.sources.parts import NOTHING_LISTED, USUAL, WHOLE, Listed, Part, Sizes
 from dpsynth_core.sources.persons import Before, Keys, Turnout, nobody
 from dpsynth_core.sources.readers import check_columns
 from dpsynth_core.vocabulary.domain import Domain
@@ -76,14 +76,23 @@ class Records:
         """The table in parts, in file order."""
         return self.table.divide(self.sizes)
 
-    def batches(self, columns: Sequence[str], part: Part = WHOLE, before: Before = nobody) -> Iterator[pa.RecordBatch]:
-        """Batches with at least these columns, without the rows beyond a person's limit. before: rows of persons in the parts before."""
+    def batches(
+        self, columns: Sequence[str], part: Part = WHOLE, before: Before = nobody, listed: Listed = NOTHING_LISTED
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield batches with at least these columns, without the rows beyond a person's limit.
+
+        Args:
+            columns: The names of columns.
+            part: The part of the table that is read.
+            before: The rows of each person in the parts before.
+            listed: Values that are never missing, whatever the file declares (`FileTable.batches`).
+        """
         if self.person_column is None:
-            yield from self.table.batches(columns, part)
+            yield from self.table.batches(columns, part, listed)
             return
         seen: dict[object, int] = {}
         read = tuple(dict.fromkeys((*columns, self.person_column)))
-        for batch in self.table.batches(read, part):
+        for batch in self.table.batches(read, part, listed):
             named = persons.named(batch.column(self.person_column), self.table.form)
             yield batch.filter(pa.array(persons.within_limit(named, seen, self.max_rows_per_person, before)))
 
@@ -95,7 +104,8 @@ class Records:
 
     def add_to(self, tally: Batches, part: Part = WHOLE, before: Before = nobody) -> Iterator[None]:
         """Count a part, a batch with each step."""
-        for batch in self.batches(tally.columns or tally.domain.names[:1], part, before):
+        listed = {one.name: one.categories for one in tally.domain if one.is_listed}
+        for batch in self.batches(tally.columns or tally.domain.names[:1], part, before, listed):
             codes = {name: encode_column(tally.domain[name], batch.column(name), self.table.form.notation) for name in tally.columns}
             tally.add(codes, batch.num_rows)
             yield

@@ -11,7 +11,7 @@ Labels are what the file says of itself, not of anybody in it: `described` reads
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -24,22 +24,42 @@ from dpsynth_core.foundation.arrow_times import FROM_1582, FROM_1960, clock_text
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import Location
+from dpsynth_core.sources.parts import NOTHING_LISTED, Listed
 from dpsynth_core.vocabulary.column import Column
+from dpsynth_core.vocabulary.kinds.kind import finite
 from dpsynth_core.vocabulary.value_labels import labelled
 
 _SAS7BDAT = bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 _BYTES = "ISO-8859-1"
 """An encoding in which every byte is a character: what comes out is the bytes of the file."""
-_KINDS = {  # as `declared` names them, by the formats of SPSS and SAS, without width
-    **dict.fromkeys(("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "QYR", "MOYR", "WKYR", "E8601DA", "B8601DA"), "date"),
-    **dict.fromkeys(("DDMMYY", "MMDDYY", "YYMMDD", "YYMM", "MONYY", "YEAR", "WEEKDATE", "WORDDATE", "JULIAN"), "date"),
-    **dict.fromkeys((f"{order}{sign}" for order in ("DDMMYY", "MMDDYY", "YYMMDD") for sign in "BCDNPS"), "date"),
-    **dict.fromkeys(("DATETIME", "YMDHMS", "DATEAMPM", "E8601DT", "B8601DT", "MDYAMPM"), "timestamp"),
-    **dict.fromkeys(("TIME", "HHMM", "TOD", "TIMEAMPM", "E8601TM"), "time"),
-    **dict.fromkeys(("DTIME", "MTIME"), "duration"),
+_ORDERED = "(?:X?YYMMDD|DDMMYY|MMDDYY|MMYY|YYMM|YYQ|YYQR|YYQZ)[BCDNPSX]?"
+_CALENDAR = "YEAR|YYMON|MONYY|MOYR|QYR|WKYR|JULIAN|JULDAY|HDATE|HEBDATE|MINGUO|NENGO|WEEK[UVW]|YYWEEK[UVW]|[AEJS]?DATE"
+_IN_WORDS = "WEEKDAT[EX]|WORDDAT[EX]|NLDATE[A-Z]*|[A-Z]{3}DF(?:D[DEN]|MN|MY|W[DK]X|DWN)"
+_SEEN_IN_PART = "DAY|WKDAY|MONTH|MONNAME|DOWNAME|WEEKDAY|QTRR?"
+"""Formats with which SAS shows a part of a date. SPSS has formats of such names for numbers."""
+_KINDS = {  # as `declared` names them, by families of formats of SPSS and SAS, without width
+    re.compile(rf"{_ORDERED}|{_CALENDAR}|{_IN_WORDS}|(?:[BE]|IS)8601DA"): "date",
+    re.compile("DATETIME|DATEAMPM|MDYAMPM|YMDHMS|DT(?!IME)[A-Z]+|NLDATM[A-Z]*|[A-Z]{3}DFDT|(?:[BE]|IS)8601(?:DT|DN|DX|DZ|LX)"): "timestamp",
+    re.compile("TIME|TIMEAMPM|HHMM|TOD|NLTIM[A-Z]*|(?:[BE]|IS)8601(?:TM|TX|TZ|LZ)"): "time",
+    re.compile("[DM]TIME|MMSS"): "duration",
 }
-_STATA = {"td": "date", "d": "date", "tc": "timestamp", "tC": "timestamp"}
+_LIKE_DATES = re.compile("DAT|TIM|YY|MON(?!EY)|DAY|8601|WEEK|QTR|JUL|MDY|YMD|DMY|HH|%-?T")
+"""What names of formats of dates and times have in common: an unknown one is said, and its numbers stay numbers."""
+_STATA = re.compile(r"%-?(t[a-zA-Z]|d)")
+_STATA_KINDS = {"td": "date", "d": "date", "tc": "timestamp", "tC": "timestamp", "tw": "date", "tm": "date", "tq": "date", "th": "date"}
+_MONTHS = {"tm": 1, "tq": 3, "th": 6}
+"""Months of the periods that a format of Stata counts from 1960."""
+_WEEKS = 52
+"""Weeks of a year as Stata counts them: each begins on a day of January 1 and so many times seven days."""
+_LEAP_SECONDS = np.array(
+    [f"{year}-07-01" for year in (1972, 1981, 1982, 1983, 1985, 1992, 1993, 1994, 1997, 2012, 2015)]
+    + [f"{year}-01-01" for year in (*range(1973, 1981), 1988, 1990, 1991, 1996, 1999, 2006, 2009, 2017)],
+    dtype="datetime64[D]",
+)
+"""The days before which a second was inserted, which times of the format %tC count."""
 _DAY = 86_400
+_SPSS = ("sav/zsav", "por")
+_AS_NUMBERS = "save it as a date, or give the smallest and the largest number"
 _HEAD_BYTES = 600
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 """0001-01-01 and 9999-12-31."""
@@ -80,23 +100,40 @@ def _names(meta: Any, form: TableFormat) -> tuple[str, ...]:
 def described(path: Location, form: TableFormat) -> tuple[Column, ...]:
     """What the file says of its columns. No record is read. Raises InputError."""
     meta = _meta(path)
-    return tuple(
+    columns = (
         labelled(
             shown,
             _kind(meta, name),
             _labels(meta, name, form),
             measure=meta.variable_measure.get(name) or "",
             label=_decoded(label or "", form).strip(),
-            decimals=_decimals(str(meta.original_variable_types.get(name))),
+            decimals=_decimals(_format(meta, name)),
         )
         for name, shown, label in zip(meta.column_names, _names(meta, form), meta.column_labels, strict=True)
     )
+    return tuple(_asked(meta, name, column) for name, column in zip(meta.column_names, columns, strict=True))
 
 
-def batches(path: Location, form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-    """These columns, at most `rows` rows at a time. Raises InputError for a damaged file."""
+def batches(
+    path: Location, form: TableFormat, columns: Sequence[str], rows: int, listed: Listed = NOTHING_LISTED
+) -> Iterator[pa.RecordBatch]:
+    """Yield these columns, at most `rows` rows at a time.
+
+    Args:
+        path: The file.
+        form: How the file is written.
+        columns: The names of columns.
+        rows: The number of rows of a batch, at most.
+        listed: The listed values of columns, which are values also where the file declares that they mean missing.
+
+    Raises:
+        InputError: If the file is damaged.
+    """
     meta = _meta(path)
     raw = dict(zip(_names(meta, form), meta.column_names, strict=True))
+    declared = {name: meta.missing_ranges.get(raw[name], []) for name in columns} if form.kind == "spss" else {}
+    kept = {name: _kept(declared[name], listed.get(name, ()), form) for name in declared}
+    with_missing = {"user_missing": True} if any(kept.values()) else {}
     convert = {name: _converter(meta, raw[name], form) for name in columns}
     start = 0
     while True:
@@ -108,10 +145,13 @@ def batches(path: Location, form: TableFormat, columns: Sequence[str], rows: int
                 row_limit=rows,
                 output_format="dict",
                 disable_datetime_conversion=True,
+                **with_missing,
             )
         count = len(cells[raw[columns[0]]]) if cells else 0
         start += count
         if count:
+            for name in columns if with_missing else ():
+                cells[raw[name]] = [None if _is_in(cell, declared[name]) and cell not in kept[name] else cell for cell in cells[raw[name]]]
             yield pa.RecordBatch.from_arrays([convert[name](cells[raw[name]]) for name in columns], names=list(columns))
         if count < rows:
             break
@@ -184,18 +224,56 @@ def _labels(meta: Any, name: str, form: TableFormat) -> dict[float | str, str]:
     labels = {
         value: label
         for value, label in meta.variable_value_labels.get(name, {}).items()
-        if isinstance(value, str) == text and not any(one["lo"] <= value <= one["hi"] for one in missing)
+        if isinstance(value, str) == text and not _is_in(value, missing)
     }
     return {_decoded(value, form) if isinstance(value, str) else float(value): _decoded(label, form) for value, label in labels.items()}
 
 
+def _is_in(value: Any, ranges: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a value is in one of the ranges that a column declares missing."""
+    return value is not None and any(one["lo"] <= value <= one["hi"] for one in ranges)
+
+
+def _kept(ranges: Sequence[Mapping[str, Any]], categories: Iterable[str], form: TableFormat) -> frozenset[Any]:
+    """Return the listed values of a column that its file declares missing: numbers of a column of numbers, else texts as in the file."""
+    if not ranges:
+        return frozenset()
+    is_text = isinstance(ranges[0]["lo"], str)
+    texts = (category.encode(form.encoding, "replace").decode(_BYTES) for category in categories)
+    values = list(texts) if is_text else [number for text in categories if (number := finite(text)) is not None]
+    return frozenset(value for value in values if _is_in(value, ranges))
+
+
 def _kind(meta: Any, name: str) -> str:
+    """Return the kind of a column, by the family of its format."""
     if str(meta.readstat_variable_types[name]).startswith("string"):
         return "text"
-    written = str(meta.original_variable_types.get(name) or "")
-    if (stata := re.match(r"%-?(tc|tC|td|d)", written)) is not None:
-        return _STATA[stata[1]]
-    return _KINDS.get(re.sub(r"[0-9.]+$", "", written.upper()), "number")
+    if (stata := _STATA.match(_format(meta, name))) is not None:
+        return _STATA_KINDS.get(stata[1], "number")
+    plain = _family(meta, name)
+    if re.fullmatch(_SEEN_IN_PART, plain):
+        return "number" if str(meta.file_format) in _SPSS else "date"
+    return next((kind for family, kind in _KINDS.items() if family.fullmatch(plain)), "number")
+
+
+def _format(meta: Any, name: str) -> str:
+    return str(meta.original_variable_types.get(name) or "")
+
+
+def _family(meta: Any, name: str) -> str:
+    """Return the name of a column's format without width and decimals."""
+    return re.sub(r"[0-9.]+$", "", _format(meta, name).upper())
+
+
+def _asked(meta: Any, name: str, column: Column) -> Column:
+    """Return a column, with a question where its format looks like one of dates and is not known."""
+    years = _format(meta, name).startswith(("%ty", "%-ty"))
+    if _kind(meta, name) != "number" or years or not _LIKE_DATES.search(_family(meta, name)):
+        return column
+    if re.fullmatch(_SEEN_IN_PART, _family(meta, name)):
+        return column
+    question = f"its format {_format(meta, name)[:40]} may be one of dates, and its values are read as numbers: {_AS_NUMBERS}"
+    return Column(**column.to_json() | {"to_do": question})
 
 
 def _decimals(written: str) -> int | None:
@@ -206,14 +284,17 @@ def _decimals(written: str) -> int | None:
 
 def _converter(meta: Any, raw: str, form: TableFormat) -> Callable[[list[Any]], pa.Array]:
     first = FROM_1582 if form.kind == "spss" else FROM_1960
+    stata = match[1] if (match := _STATA.match(_format(meta, raw))) else ""
     converters: dict[str, Callable[[list[Any]], pa.Array]] = {
         "text": partial(_texts, form=form),
         "date": partial(_days, first=first, unit=_DAY if form.kind == "spss" else 1),
-        "timestamp": partial(_moments, first=first, unit=1000 if form.kind == "stata" else 1),
+        "timestamp": partial(_moments, first=first, unit=1000 if form.kind == "stata" else 1, counts_leap_seconds=stata == "tC"),
         "time": _times,
         "duration": _times,
         "number": lambda cells: pa.array(_floats(cells), from_pandas=True),
     }
+    if stata in _MONTHS or stata == "tw":
+        return partial(_period_starts, format=stata)
     return converters[_kind(meta, raw)]
 
 
@@ -228,13 +309,29 @@ def _floats(cells: list[Any]) -> NDArray[np.float64]:
 
 
 def _days(cells: list[Any], first: int, unit: int) -> pa.Array:
-    days = np.floor(_floats(cells) / unit) + first
+    return _dates(np.floor(_floats(cells) / unit) + first)
+
+
+def _dates(days: NDArray[np.float64]) -> pa.Array:
     exists = (days >= _FIRST_DAY) & (days <= _LAST_DAY)
     return pa.array(np.where(exists, days, 0).astype(np.int32), pa.int32(), mask=~exists).cast(pa.date32())
 
 
-def _moments(cells: list[Any], first: int, unit: int) -> pa.Array:
+def _period_starts(cells: list[Any], format: str) -> pa.Array:
+    """Return the first day of each week, month, quarter or half year, as Stata counts them from 1960."""
+    counts = np.floor(_floats(cells))
+    exists = np.abs(counts) < _LAST_DAY
+    whole = np.where(exists, counts, 0).astype(np.int64)
+    months, days = (whole * _MONTHS[format], 0) if format in _MONTHS else (whole // _WEEKS * 12, whole % _WEEKS * 7)
+    starts = (np.datetime64("1960-01", "M") + months).astype("datetime64[D]").astype(np.int64) + days
+    return _dates(np.where(exists, starts, np.nan))
+
+
+def _moments(cells: list[Any], first: int, unit: int, counts_leap_seconds: bool) -> pa.Array:
     milliseconds = np.round(_floats(cells) / unit * 1000) + first * _DAY * 1000
+    if counts_leap_seconds:
+        starts = np.sort(_LEAP_SECONDS).astype(np.int64) * _DAY * 1000
+        milliseconds -= 1000 * np.searchsorted(starts + 1000 * np.arange(1, len(starts) + 1), milliseconds, side="right")
     exists = (milliseconds >= _FIRST_DAY * _DAY * 1000) & (milliseconds < (_LAST_DAY + 1) * _DAY * 1000)
     return pa.array(np.where(exists, milliseconds, 0).astype(np.int64), pa.int64(), mask=~exists).cast(pa.timestamp("ms"))
 

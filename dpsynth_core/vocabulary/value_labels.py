@@ -75,7 +75,7 @@ def labelled(
     gaps = _gaps(numbers)
     apart = len(numbers) > 1 and len(gaps) == len(numbers) - 1  # no two labelled values are neighbours
     if apart and measure != _SCALE and upper - lower < LONGEST_SCALE:
-        filled = {float(value): labels.get(float(value), "") for value in range(int(lower), int(upper) + 1)}
+        filled: dict[float | str, str] = {float(value): labels.get(float(value), "") for value in range(int(lower), int(upper) + 1)}
         question = f"{_named(numbers)} have labels: are {_named_gaps(gaps)} values too? Keep what can occur"
         return _asking(listed(filled, True), question)
     if gaps and not apart and measure != _SCALE and upper >= 0:

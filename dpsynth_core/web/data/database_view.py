@@ -15,7 +15,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.databases import address as addresses
 from dpsynth_core.sources.databases import connect
 from dpsynth_core.sources.databases.address import Address
-from dpsynth_core.sources.notation import DEFAULT_MISSING
+from dpsynth_core.sources.formats import usual_markers
 from dpsynth_core.vocabulary.declared import domain_json
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.data.project_table import Table
@@ -111,7 +111,7 @@ def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
         remedy = "choose one from the list" if form == BY_NAME else "write one SELECT whose rows are the records"
         raise InputError(form, "none is given", remedy)
     limit = {"timeout": stated["timeout"]} if stated.get("timeout") else {}
-    section = {"kind": SOURCE, "path": stated["address"], form: stated[form], **limit, "missing_markers": sorted(DEFAULT_MISSING)}
+    section = {"kind": SOURCE, "path": stated["address"], form: stated[form], **limit, "missing_markers": sorted(usual_markers(SOURCE))}
     place = addresses.read(stated["address"])
     _check_allowed(place, only_this_machine)
     declared = connect.DatabaseTable(section).declared

@@ -52,7 +52,7 @@ from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFA
 from dpsynth_core.privacy import budget as budgets
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.detect_notation import Doubt
-from dpsynth_core.sources.notation import DEFAULT_MISSING
+from dpsynth_core.sources.formats import usual_markers
 from dpsynth_core.sources.registry import KINDS, can_be_linked
 from dpsynth_core.store import accounts, ledger
 from dpsynth_core.vocabulary import published
@@ -93,7 +93,7 @@ def completed(draft: Mapping[str, Any]) -> Draft:
     whole = {**draft, **{name: {**default, **(draft.get(name) or {})} for name, default in fresh.items()}}
     if data := draft.get("data"):
         kind = data.get("kind", "csv")
-        whole["data"] = {"kind": kind, "path": "", **({} if kind == DEMO else {"missing_markers": sorted(DEFAULT_MISSING)}), **data}
+        whole["data"] = {"kind": kind, "path": "", **({} if kind == DEMO else {"missing_markers": sorted(usual_markers(kind))}), **data}
         about = {"source": "path", "label": base_name(str(data.get("path", ""))), "columns": [], "declared": []}
         whole["wizard"] = about | whole["wizard"]
     if "members" in whole:
