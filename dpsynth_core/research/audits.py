@@ -1,4 +1,4 @@
-"""A question for each of the wing's operations, and a guess at what its answers tell (`audit`)."""
+"""Audits of the wing's operations: a question for each operation, and a guess from its answers (`audit`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 Float = NDArray[np.float64]
 
 _THREE, _NUMBERS = QueryClass(DOMAIN, (("b",), ("a", "b"), ("b", "c"))), np.array([1, 3, 8], dtype=np.int64)
-"""The cells that the person comes to, one of each marginal."""
+"""Three queries, one cell of each marginal, that the added person satisfies."""
 
 
 def _signed(_: PrivacyKernel, neighbours: Neighbours) -> Question:
@@ -43,7 +43,7 @@ def _two_errors(_: PrivacyKernel, neighbours: Neighbours) -> Question:
 
 
 def _bits(_kernel: PrivacyKernel, _: Neighbours) -> Question:
-    """Where keeping is as likely as it may be."""
+    """Return a question at which bits are kept with the largest possible probability."""
     signs, rates = np.ones(3, dtype=np.int8), {"eta": 5.0, "gamma": 0.3, "records": 20.0}
     return {"queries": _THREE, "numbers": _NUMBERS, "signs": signs, "answers": np.ones(3), **rates}
 
@@ -58,26 +58,26 @@ def _rule(kind: str, eps: float = EPS, **more: float) -> Ask:
 
 
 def _rule_costs(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    """The same rule three times: rules need not be different."""
+    """Return a question with the same rule three times; rules may repeat."""
     task = _task(CONJUNCTION)
     return {"task": task, "rules": [task.rules.rule([0])] * 3, "sigma": np.sqrt(3) * kernel.unit.query_l1 / MU}
 
 
 def _mixture(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    """One public row, so that there is one mixture, and it is the person's cell that it answers worst."""
+    """Return a question with one public row, so that a single mixture exists, and its worst answer is to the person's cell."""
     question = {"queries": QueryClass(DOMAIN, (("b",),)), "support": np.array([OLD], dtype=np.int32), "start": np.ones(1)}
     return question | {"records": float(RECORDS), "floor": 0.5, "scale": operations.mixture_l1(kernel, float(RECORDS)) / EPS}
 
 
 def _halfway(queries: QueryClass, neighbours: Neighbours) -> Any:
-    """What every query counts half way between the two tables: the person moves it equally far from there on either side."""
+    """Return the answer to every query half way between the two tables, so that the person moves it equally far on either side."""
     without, with_person = (queries.counts(table.counts(queries.cliques)) for table in neighbours.tables)
     return (without + with_person) / 2
 
 
 _AS_MANY = {"count": 2, "excluded": np.zeros(0, dtype=np.int64)}
 _EITHER_WAY = {"task": _task(CONJUNCTION, closed=True), "eps": EPS}
-"""A class with its negations: under replace one rule gains by the person what another loses."""
+"""A class closed under negation: under replace, the person's gain for one rule is the loss of another."""
 
 CASES = (
     Case("select_signed_query", _signed, finite=True),
@@ -136,19 +136,19 @@ def _chosen_rule(table: InventedTable, unit: Unit, arguments: Arguments) -> Call
 
 
 def _errors(table: InventedTable, arguments: Arguments) -> NDArray[np.float64]:
-    """q(D) - answer_q for every query of the class, in counts."""
+    """Return q(D) - answer_q for every query of the class, in counts."""
     queries = arguments["queries"]
     counts = queries.counts(table.counts(queries.cliques))
     return np.asarray(counts - arguments["answers"].at(np.arange(queries.size)), dtype=np.float64)
 
 
 def _labelled(_losses: Losses, _arguments: Arguments) -> Guess:
-    """There is no good guess: the answer itself is the label."""
+    """Return the answer itself as the label; no better guess is known."""
     return lambda answer: Draw(0.0, key(answer))
 
 
 def _mixtures(losses: Losses, arguments: Arguments) -> Guess:
-    """Laplace noise around what a kernel without noise answers."""
+    """Return a guess that assumes Laplace noise around the answer of a kernel without noise."""
 
     def shifted(_: Event, without: Float, with_person: Float) -> Callable[[Float], float]:
         return lambda noisy: float((np.abs(noisy - without) - np.abs(noisy - with_person)).sum() / arguments["scale"])

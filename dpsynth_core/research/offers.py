@@ -1,4 +1,4 @@
-"""The wing's mechanisms, by purpose (`mechanisms.registry`), and those of them that a paper prints."""
+"""The wing's mechanisms by purpose (`mechanisms.registry`), and those that a paper prints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OFFERS: Mapping[str, tuple[Mechanism, ...]] = {
     "small": (reweighing.Mwem(),),
     "learning": (oraclequery.OracleQuery(), learn.Learn()),
 }
-"""In the order in which they are recommended; one of the core's own is named for its place among them."""
+"""Mechanisms by purpose, in the order in which they are recommended; a core mechanism is named for its place among them."""
 
 PUBLISHED: tuple[Mechanism, ...] = (
     rap.PUBLISHED,

@@ -32,7 +32,7 @@ def _check(asked: Asked, queries: QueryClass, numbers: Integers) -> None:
 
 
 def _counts(view: View, queries: QueryClass) -> QueryCounts:
-    """Of a class of queries, which may have millions: those of the last class are kept."""
+    """Return the counts of a class of queries, which may have millions; the counts of the last class are cached."""
     key = queries.cliques, queries.threshold
     return view.remembered("queries", key, lambda: QueryCounts.of(queries, view.tables(queries.cliques)))
 
@@ -41,9 +41,10 @@ def _counts(view: View, queries: QueryClass) -> QueryCounts:
 def select_signed_query(
     asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float, count: int = 1
 ) -> Answer[tuple[Integers, NDArray[np.int8]]]:
-    """`count` independent draws of a query (number) or its negation (sign -1) by the exponential mechanism, with replacement.
+    """Draw a query (number) or its negation (sign -1) by the exponential mechanism, `count` times independently, with replacement.
 
-    score: sign * (q(D) - answer_q), in counts, over the class closed under negation. It moves by query_l1 at most (Proposition 9)."""
+    The score is sign * (q(D) - answer_q), in counts, over the class closed under negation. It moves by query_l1 at most (Proposition 9).
+    """
     b = exponential.scale(eps, asked.unit.query_l1)
     _check(asked, queries, answers.numbers)
     groups.check_answers(queries, answers)
@@ -54,9 +55,10 @@ def select_signed_query(
 def select_worst_queries(
     asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float, count: int, excluded: Integers
 ) -> Answer[Integers]:
-    """`count` different queries, drawn one after the other by the exponential mechanism with score |q(D) - answer_q|, in counts.
+    """Draw `count` different queries, one after the other, by the exponential mechanism with score |q(D) - answer_q|, in counts.
 
-    excluded: numbers that are not offered. A score moves by query_l1 at most (Proposition 9); each draw is over what is left."""
+    `excluded` are numbers that are not offered. A score moves by query_l1 at most (Proposition 9); each draw is over the remaining queries.
+    """
     b = exponential.scale(eps, asked.unit.query_l1)
     left_out = merged(np.asarray(excluded, dtype=np.int64), np.zeros(0, dtype=np.int64))  # in order, each once
     _check(asked, queries, answers.numbers)
@@ -69,7 +71,7 @@ def select_worst_queries(
 
 @operation(PermuteAndFlip, lambda _, eps: PermuteAndFlip(eps))
 def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float) -> Answer[int]:
-    """One query (number) by permute-and-flip with score |q(D) - answer_q|, which moves by query_l1 at most (Proposition 10)."""
+    """Select one query (number) by permute-and-flip with score |q(D) - answer_q|, which moves by query_l1 at most (Proposition 10)."""
     b = flipping.scale(eps, asked.unit.query_l1)
     _check(asked, queries, answers.numbers)
     groups.check_answers(queries, answers)
@@ -78,7 +80,7 @@ def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, 
 
 @operation(Gaussian, lambda asked, sigma: Gaussian(sigma, asked.unit.queries_l2(asked.count)), lambda question: len(question["numbers"]))
 def measure_queries(asked: Asked, queries: QueryClass, numbers: Integers, sigma: float) -> Answer[Float]:
-    """q(D) + noise for each of k queries, in counts. Each moves by query_l1 at most: l2 = sqrt(k) query_l1 (Proposition 3)."""
+    """Measure q(D) for each of k queries, in counts. Each moves by query_l1 at most: l2 = sqrt(k) query_l1 (Proposition 3)."""
     _check(asked, queries, numbers)
     return measure(lambda view: _counts(view, queries).at(numbers), sigma)
 
@@ -91,11 +93,23 @@ def _bits(asked: Asked, eta: float, gamma: float, records: float) -> Retention |
 def keep_queries(
     asked: Asked, queries: QueryClass, numbers: Integers, signs: NDArray[np.int8], answers: Float, eta: float, gamma: float, records: float
 ) -> Answer[NDArray[np.bool_]]:
-    """Whether to keep each of k signed queries: True with probability exp(-eta - gamma - eta * A), independently. Free for none.
+    """Keep each of k signed queries independently with probability exp(-eta - gamma - eta * A). Free for no queries.
 
-    A = sign * (clip(q(D) / records, 0, 1) - answer). answers: fractions, one per query. eta > 0, gamma > 0, records >= 1: the number of
-    people, public or noisy. A count moves by query_l1 at most (Proposition 11). All numbers are fractions, so the draw needs no
-    rounding."""
+    A = sign * (clip(q(D) / records, 0, 1) - answer). A count moves by query_l1 at most (Proposition 11). All numbers are fractions, so the
+    draw needs no rounding.
+
+    Args:
+        queries: The class.
+        numbers: Numbers of the queries.
+        signs: 1 for a query, -1 for its negation.
+        answers: Public answers as fractions, one per query.
+        eta: Above 0.
+        gamma: Above 0.
+        records: Number of people, public or noisy, at least 1.
+
+    Returns:
+        True for each kept query.
+    """
     _check(asked, queries, numbers)
     if not np.shape(numbers) == np.shape(signs) == np.shape(answers):
         raise ValueError("each query needs a sign and an answer")
@@ -117,7 +131,7 @@ def keep_queries(
 
 @operation()
 def mixture_l1(asked: Asked, records: float) -> Answer[float]:
-    """Sensitivity of `best_mixture_error`, of its solver's tolerance too. Public, free."""
+    """Return the sensitivity of `best_mixture_error`, including its solver's tolerance. Public and free."""
     l1 = _mixture_l1(asked, records)
     return lambda _: l1
 
@@ -130,10 +144,21 @@ def _mixture_l1(asked: Asked, records: float) -> float:
 def best_mixture_error(
     asked: Asked, queries: QueryClass, support: NDArray[np.int32], start: Float, records: float, floor: float, scale: float
 ) -> Answer[float | None]:
-    """The least largest error |q(D) - answer_q| that weights on the rows of `support` can have, or `floor`, + Laplace noise, in counts.
+    """Measure the best-mixture error, or `floor` if it is smaller, with Laplace noise, in counts: l1 = mixture_l1 (Proposition 12).
 
-    start: public weights, above zero. records: public or noisy number of people. l1 = mixture_l1 (Proposition 12). None where the
-    solver's bounds did not meet; the promise holds on condition that this happens on no neighbouring table."""
+    The best-mixture error is the least largest error |q(D) - answer_q| that weights on the rows of `support` can have.
+
+    Args:
+        queries: The class.
+        support: Codes of the public rows.
+        start: Public weights above zero, one per row.
+        records: Number of people, public or noisy.
+        floor: Smallest error of interest.
+        scale: Scale of the noise.
+
+    Returns: The noisy error, or None where the solver's bounds did not meet. The promise holds on condition that this happens on no
+        neighbouring table.
+    """
     _check(asked, queries, np.zeros(0, dtype=np.int64))
     if not (records >= 1 and floor > 0 and len(support) and start.shape == (len(support),) and (start > 0).all()):
         raise ValueError("the best mixture needs people, a floor above zero, and rows with weights above zero")
@@ -149,16 +174,20 @@ def best_mixture_error(
 
 
 def _perturbation(asked: Asked, eps: float) -> PerturbedMinimum:
-    """Of as many separators as the class has; of any number where a transcript is checked: eps = l1 / scale is what is compared."""
+    """Return the event of RSPM's noise on the separators of the class.
+
+    A transcript does not name their number; its check compares eps = l1 / scale.
+    """
     return rspm.perturbation(max(1, asked.count), asked.unit.marginal_l1, eps)
 
 
 @operation(PerturbedMinimum, _perturbation, lambda question: len(question["task"].rules.separators))
 def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[Integers]:
-    """RSPM: the rule of `task` that is cheapest after Laplace noise on the separators, as `Rule.written` (Proposition 13).
+    """Learn a rule by RSPM: the cheapest rule of `task` after Laplace noise on the separators, as `Rule.written` (Proposition 13).
 
-    A person moves the difference of two rules' costs by marginal_l1 at most. An empty array where the oracle did not prove its answer,
-    which is charged like any other. The promise holds on condition that this happens on no neighbouring table."""
+    A person moves the difference of two rules' costs by marginal_l1 at most. The answer is an empty array where the oracle did not prove
+    its answer, which is charged like any other. The promise holds on condition that this happens on no neighbouring table.
+    """
     asked.require("occupied")
     scale = rspm.perturbation(len(task.rules.separators), asked.unit.marginal_l1, eps).scale
     return lambda view: rspm.minimum(task, view.occupied(task.columns), rspm.laplace_noise(task.rules, scale, view.noise), oracle)
@@ -166,7 +195,8 @@ def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[I
 
 @operation(Approximate, lambda _, eps, delta: Approximate(eps, delta))
 def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, oracle: Oracle) -> Answer[Integers]:
-    """RSPM with Gaussian noise, by a union bound over all rules: (eps, delta)-DP under the same condition (Proposition 14)."""
+    """Learn a rule by RSPM with Gaussian noise: (eps, delta)-DP by a union bound over all rules, under RSPM's condition (Proposition 14).
+    """
     asked.require("occupied")
     sigma = rspm.gaussian_sigma(task.rules, asked.unit.marginal_l1, eps, delta)
     return lambda view: rspm.minimum(task, view.occupied(task.columns), rspm.gaussian_noise(task.rules, sigma, view.noise), oracle)
@@ -174,9 +204,15 @@ def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, orac
 
 @operation(Approximate, lambda _, eps, delta: Approximate(eps, delta))
 def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, oracle: Oracle) -> Answer[Integers]:
-    """PRSMA over RSPM; an empty array is its answer "fail". (eps, delta)-DP; calls of the oracle may fail (Proposition 15).
+    """Learn a rule by PRSMA over RSPM: (eps, delta)-DP, also where calls of the oracle fail (Proposition 15).
 
-    ValueError unless the number of records is public; CapacityError, nothing being spent, for fewer records than parts."""
+    Returns:
+        The rule as `Rule.written`, or an empty array for PRSMA's answer "fail".
+
+    Raises:
+        ValueError: The number of records is secret.
+        CapacityError: The table has fewer records than parts; nothing is spent.
+    """
     asked.require("occupied")
     plan = rspm.Prsma(eps, delta)
     if not asked.unit.total_is_public:
@@ -192,7 +228,7 @@ def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, orac
 
 @operation(Selection, lambda _, eps: Selection(eps))
 def select_rule(asked: Asked, task: Task, eps: float) -> Answer[Integers]:
-    """Exponential mechanism over the rules of a class that can be gone through, by what they cost: query_l1 at most (Proposition 9)."""
+    """Select a rule of an enumerable class by the exponential mechanism over the rules' costs: query_l1 at most (Proposition 9)."""
     asked.require("occupied")
     b = exponential.scale(eps, asked.unit.query_l1)
     return lambda view: rspm.written(task.rules, rspm.exponential(task.problem(view.occupied(task.columns)), b, view.noise))
@@ -200,6 +236,6 @@ def select_rule(asked: Asked, task: Task, eps: float) -> Answer[Integers]:
 
 @operation(Gaussian, lambda asked, sigma: Gaussian(sigma, asked.unit.queries_l2(asked.count)), lambda question: len(question["rules"]))
 def measure_rules(asked: Asked, task: Task, rules: Sequence[Rule], sigma: float) -> Answer[Float]:
-    """What each of k rules costs, in records, rivals left aside, + noise: l2 = sqrt(k) query_l1 (Proposition 3)."""
+    """Measure the cost of each of k rules, in records and without rivals: l2 = sqrt(k) query_l1 (Proposition 3)."""
     asked.require("occupied")
     return measure(lambda view: task.costs(rules, view.occupied(task.columns)), sigma)

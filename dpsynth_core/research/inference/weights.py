@@ -19,31 +19,31 @@ from dpsynth_core.vocabulary.marginals import expand, project
 from dpsynth_core.vocabulary.measurement import Clique
 
 MAX_CELLS = 10_000_000
-"""Possible records that there may be a number for: 80 MB for a distribution."""
+"""Largest number of possible records with a weight each: 80 MB for a distribution."""
 
 Float = NDArray[np.float64]
 
 
 class Weights(ABC):
-    """Weights on records, and the sum of those that were remembered: `average` is their mean, as counts."""
+    """Weights on records, with the sum of remembered weights; `average` is their mean, as counts."""
 
     def __init__(self, weights: Float) -> None:
-        """weights: not negative, in any shape; only what they are to each other counts."""
+        """Take weights, not negative and in any shape; only their ratios count."""
         self._weights = weights
         self._sum = np.zeros_like(weights)
         self._remembered = 0
 
     @abstractmethod
     def answers(self) -> SparseAnswers:
-        """To every query of the class, as fractions."""
+        """Return the answer to every query of the class, as fractions."""
 
     @abstractmethod
     def answer(self, query: Query) -> float:
-        """The share of the weight on records that satisfy a query."""
+        """Return the share of the weight on records that satisfy a query."""
 
     @abstractmethod
     def reweigh(self, query: Query, step: float) -> None:
-        """Multiply the records that satisfy the query by exp(step), then all so that they add up to 1."""
+        """Multiply the weights of records that satisfy the query by exp(step), then normalise all weights to sum 1."""
 
     def remember(self) -> None:
         self._sum += self._weights
@@ -52,7 +52,7 @@ class Weights(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ExplicitDistribution:
-    """A `RowModel`. cells: counts, one axis for each attribute of the domain, not negative."""
+    """A `RowModel` with one number per possible record. `cells` are counts, one axis per attribute of the domain, not negative."""
 
     domain: Domain
     cells: Float
@@ -66,8 +66,16 @@ class ExplicitDistribution:
         return project(self.cells, self.domain.names, clique)
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Codes of n rows in random order, shape (n, attributes): every record as often as its share of n, rounded down or up; then single
-        values are changed to bring the rows closer to the distribution's answers to `marginals` (weights c_r)."""
+        """Return codes of n rows in random order, shape (n, attributes).
+
+        Every record occurs as often as its share of n, rounded down or up; then single values are changed to bring the rows closer to the
+        distribution's answers.
+
+        Args:
+            n: Number of rows.
+            marginals: Weight c_r of each marginal that the rows should answer.
+            rng: Randomness.
+        """
         counts = rounded(self.cells.ravel() * (n / self.total), n, rng)
         occupied = np.flatnonzero(counts)
         records = np.column_stack(np.unravel_index(occupied, self.cells.shape)).astype(np.int32)
@@ -76,8 +84,10 @@ class ExplicitDistribution:
 
 
 class CellWeights(Weights):
-    """One number for every possible record, all alike to begin with: exact, for small domains only. Kept up to a factor, so that a change
-    touches only the records that satisfy its query."""
+    """One weight for every possible record, uniform at first: exact, for small domains only.
+
+    Weights are kept up to a factor, so that a change touches only the records that satisfy its query.
+    """
 
     def __init__(self, queries: QueryClass) -> None:
         """queries.domain: at most MAX_CELLS records."""
@@ -119,7 +129,7 @@ class CellWeights(Weights):
         return tuple(fixed.get(axis, slice(None)) for axis in range(self._weights.ndim))
 
     def _agreeing(self, query: Query) -> NDArray[np.bool_]:
-        """Which cells of the query's marginal satisfy it."""
+        """Return which cells of the query's marginal satisfy it."""
         domain = self._queries.domain
         agree = [np.arange(size) == value for size, value in zip(domain.sizes(query.clique), query.values, strict=True)]
         return np.asarray(sum(np.ix_(*[column.astype(np.int8) for column in agree])) >= query.threshold)
@@ -149,15 +159,18 @@ class RowWeights(Weights):
         return WeightedRecords(self._incidence.queries.domain, self._incidence.codes, self._sum * (total / self._remembered))
 
     def _rows(self, query: Query) -> NDArray[np.intp]:
-        """The rows that satisfy a query, cached: a measured query is needed again in every later round."""
+        """Return the rows that satisfy a query, cached, because a measured query is needed again in every later round."""
         if query not in self._satisfying:
             self._satisfying[query] = np.flatnonzero(query.of(self._incidence.codes))
         return self._satisfying[query]
 
 
 def marginals(domain: Domain, cells: Float, cliques: Collection[Clique]) -> dict[Clique, Float]:
-    """Many marginals at once: attribute by attribute, the largest first, it is summed out for those that lack it and kept for the others,
-    so that few sums go over the whole table."""
+    """Return many marginals at once.
+
+    Attribute by attribute, the largest first, the table is summed over the attribute for the marginals that lack it and kept for the
+    others, so that few sums go over the whole table.
+    """
     tables: dict[Clique, Float] = {}
     order = sorted(domain.names, key=lambda name: -domain[name].size)
     branches: list[tuple[Float, Clique, int, list[Clique]]] = [(cells, domain.names, 0, list(cliques))]

@@ -22,20 +22,21 @@ from dpsynth_core.research.oracles.records.problem import Linear, RecordProblem,
 from dpsynth_core.research.oracles.search import Limit, Solution
 
 PATIENCE_SECONDS = 60.0
-"""How much longer than its limit a job may take before its process counts as hung: a busy machine, a large presolve."""
+"""Seconds beyond its limit after which a job's process counts as hung: a busy machine, a large presolve."""
 
 _GLANCE_SECONDS = 0.2
-"""How often a wait for solvers checks whether a signal asked the program to stop."""
+"""Seconds between checks for a signal while waiting for solvers."""
 
 _SOLVE, _LOAD = f"{__name__}:solve", ("ortools.sat.python.cp_model",)
-"""What the processes do, and what of it takes a while to load: once, before they are made."""
+"""The function that solver processes run, and its modules that take long to load; they are loaded once, before the processes are made."""
 
 Prepare = Callable[[Any], Callable[[Any], Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """What the following arguments have in common: prepare(shared) returns the function that answers them. prepare: pickled by its name."""
+    """The common part of the arguments that follow: prepare(shared) returns the function that answers them. `prepare` is pickled by name.
+    """
 
     prepare: Prepare
     shared: Any
@@ -70,8 +71,11 @@ class Pool:
         self._solvers = []
 
     def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:
-        """The best record of each problem, in order, by CP-SAT. Problems that share their SignedQueries object share one model. Raises
-        OracleError, after which the pool is closed."""
+        """Find the best record of each problem, in order, by CP-SAT. Problems that share their SignedQueries object share one model.
+
+        Raises:
+            OracleError: A process failed; the pool is closed.
+        """
         answers: dict[int, Solution] = {}
         for queries in {id(problem.queries): problem.queries for problem in problems}.values():
             places = [i for i, problem in enumerate(problems) if problem.queries is queries]
@@ -81,10 +85,18 @@ class Pool:
         return [answers[i] for i in range(len(problems))]
 
     def map(self, prepare: Prepare, shared: Any, arguments: Sequence[Any], seconds: float) -> list[Any]:
-        """prepare(shared)(argument) for each argument, in order; `prepare` runs once in each process that takes part. prepare: a function
-        at the top of a module, other than the main one, which no other process can import; what it returns gives JSON values. seconds: what
-        one argument should take at most, or infinity; that and the patience of the pool later its process counts as hung. Raises
-        OracleError, after which the pool is closed."""
+        """Return prepare(shared)(argument) for each argument, in order. `prepare` runs once in each process that takes part.
+
+        Args:
+            prepare: A function at the top of a module other than the main one, which no other process can import. The function that it
+                returns gives JSON values.
+            shared: The common part.
+            arguments: The arguments.
+            seconds: Largest duration of one argument, or infinity; beyond that and the pool's patience its process counts as hung.
+
+        Raises:
+            OracleError: A process failed; the pool is closed.
+        """
         if prepare.__module__ == "__main__":
             raise ValueError("a solver process cannot import a function of the main module")
         if not self._solvers:
@@ -118,7 +130,7 @@ class Pool:
 
 
 def _answer(solver: Work) -> Any:
-    """OracleError for all that goes wrong: where a question is about records, any failure is an answer."""
+    """Return a solver's answer. Every failure becomes an OracleError: where a question is about records, any failure is an answer."""
     try:
         return next(solver)
     except Ended as ended:
@@ -130,7 +142,7 @@ def _answer(solver: Work) -> Any:
 
 
 def _ready(busy: Sequence[Work], deadline: float) -> list[Work]:
-    """Those that answered or ended. OracleError when the first one is past its deadline."""
+    """Return the solvers that answered or ended. Raises OracleError when the first one is past its deadline."""
     while True:
         interrupts.check()
         left = deadline - time.monotonic()
@@ -141,7 +153,7 @@ def _ready(busy: Sequence[Work], deadline: float) -> list[Work]:
 
 
 def solve() -> Generator[Any, Any, None]:
-    """What a solver process does. Takes pickles of a `Setup`, and after it of arguments. Answers each argument."""
+    """Run a solver process: take pickles of a `Setup` and of arguments, and answer each argument."""
     answer: Callable[[Any], Any] | None = None
     while True:
         message = pickle.loads((yield NEXT))
@@ -152,6 +164,6 @@ def solve() -> Generator[Any, Any, None]:
 
 
 def _record_oracle(queries: SignedQueries) -> Callable[[tuple[Linear, Limit]], dict[str, Any]]:
-    """What a solver process does for the draws of a round."""
+    """Return the function by which a solver process answers the draws of a round."""
     oracle = CpSatOracle(queries)
     return lambda draw: oracle.answer(*draw).to_json()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
 MAX_LITERALS = 2**21
-"""Of a model of rules: the features of all distinct records together. CP-SAT takes half a kilobyte of memory for each."""
+"""Largest number of literals of a model of rules: the features of all distinct records together. CP-SAT takes half a kilobyte for each."""
 
 
 Status = Literal["optimal", "feasible", "failed"]
@@ -26,9 +26,15 @@ Status = Literal["optimal", "feasible", "failed"]
 
 @dataclass(frozen=True)
 class Limit:
-    """When an oracle stops without a proof. seconds: of wall time, for one problem. gap: stop once bound - value <= gap * |value|; 0 asks
-    for a proof. work: the same as seconds in CP-SAT's deterministic time, a second each on a fast machine: where it ends a search before
-    `seconds` does, the same problem has the same answer on every machine. seed: of the solver."""
+    """The limit of a search without a proof.
+
+    Attributes:
+        seconds: Wall time for one problem.
+        gap: Stop once bound - value <= gap * |value|; 0 asks for a proof.
+        work: CP-SAT's deterministic time, about a second each on a fast machine. If it ends a search before `seconds` does, the same
+            problem has the same answer on every machine.
+        seed: Seed of the solver.
+    """
 
     seconds: float = 10.0
     gap: float = 0.0
@@ -43,14 +49,20 @@ class Limit:
 
     @classmethod
     def of_work(cls, work: float) -> Limit:
-        """A limit of work alone: the answer depends on no clock."""
+        """Return a limit of work alone, under which the answer depends on no clock."""
         return cls(seconds=math.inf, work=work)
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A record, codes of shape (attributes,), that makes a problem's `value` large. bound: no possible record is worth more; inf without a
-    bound. A failed answer has no codes (shape (0,)) and value -inf."""
+    """A record that makes a problem's value large.
+
+    Attributes:
+        codes: The record, shape (attributes,); shape (0,) after a failed search.
+        value: Its value; -inf after a failed search.
+        bound: Upper bound of the value of every possible record, or inf.
+        status: optimal, feasible or failed.
+    """
 
     codes: NDArray[np.int32]
     value: float
@@ -59,7 +71,7 @@ class Solution:
 
     @property
     def certified(self) -> bool:
-        """Whether the solver proved it optimal, for a problem that differs from ours by rounding only: then `gap` is that rounding."""
+        """True if the solver proved optimality for a problem that differs from ours by rounding only; `gap` then is that rounding."""
         return self.status == "optimal"
 
     @property
@@ -80,9 +92,13 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """solution: a value for each variable of the model, by index; empty if the search failed. bound: of the model's objective, an upper one
-    where it is maximised, else a lower one. status "optimal": CP-SAT says so and its bound is the value; a search that
-    a gap limit ended is "feasible"."""
+    """The result of a search.
+
+    Attributes:
+        solution: Value of each variable of the model, by index; empty if the search failed.
+        bound: Bound of the objective: an upper one where it is maximised, else a lower one.
+        status: "optimal" if CP-SAT says so and its bound equals the value; "feasible" if a gap limit ended the search.
+    """
 
     solution: Sequence[int]
     bound: float
@@ -90,8 +106,16 @@ class SearchResult:
 
 
 def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> SearchResult:
-    """Solve a model with an integer objective. limit.gap is relative to the objective, its offset included. parameters: CP-SAT's own
-    (sat_parameters.proto), its constants by name. RuntimeError for a model that CP-SAT takes for invalid."""
+    """Solve a model with an integer objective.
+
+    Args:
+        model: The model.
+        limit: The limit; limit.gap is relative to the objective, its offset included.
+        **parameters: CP-SAT's own parameters (sat_parameters.proto), constants by name.
+
+    Raises:
+        RuntimeError: CP-SAT considers the model invalid.
+    """
     from ortools.sat.python import cp_model  # takes a while to load, and is needed by some mechanisms only
 
     solver = cp_model.CpSolver()

@@ -19,20 +19,27 @@ from dpsynth_core.research.vocabulary.queries import Incidence
 Float = NDArray[np.float64]
 
 SHARPNESS, STEP, DESCENTS = 20.0, 4.0, 400
-"""Of the descent: weight on the largest errors, length of a step, number of steps. They affect only how long it takes."""
+"""Settings of the descent: weight on the largest errors, length of a step, number of steps. They affect its duration alone."""
 PATIENCE, PROGRESS = 50, 0.99
-"""The descent ends when so many steps have not lowered the largest error by this factor."""
+"""The descent ends when PATIENCE steps have not lowered the largest error by the factor PROGRESS."""
 CUTS, ROUNDS = 300, 400
 
 
 def gap(records: float) -> float:
-    """How far apart the bounds may be, in counts: public. Half a person, or what a solver's precision allows on a very large table."""
+    """Return the largest distance of the bounds, in counts; public. Half a person, or the solver's precision on a very large table."""
     return max(0.5, 1e-5 * records)
 
 
 def bracket(tally: QueryCounts, incidence: Incidence, start: Float, records: float, floor: float) -> tuple[float, float] | None:
-    """Bounds (low, high) of max(f, floor), in counts, at most 0.9 * gap(records) apart. None if they do not meet. start: weights to begin
-    with, one for each row, adding up to 1."""
+    """Return bounds (low, high) of max(f, floor), in counts, at most 0.9 * gap(records) apart; None if they do not meet.
+
+    Args:
+        tally: Private counts of the queries.
+        incidence: The public rows.
+        start: Initial weights, one per row, adding up to 1.
+        records: Number of people, public or noisy.
+        floor: Smallest error of interest.
+    """
     search = _Search(tally, incidence, start, records, floor)
     search.descend()
     search.cut()

@@ -1,4 +1,4 @@
-"""The events of the wing's operations, beside those of `privacy.events`."""
+"""The events of the wing's operations, in addition to `privacy.events`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpsynth_core.privacy.events import NEAR, Event, check_positive
 
 
 class _Pure(Event):
-    """An eps of its own, or what amounts to one, that costs rho = eps^2 / 2; each says by which proposition."""
+    """An event with an epsilon of its own, or an equivalent one, that costs rho = eps^2 / 2; each subclass names its proposition."""
 
     eps: float
 

@@ -18,13 +18,13 @@ from dpsynth_core.privacy.view import Noise
 from dpsynth_core.research.privacy.groups import Integers, ScoreGroups
 
 SLACK = 4
-"""Steps by which rounding may add to what one person changes a score by: Proposition 9."""
+"""Steps that rounding may add to a person's change of a score: Proposition 9."""
 _LARGEST_SCALE = 2.0**40
 _WIDEST = 2**11
 
 
 def scale(eps: float, rows: int) -> float:
-    """b for scores of which one person changes none by more than `rows` people, in steps. ValueError for an eps that is out of range."""
+    """Return b for scores that one person changes by at most `rows` people, in steps. ValueError for an eps out of range."""
     if not 0 < eps < math.inf:
         raise ValueError("eps must be a positive number")
     b = math.nextafter(2 * (rows * COUNT_STEPS + SLACK) / eps, math.inf)
@@ -94,7 +94,7 @@ class Draws:
 
 
 _NEVER = -(2**62)
-"""The value of a bucket with nothing left in it; values of others are far above."""
+"""Value of an empty bucket, far below all other values."""
 
 
 def _times_log(b: float, positive: NDArray[np.int64] | NDArray[np.float64]) -> Integers:

@@ -1,15 +1,16 @@
 """Permute-and-flip (McKenna and Sheldon 2020) over groups of queries with equal scores, exactly and without touching each query.
 
-Queries are visited in random order; one of score s, in whole steps, is released with probability exp(-(best - s) / b), else the next one
-is looked at. In other words: every query has a coin of its own, and of those that show heads one is released, each as likely as another.
+Queries are visited in random order; a query of score s, in whole steps, is released with probability exp(-(best - s) / b), else the next
+query is visited. Equivalently, every query has a coin of its own, and one of the queries with heads is released, each equally likely.
 A query's coin shows heads if its uniform number from [0, 1) is below exp(-gap / b), gap = best - s. Numbers are drawn digit by digit:
-- What is below exp(-gap / b) <= 2^-m begins with m binary zeros. How many queries of a group have such numbers is counted by tossing fair
-  coins for all of them, then for those that are left, m times. The others are done with.
-- Of the queries left one is taken at random, and more of its digits are drawn until it is clear on which side of exp(-gap / b) its number
-  is; if it is not below, the next one is taken. As m is nearly as large as can be, two or three are enough on average.
-Queries of a group are alike until one is released, which is then drawn among them. Nothing is rounded but b, upwards.
+- A number below exp(-gap / b) <= 2^-m begins with m binary zeros. Tossing fair coins for all queries of a group, then for those that are
+  left, m times, counts the queries with such numbers. The others are done with.
+- One of the remaining queries is taken at random, and more of its digits are drawn until it is clear on which side of exp(-gap / b) its
+  number is; if it is not below, the next query is taken. As m is nearly as large as possible, two or three are enough on average.
+Queries of a group are alike until one is released, which is then drawn among them. Only b is rounded, upwards.
 
-With b >= 2 change / eps the query is eps-differentially private (Proposition 10)."""
+With b >= 2 change / eps the query is eps-differentially private (Proposition 10).
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ _LARGEST_SCALE = 2**40
 
 
 def scale(eps: float, rows: int) -> int:
-    """b for scores of which one person changes none by more than `rows` people, in whole steps. ValueError for an eps out of range."""
+    """Return b for scores that one person changes by at most `rows` people, in whole steps. ValueError for an eps out of range."""
     if not 0 < eps < math.inf:
         raise ValueError("eps must be a positive number")
     b = math.ceil(2 * rows * COUNT_STEPS / Fraction(eps))
@@ -40,7 +41,7 @@ def scale(eps: float, rows: int) -> int:
 
 
 def worst(groups: ScoreGroups, b: int, noise: Noise) -> int:
-    """The number of one query, by the size of its score. There must be one."""
+    """Return the number of one query, selected by the size of its score. At least one query is needed."""
     scores = np.abs(groups.scores)
     gaps = scores.max() - scores
     zeros = np.floor(gaps * (_PER_NAT / b)).astype(np.int64)
@@ -56,8 +57,10 @@ def worst(groups: ScoreGroups, b: int, noise: Noise) -> int:
 
 
 def is_below(x: Fraction, zeros: int, noise: Noise) -> bool:
-    """Whether a uniform number that begins with `zeros` binary zeros is below exp(-x), x >= 0: True with probability 2^zeros exp(-x).
-    exp(-x) must be 2^-zeros at most."""
+    """Draw whether a uniform number that begins with `zeros` binary zeros is below exp(-x), x >= 0.
+
+    True has probability 2^zeros exp(-x); exp(-x) must be 2^-zeros at most.
+    """
     number, digits = 0, zeros
     while True:
         number, digits = (number << _DIGITS) + noise.uniform(2**_DIGITS), digits + _DIGITS

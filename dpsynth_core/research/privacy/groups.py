@@ -65,8 +65,13 @@ class QueryCounts:
 
 
 class ScoreGroups:
-    """The queries of a class in groups of equal score, count - answer in steps. left_out: numbers that belong to no group. scores, sizes:
-    one entry per group, all sizes positive. Two groups may have the same score."""
+    """The queries of a class in groups of equal score, count - answer in steps. Two groups may have the same score.
+
+    Attributes:
+        left_out: Numbers that belong to no group.
+        scores: Score of each group.
+        sizes: Size of each group, positive.
+    """
 
     def __init__(self, tally: QueryCounts, answers: SparseAnswers, left_out: Numbers | None = None) -> None:
         """Answers must have passed `check_answers`."""
@@ -99,7 +104,7 @@ class ScoreGroups:
 
     @cached_property
     def _free_below(self) -> Integers:
-        """For each number that is counted, answered or left out, how many below it are none of these."""
+        """Number of smaller query numbers that are neither counted, answered nor left out, for each number that is."""
         numbers = merged(self._tally.numbers, self._apart)
         return np.asarray(numbers - np.arange(len(numbers)))
 

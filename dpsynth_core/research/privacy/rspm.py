@@ -33,7 +33,7 @@ Integers = NDArray[np.int64]
 
 _ASKED_AT_ONCE = 4096
 _LARGEST_SCALE = 2.0**36
-"""Of noise, in records: sums of all separators' noise then stay far below 2^63 steps, and costs exact."""
+"""Largest scale of noise, in records: sums of all separators' noise then stay far below 2^63 steps, and costs exact."""
 
 
 FAILURE_WITH_A_PERFECT_ORACLE = 0.01
@@ -44,7 +44,7 @@ _SPREAD = 1.0
 _MOST_INNER_EPS = 1 / 16
 _KAPPA = math.exp(2 * _SPREAD + _MOST_INNER_EPS)
 _UP = 1 + 1e-9
-"""Covers the rounding of a line: what is rounded up to a whole number is rounded up after this."""
+"""Factor that covers the rounding of a line of arithmetic before its result is rounded up to a whole number."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,14 @@ def written(rules: RuleClass, rule: Rule | None) -> Integers:
 
 
 def minimum(task: Task, table: Occupied, noise: Integers, oracle: Oracle) -> Integers:
-    """RSPM, `written`: no rule where the oracle did not prove its answer, or a process of it died. noise: in steps, one number a
-    separator."""
+    """Run RSPM and return the rule as `written`; no rule if the oracle did not prove its answer, or a process of the oracle died.
+
+    Args:
+        task: The learning task.
+        table: The private table over the task's columns.
+        noise: Noise in steps, one number per separator.
+        oracle: The oracle.
+    """
     rule, problem = None, task.problem(table)
     with suppress(OracleError), batch_oracle(oracle, task.rules, 1) as ask:
         (rule,) = ask(problem, noise.reshape(1, -1))
@@ -146,26 +152,30 @@ def minimum(task: Task, table: Occupied, noise: Integers, oracle: Oracle) -> Int
 
 
 def laplace_noise(rules: RuleClass, scale: float, noise: Noise, draws: int = 1) -> Integers:
-    """In steps, (draws, separators). scale: in records; times STEPS, a power of two, it is exact."""
+    """Draw Laplace noise in steps, shape (draws, separators). `scale` is in records; times STEPS, a power of two, it is exact."""
     return noise.discrete_laplace(np.zeros((draws, len(rules.separators)), dtype=np.int64), scale * STEPS)
 
 
 def gaussian_noise(rules: RuleClass, sigma: float, noise: Noise) -> Integers:
-    """In steps, one number a separator. sigma: in records."""
+    """Draw Gaussian noise in steps, one number per separator. `sigma` is in records."""
     return noise.gaussian(np.zeros(len(rules.separators), dtype=np.int64), sigma * STEPS)
 
 
 def exponential(problem: LearningProblem, b: float, noise: Noise) -> Rule:
-    """The exponential mechanism over the whole class, by what a rule costs. b: `research.privacy.exponential.scale` of the sensitivity."""
+    """Select a rule by the exponential mechanism over the whole class and the rules' costs. `b`: `research.privacy.exponential.scale` of
+    the sensitivity.
+    """
     costs = all_values(problem) * (COUNT_STEPS // STEPS)
     drawn, _ = Draws(-costs, np.ones(len(costs), dtype=np.int64), b, noise).draw()
     return numbered(problem.rules, drawn)
 
 
 def robust_minimum(task: Task, table: Occupied, plan: Prsma, change: int, oracle: Oracle, noise: Noise) -> Rule | None:
-    """PRSMA over RSPM. None is its own answer "fail", and as private as a rule. The table has `plan.parts` records or more. An oracle that
-    fails spoils its part and no more; the other parts are asked all the same. Each part has processes of its own, so that no call remembers
-    the calls of another part: the theorem needs that."""
+    """Run PRSMA over RSPM. None is its own answer "fail", and as private as a rule.
+
+    The table has `plan.parts` records or more. An oracle that fails spoils its part and no other; the other parts are asked all the same.
+    Each part has processes of its own, so that no call remembers another part's calls, as the theorem requires.
+    """
     records, survivors = int(table.records.sum()), list[Rule]()
     b = perturbation(len(task.rules.separators), change, plan.inner_eps(records)).scale
     smaller = task
@@ -183,8 +193,10 @@ def robust_minimum(task: Task, table: Occupied, plan: Prsma, change: int, oracle
 
 
 def _spokesman(part: LearningProblem, runs: int, b: float, ask: Ask, noise: Noise) -> Rule | None:
-    """One of a part's answers, each as likely; None if one of them failed. All are asked for in any case. Parts have equally many answers,
-    so the answer of a random part that passed is a random one of all answers of parts that passed."""
+    """Return one of a part's answers, each equally likely; None if any failed. All answers are computed in any case.
+
+    Parts have equally many answers, so the answer of a random part that passed is a random one of all answers of parts that passed.
+    """
     chosen, drawn, proved = noise.uniform(runs), None, True
     for start in range(0, runs, _ASKED_AT_ONCE):
         answers = ask(part, laplace_noise(part.rules, b, noise, min(_ASKED_AT_ONCE, runs - start)))
@@ -205,7 +217,7 @@ def _exact(scale: float) -> float:
 
 
 def _partition(table: Occupied, parts: int, noise: Noise) -> list[Occupied]:
-    """Disjoint random parts of equal size; the records that do not divide are left out, at random."""
+    """Return disjoint random parts of equal size. Records that do not divide evenly are left out, at random."""
     cells = np.repeat(table.cells, table.records)
     for last in range(len(cells) - 1, 0, -1):  # Fisher and Yates
         other = noise.uniform(last + 1)

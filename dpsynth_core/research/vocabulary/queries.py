@@ -26,12 +26,19 @@ Numbers = NDArray[np.int64]
 """Numbers of queries in their class, ascending unless stated otherwise."""
 
 _HITS_AT_ONCE = 2_000_000
-"""How many pairs of a row and a query it satisfies are held at a time: 16 MB."""
+"""Number of pairs of a row and a satisfied query in memory at a time: 16 MB."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """"At least `threshold` of these columns have these values." columns: positions of `clique` in the domain; values: codes."""
+    """The query "at least `threshold` of these columns have these values".
+
+    Attributes:
+        clique: The columns.
+        values: Their codes.
+        threshold: Smallest number of columns that agree.
+        columns: Positions of `clique` in the domain.
+    """
 
     clique: Clique
     values: tuple[int, ...]
@@ -39,16 +46,22 @@ class Query:
     columns: tuple[int, ...]
 
     def of(self, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which rows satisfy it. codes: shape (rows, attributes of the domain)."""
+        """Return which rows satisfy the query. `codes` has shape (rows, attributes of the domain)."""
         agree = (codes[:, list(self.columns)] == np.array(self.values, dtype=codes.dtype)).sum(axis=1)
         return np.asarray(agree >= self.threshold)
 
 
 @dataclass(frozen=True, eq=False)
 class QueryClass:
-    """The counting queries of marginals, numbered 0 .. size - 1: marginal by marginal in order, the cells of each in C order. Cell y of
-    marginal r is the query "all columns of r equal y", or, with a threshold t, "at least t of the columns of r equal y". threshold: from 1
-    to the columns of the smallest marginal; None for all columns. ValueError otherwise."""
+    """The counting queries of marginals, numbered 0 .. size - 1: marginal by marginal in order, the cells of each in C order.
+
+    Cell y of marginal r is the query "all columns of r equal y" or, with a threshold t, "at least t of the columns of r equal y".
+
+    Attributes:
+        domain: The domain.
+        cliques: The marginals.
+        threshold: From 1 to the number of columns of the smallest marginal; None for all columns. ValueError otherwise.
+    """
 
     domain: Domain
     cliques: tuple[Clique, ...]
@@ -77,7 +90,7 @@ class QueryClass:
         return {clique: i for i, clique in enumerate(self.cliques)}
 
     def block(self, clique: Clique) -> slice:
-        """The numbers of one marginal's queries. KeyError for a marginal that is not in the class."""
+        """Return the numbers of one marginal's queries. KeyError for a marginal outside the class."""
         place = self._place[clique]
         return slice(self._starts[place], self._starts[place + 1])
 
@@ -92,12 +105,17 @@ class QueryClass:
         return Query(clique, tuple(map(int, values)), self.threshold or len(clique), columns)
 
     def counts(self, marginals: Mapping[Clique, NDArray[Any]]) -> NDArray[Any]:
-        """All answers, flat, from marginals of counts (or of fractions): exact where those are integers."""
+        """Return all answers, flat, from marginals of counts (or of fractions): exact for integers."""
         return np.concatenate([at_least(marginals[clique], self.threshold or len(clique)).ravel() for clique in self.cliques])
 
     def hits(self, codes: NDArray[np.int32]) -> tuple[Numbers, NDArray[np.int64]]:
-        """The queries that some row satisfies, and by how many rows each is satisfied. codes: shape (rows, attributes of the domain). For
-        cells that takes rows * marginals steps; thresholds are satisfied by many rows each, and take a pass over the class on top."""
+        """Return the queries that some row satisfies, and by how many rows each is satisfied.
+
+        Cells take rows * marginals steps. Thresholds are satisfied by many rows each, and take a pass over the class in addition.
+
+        Args:
+            codes: Shape (rows, attributes of the domain).
+        """
         if not self.overlapping and len(codes) * len(self.cliques) <= min(_HITS_AT_ONCE, self.size):
             numbers, times = np.unique(self.cells(codes), return_counts=True)
             return numbers, times.astype(np.int64)
@@ -112,11 +130,11 @@ class QueryClass:
 
     @property
     def overlapping(self) -> bool:
-        """Whether a row may satisfy several queries of one marginal."""
+        """True if a row may satisfy several queries of one marginal."""
         return self.threshold is not None and any(len(clique) > self.threshold for clique in self.cliques)
 
     def cells(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-        """The cell that each row falls into in each marginal, shape (rows, marginals)."""
+        """Return the cell of each row in each marginal, shape (rows, marginals)."""
         steps, starts = self._steps
         return (codes.astype(np.float64) @ steps + starts).astype(np.int64)  # whole numbers below 2^53: exact, and fast
 
@@ -171,7 +189,7 @@ class SparseAnswers:
 
 
 def values_at(numbers: Numbers, values: NDArray[Any], wanted: Numbers, elsewhere: float = 0) -> NDArray[Any]:
-    """For each of `wanted`, in any order, the value that stands for it in an ascending list of numbers, or `elsewhere`."""
+    """Return, for each of `wanted` in any order, the value of that number in an ascending list of numbers, or `elsewhere`."""
     if not len(numbers):
         return np.full(len(wanted), elsewhere, dtype=values.dtype)
     place = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
@@ -179,7 +197,7 @@ def values_at(numbers: Numbers, values: NDArray[Any], wanted: Numbers, elsewhere
 
 
 def merged(one: Numbers, other: Numbers) -> Numbers:
-    """All numbers of two ascending lists, each once. (Two runs in order are merged in one pass; `numpy.union1d` hashes millions.)"""
+    """Return all numbers of two ascending lists, each once. One pass merges two ordered runs; `numpy.union1d` would hash millions."""
     both = np.sort(np.concatenate([one, other]), kind="stable")
     return both[np.append(True, both[1:] != both[:-1])] if len(both) else both
 
@@ -189,9 +207,14 @@ Float = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Incidence:
-    """Which queries the rows of a fixed table satisfy, kept ready for sums over the rows and over the queries: algorithms that reweigh rows
-    need both many times. codes: shape (rows, attributes of the domain), of a public or synthetic table. Needs 4 bytes for each row and
-    marginal, 8 more while it is built."""
+    """The queries that each row of a fixed table satisfies, prepared for sums over the rows and over the queries.
+
+    Algorithms that reweigh rows need both sums many times. Takes 4 bytes for each row and marginal, and 8 more while it is built.
+
+    Attributes:
+        queries: The class.
+        codes: Codes of a public or synthetic table, shape (rows, attributes of the domain).
+    """
 
     queries: QueryClass
     codes: NDArray[np.int32]
@@ -202,12 +225,12 @@ class Incidence:
 
     @property
     def numbers(self) -> Numbers:
-        """The queries that some row satisfies, ascending; all of them for thresholds."""
+        """The queries that some row satisfies, ascending; all queries for thresholds."""
         return np.arange(self.queries.size) if self.queries.overlapping else self._cell_places[0]
 
     @cached_property
     def _cell_places(self) -> tuple[Numbers, NDArray[np.int32]]:
-        """The cells that some row falls into, and for each row and marginal the place of its cell among them."""
+        """The cells that some row falls into, and for each row and marginal the place of its cell among these."""
         cells = self.queries.cells(self.codes)
         if self.queries.overlapping:
             return np.arange(self.queries.size), cells.astype(np.int32)
@@ -217,18 +240,18 @@ class Incidence:
         return np.flatnonzero(seen), place[cells]
 
     def answers(self, weights: Float) -> Float:
-        """For each query of `numbers`, the sum of the weights of the rows that satisfy it. weights: shape (rows,)."""
+        """Return, for each query of `numbers`, the sum of the weights of the rows that satisfy it. `weights` has shape (rows,)."""
         cells, places = self._cell_places
         sums = np.asarray(np.bincount(places.ravel(), weights=np.repeat(weights, places.shape[1]), minlength=len(cells)), dtype=np.float64)
         return self._spread(sums) if self.queries.overlapping else sums
 
     def satisfied(self, values: Float) -> Float:
-        """For each row, the sum of the values of the queries that it satisfies. values: one for each of `numbers`."""
+        """Return, for each row, the sum of the values of the queries that it satisfies; one value for each of `numbers`."""
         _, places = self._cell_places
         cells = self._spread(values) if self.queries.overlapping else values
         return np.asarray(cells[places].sum(axis=1))
 
     def _spread(self, values: Float) -> Float:
-        """From cells to "at least t columns agree", and back: agreeing is mutual, so that the sum is its own transpose."""
+        """Map values from cells to "at least t columns agree", and back. Agreement is mutual, so the sum is its own transpose."""
         queries = self.queries
         return queries.counts({r: values[queries.block(r)].reshape(queries.domain.sizes(r)) for r in queries.cliques})

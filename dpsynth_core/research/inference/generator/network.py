@@ -25,13 +25,19 @@ from dpsynth_core.vocabulary.measurement import Measurement
 Parameters = NDArray[np.floating[Any]]
 """All weights of a network, flat."""
 _SMALL = 1e-5
-"""Added to the variance of a batch before its root is taken (Ioffe and Szegedy 2015, Algorithm 1)."""
+"""Constant added to the variance of a batch before the root is taken (Ioffe and Szegedy 2015, Algorithm 1)."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Layer:
-    """What a hidden layer's gradient needs. inputs: (d, batch).  normal: normalised, (h, batch).  inverse: 1 / deviation, (h, 1).
-    positive: which outputs are above zero."""
+    """The values of a hidden layer's forward pass that its gradient needs.
+
+    Attributes:
+        inputs: Inputs, shape (d, batch).
+        normal: Normalised outputs, shape (h, batch).
+        inverse: 1 / deviation, shape (h, 1).
+        positive: True where an output is above zero, shape (h, batch).
+    """
 
     inputs: Columns
     normal: Columns
@@ -41,7 +47,13 @@ class _Layer:
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """A pass through the network. table: the relaxed table, (columns, batch).  last: what went into the last map."""
+    """A forward pass through the network.
+
+    Attributes:
+        table: The relaxed table, shape (columns, batch).
+        last: Inputs of the last map.
+        layers: The hidden layers.
+    """
 
     table: Columns
     last: Columns
@@ -50,8 +62,13 @@ class Pass:
 
 @dataclass(frozen=True, eq=False)
 class Generator:
-    """inputs: shape (latent, batch), one column per relaxed row. hidden: the width of each hidden layer. The linear maps of hidden layers
-    have no constants: batch normalisation would take them out again."""
+    """A generator network. Its hidden linear maps have no constants, which batch normalisation would remove.
+
+    Attributes:
+        space: The one-hot space of the outputs.
+        inputs: Fixed inputs, shape (latent, batch), one column per relaxed row.
+        hidden: Width of each hidden layer.
+    """
 
     space: OneHot
     inputs: Columns
@@ -62,7 +79,7 @@ class Generator:
         return Generator(space, rng.standard_normal((latent, batch), dtype=np.float32), tuple(hidden))
 
     def initial(self, rng: np.random.Generator) -> Parameters:
-        """Maps uniform within 1 / sqrt(inputs of the layer), scales one, shifts zero."""
+        """Return starting parameters: maps uniform within 1 / sqrt(number of inputs), scales one, shifts zero."""
         drawn: list[Columns] = []
         for shape in self._shapes:
             reach = 1 / math.sqrt(shape[1])
@@ -72,7 +89,7 @@ class Generator:
         return np.concatenate([part.reshape(-1) for part in drawn]).astype(self.inputs.dtype)
 
     def starting_at(self, parameters: Parameters, shares: NDArray[np.float64]) -> Parameters:
-        """The same, with constants in the last map that make every row resemble these shares, one above zero per value."""
+        """Return the parameters with constants in the last map that make every row resemble `shares`, one share above zero per value."""
         moved = parameters.copy()
         moved[-self.space.columns :] = np.log(shares)
         return moved
@@ -91,7 +108,13 @@ class Generator:
         return Pass(self._softmax(parts[-2] @ inputs + parts[-1]), inputs, tuple(layers))
 
     def gradient(self, parameters: Parameters, through: Pass, slope: Columns) -> Parameters:
-        """What something has in the parameters whose derivative in the table is `slope`. through: the pass at these parameters."""
+        """Return the gradient in the parameters of a loss whose derivative in the table is `slope`.
+
+        Args:
+            parameters: The parameters.
+            through: The forward pass at these parameters.
+            slope: Derivative of the loss in the table, shape (columns, batch).
+        """
         parts = list(self._split(parameters))
         logits = self._softmax_slope(through.table, slope)
         gradients = [logits.sum(axis=1, keepdims=True), logits @ through.last.T]  # from the last to the first
@@ -108,7 +131,7 @@ class Generator:
 
     @cached_property
     def _shapes(self) -> list[tuple[int, int]]:
-        """Of the parts of the parameters: map, scale and shift of each hidden layer, then map and constants of the last."""
+        """Shapes of the parts of the parameters: map, scale and shift of each hidden layer, then map and constants of the last."""
         shapes, width = [], len(self.inputs)
         for hidden in self.hidden:
             shapes += [(hidden, width), (hidden, 1), (hidden, 1)]
@@ -121,7 +144,7 @@ class Generator:
             yield parameters[end - shape[0] * shape[1] : end].reshape(shape)
 
     def _softmax(self, logits: Columns) -> Columns:
-        """In place."""
+        """Replace logits by their softmax in place."""
         for attribute in range(len(self.space.domain)):
             block = logits[self.space.block(attribute)]
             block -= block.max(axis=0)
@@ -143,12 +166,18 @@ def _threes(parts: Sequence[Columns]) -> Iterator[tuple[Columns, Columns, Column
 
 
 EVERY = 50
-"""Training is told of after so many steps."""
+"""Number of steps between reports of a training."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """Where a training is. table: the relaxed table at these parameters. steps: taken so far."""
+    """The state of a training.
+
+    Attributes:
+        parameters: The parameters.
+        table: The relaxed table at these parameters.
+        steps: Number of steps taken.
+    """
 
     parameters: Parameters
     table: Columns
@@ -156,8 +185,13 @@ class Trained:
 
 
 def train(generator: Generator, start: Parameters, loss: Loss, rate: float, steps: int) -> Iterator[Trained]:
-    """Adam from anew, with a rate that falls to nothing as a cosine. Yields after every EVERY steps; the last one is the result. It ends
-    earlier where the loss is nothing. `start` is left as it is."""
+    """Train the network with Adam, at a rate that falls to zero as a cosine.
+
+    `start` is not changed. Training ends early if the loss reaches zero.
+
+    Yields:
+        The state after every EVERY steps; the last state is the result.
+    """
     adam, parameters, taken, ended = Adam(start.shape, rate), start.copy(), 0, False
     while not ended:
         # not held while a step is looked at: the number of threads is the whole process's
@@ -170,14 +204,20 @@ def train(generator: Generator, start: Parameters, loss: Loss, rate: float, step
 
 
 def answering(generator: Generator, parameters: Parameters) -> Columns:
-    """The relaxed table at these parameters, rounded as `train` rounds it: a repeated release has one thread of linear algebra, and
-    sums of float32 depend on how many there are."""
+    """Return the relaxed table at these parameters, rounded as in `train`.
+
+    Linear algebra uses one thread, because sums of float32 depend on the number of threads, and a repeated release must be the same.
+    """
     with threads.one_thread():
         return generator.forward(parameters).table
 
 
 def _some(generator: Generator, parameters: Parameters, loss: Loss, adam: Adam, taken: int, steps: int) -> tuple[int, bool, Columns]:
-    """Up to EVERY steps, which change the parameters: how many there were, whether they were the last, and the relaxed table after them."""
+    """Take up to EVERY steps, which change the parameters.
+
+    Returns:
+        The number of steps, whether they were the last, and the relaxed table after them.
+    """
     through = generator.forward(parameters)
     for done in range(min(EVERY, steps - taken)):
         value, slope = loss(through.table)
@@ -190,14 +230,14 @@ def _some(generator: Generator, parameters: Parameters, loss: Loss, adam: Adam, 
 
 
 class Misfit(Protocol):
-    """One for each run: it may remember earlier rounds."""
+    """A function that returns the loss of each round of a run. It may remember earlier rounds."""
 
     def __call__(self, measurements: Sequence[Measurement], table: Columns, /) -> Loss:
         """The loss of a round. table: the relaxed table at its beginning."""
 
 
 Misfits = Callable[[OneHot, float], Misfit]
-"""Of a run. total: the number of people."""
+"""Makes the misfit of a run from its one-hot space and number of people."""
 
 
 @dataclass(frozen=True)
@@ -225,9 +265,11 @@ class WeightedSquares:
 
 @dataclass
 class LargestGaps:
-    """The Euclidean norm of the largest gaps, divided by their number, of those that are at least half the usual largest one. The usual one
-    is a running mean over the rounds, in which each new round counts half; at most MOST gaps are taken. Noisy fractions are moved to [0, 1]
-    first. All as in the authors' program."""
+    """The Euclidean norm of the largest gaps divided by their number, as in the authors' program.
+
+    It takes at most MOST gaps of at least half the usual largest gap. The usual largest gap is a running mean over the rounds, in which
+    each new round counts half. Noisy fractions are moved to [0, 1] first.
+    """
 
     MOST = 10_000
 
@@ -245,7 +287,14 @@ class LargestGaps:
 
 @dataclass(frozen=True, eq=False)
 class _NormOfGaps:
-    """least: gaps below it count nothing. most: so many count at most, the largest."""
+    """The norm of the gaps of a round.
+
+    Attributes:
+        marginals: Blocks of columns of each marginal.
+        targets: Noisy fractions of each marginal.
+        least: Smallest gap that counts.
+        most: Largest number of gaps that count.
+    """
 
     marginals: Sequence[Sequence[slice]]
     targets: Sequence[NDArray[np.float64]]
@@ -271,7 +320,7 @@ class _NormOfGaps:
 
 
 def _gaps(table: Columns, marginals: Sequence[Sequence[slice]], targets: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-    """Of each marginal, shape (cells of its first half, cells of its second)."""
+    """Return the gaps of each marginal, shape (cells of its first half, cells of its second half)."""
     gaps = []
     for blocks, target in zip(marginals, targets, strict=True):
         left, right = halves(blocks)

@@ -1,7 +1,8 @@
-"""How far a relaxed table's answers are from noisy ones: weighted sums of squares, with gradients written by hand.
+"""Losses of a relaxed table: weighted squared distances of its answers to noisy answers, with gradients written by hand.
 
-Answers are fractions of the table. Two forms, each cheap for its case: `QueryLoss` for queries picked one by one, by gathering their
-columns, `MarginalLoss` for all cells of whole marginals, by matrix products. Knows released answers only."""
+Answers are fractions of the table. `QueryLoss` suits queries picked one by one and gathers their columns; `MarginalLoss` suits all cells of
+whole marginals and uses matrix products. Released answers alone enter.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +20,17 @@ from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot, add_
 Fractions = NDArray[np.float64]
 Blocks = tuple[slice, ...]
 IMPOSSIBLE_CELLS = 20_000
-"""Of all structural zeros together, to be looked at in every step."""
+"""Largest number of structural zeros that every step can evaluate."""
 
 
 class Loss(Protocol):
     def __call__(self, table: Columns) -> tuple[float, Columns]:
-        """The loss of a relaxed table and its gradient, shaped like the table."""
+        """Return the loss of a relaxed table and its gradient, which has the shape of the table."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """Several losses added up."""
+    """The sum of several losses."""
 
     parts: Sequence[Loss]
 
@@ -40,11 +41,17 @@ class Sum:
 
 @dataclass(frozen=True, eq=False)
 class QueryLoss:
-    """Sum over queries of weight * (answer - target)^2, for queries of k columns each. columns: shape (k, queries), of the one-hot space.
-    targets, weights: (queries,), targets as fractions. threshold: at least so many of the k columns."""
+    """The sum over queries of weight * (answer - target)^2.
+
+    Attributes:
+        columns: Columns of each query in the one-hot space, shape (k, queries).
+        targets: Noisy answers as fractions, shape (queries,).
+        threshold: A query counts rows with at least this many of its k columns.
+        weights: Weights, shape (queries,).
+    """
 
     AT_ONCE = 64
-    """Queries whose products are formed together: with a thousand rows they stay in a processor's cache."""
+    """Number of queries whose products are formed together: with a thousand rows they fit into a processor's cache."""
 
     columns: NDArray[np.int64]
     targets: Fractions
@@ -67,7 +74,7 @@ class QueryLoss:
         return loss, scipy.sparse.csr_array(entries, shape=(len(table), k * queries)) @ slopes.reshape(k * queries, rows)
 
     def _answers(self, factors: list[Columns], slopes: Columns) -> Columns:
-        """Sums over the rows; fills in the derivative in each column, which does not depend on that column."""
+        """Return the sums over the rows, and fill in the derivative in each column, which does not depend on that column."""
         for i in range(len(factors)):
             slopes[i] = exactly([*factors[:i], *factors[i + 1 :]], self.threshold - 1)
         answers = np.einsum("qn,qn->q", factors[0], slopes[0])
@@ -76,11 +83,16 @@ class QueryLoss:
 
 
 class MarginalLoss:
-    """weight * sum over marginals and their cells of (answer - target)^2. marginals: the blocks of columns of each. targets: fractions, one
-    array for each, in C order; NaN where any value is allowed."""
+    """The loss weight * sum over marginals and their cells of (answer - target)^2.
+
+    Args:
+        marginals: Blocks of columns of each marginal.
+        targets: Noisy fractions of each marginal, flat in C order; NaN where any value is allowed.
+        weight: Common weight.
+    """
 
     GROUP_CELLS = 4096
-    """Cells of first halves that go into one matrix product: enough for all cores, and 16 MB with a thousand rows."""
+    """Number of cells of first halves per matrix product: enough for all cores, and 16 MB with a thousand rows."""
 
     def __init__(self, marginals: Sequence[Sequence[slice]], targets: Sequence[Fractions], weight: float = 1.0) -> None:
         self._weight = weight
@@ -115,8 +127,10 @@ class MarginalLoss:
 
 
 def impossible(space: OneHot, weight: float) -> list[Loss]:
-    """What keeps a table away from what its domain calls impossible, if that is small enough to look at in every step; otherwise nothing.
-    Rows never get there in any case, but have to leave the table's answers for that."""
+    """Return losses that keep a table away from its domain's structural zeros, or no loss if the zeros are too many for every step.
+
+    Rounded rows never reach structural zeros, but then differ from the table's answers.
+    """
     domain = space.domain
     if not 0 < sum(map(domain.cells, domain.zeros)) <= IMPOSSIBLE_CELLS:
         return []
@@ -143,8 +157,16 @@ Free = Columns
 
 @dataclass(frozen=True)
 class Descent:
-    """rate: Adam's step. reach: how far below the support parameters may be. A fit ends after `steps`, or when `window` steps improved the
-    loss by less than `improvement` of it; it is told of after `every` steps. Defaults from `docs/accuracy.md`, on simulated people."""
+    """Settings of a projection. Defaults come from `docs/accuracy.md`, from simulated people.
+
+    Attributes:
+        rate: Adam's step.
+        reach: How far below the support parameters may be.
+        steps: Largest number of steps.
+        every: Number of steps between reports.
+        window: A fit ends when this many steps improved the loss by less than `improvement`.
+        improvement: Relative improvement of the loss.
+    """
 
     rate: float = 0.1
     reach: float = 0.2
@@ -156,7 +178,13 @@ class Descent:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Where a fit is. free: the parameters.  loss: of the step before."""
+    """The state of a fit.
+
+    Attributes:
+        free: The parameters.
+        steps: Number of steps taken.
+        loss: Loss before the last step.
+    """
 
     free: Free
     steps: int
@@ -164,7 +192,13 @@ class Fit:
 
 
 def project(space: OneHot, start: Free, loss: Loss, descent: Descent) -> Iterator[Fit]:
-    """Yields after every `descent.every` steps; the last one is the result. `start` is left as it is."""
+    """Fit a relaxed table to a loss.
+
+    `start` is not changed.
+
+    Yields:
+        The state after every `descent.every` steps; the last state is the result.
+    """
     adam = Adam(start.shape, descent.rate)
     free, before = start, math.inf
     for step in range(1, descent.steps + 1):
@@ -182,7 +216,9 @@ def project(space: OneHot, start: Free, loss: Loss, descent: Descent) -> Iterato
 
 
 class Adam:
-    """Kingma and Ba 2015, Algorithm 1. Its small constant is far below any gradient here: a loss of fractions has small ones."""
+    """Adam (Kingma and Ba 2015, Algorithm 1). Its small constant is far below any gradient here, because losses of fractions have small
+    gradients.
+    """
 
     FIRST, SECOND, TINY = 0.9, 0.999, 1e-12
 
@@ -194,7 +230,10 @@ class Adam:
         self._steps = 0
 
     def step(self, gradient: Free) -> Free:
-        """What to subtract from the parameters. Works in place, the gradient included: a step spends most of its time on memory access."""
+        """Return the change to subtract from the parameters.
+
+        Works in place and overwrites the gradient: a step spends most of its time on memory access.
+        """
         self._steps += 1
         self._mean *= self.FIRST
         self._mean += np.multiply(gradient, 1 - self.FIRST, out=self._moved)

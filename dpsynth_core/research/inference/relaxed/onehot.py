@@ -28,13 +28,13 @@ Columns = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class OneHot:
-    """Columns of a domain: those of attribute i are block(i), one for each of its values in order."""
+    """The one-hot columns of a domain. Those of attribute i are block(i), one per value in order."""
 
     domain: Domain
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """First column of each attribute, and at the end the number of columns."""
+        """First column of each attribute, followed by the number of columns."""
         return np.array([0, *accumulate(self.domain.sizes(self.domain.names))])
 
     @property
@@ -48,16 +48,16 @@ class OneHot:
         return [self.block(self.domain.position(name)) for name in clique]
 
     def random(self, rows: int, rng: np.random.Generator) -> NDArray[np.float32]:
-        """Free parameters to begin with, uniform in [-1, 1] (paper, section 5.1), shape (columns, rows)."""
+        """Return starting parameters, uniform in [-1, 1] (paper, section 5.1), shape (columns, rows)."""
         return (2 * rng.random((self.columns, rows), dtype=np.float32) - 1).astype(np.float32)
 
     def sparsemax(self, free: Columns) -> Columns:
-        """Every block of every row projected to the simplex: the nearest distribution over the values of the attribute."""
+        """Project every block of every row to the simplex: the nearest distribution over the values of the attribute."""
         table = self.centred(free)
         return np.asarray(np.maximum(table, 0, out=table))
 
     def centred(self, free: Columns) -> Columns:
-        """The parameters shifted, block by block and row by row, so that their positive parts are their sparsemax."""
+        """Shift the parameters, block by block and row by row, so that their positive parts are their sparsemax."""
         shifted = np.empty_like(free)
         for attribute in range(len(self.domain)):
             block = self.block(attribute)
@@ -66,9 +66,14 @@ class OneHot:
 
 
 def _threshold(values: Columns) -> Columns:
-    """tau with sum max(values - tau, 0) = 1, for each row; values: shape (values of an attribute, rows). If the j largest values are the
-    positive ones, tau is (their sum - 1) / j (Martins and Astudillo 2016, Algorithm 1). As a function of j that first rises, while the next
-    value is above it, and then falls: its maximum is tau."""
+    """Return tau with sum max(values - tau, 0) = 1 for each row.
+
+    If the j largest values are the positive ones, tau is (their sum - 1) / j (Martins and Astudillo 2016, Algorithm 1). As a function of j
+    this first rises, while the next value is above it, and then falls, so its maximum is tau.
+
+    Args:
+        values: Shape (values of an attribute, rows).
+    """
     ordered = np.sort(values, axis=0)
     excess = ordered[-1] - 1
     tau = excess.copy()
@@ -86,7 +91,7 @@ Factors = Sequence[NDArray[np.floating[Any]]]
 
 
 def at_least(columns: Factors, threshold: int) -> Any:
-    """For each query and row, the polynomial of "at least `threshold` of the columns are one"."""
+    """Return the polynomial of "at least `threshold` of the columns are one" for each query and row."""
     if threshold > len(columns):
         return 0.0
     if threshold <= 1:
@@ -98,7 +103,10 @@ def at_least(columns: Factors, threshold: int) -> Any:
 
 
 def exactly(columns: Factors, count: int) -> Any:
-    """The polynomial of "exactly `count` of the columns are one". A query's derivative in one column is that of the others, with t - 1."""
+    """Return the polynomial of "exactly `count` of the columns are one".
+
+    The derivative in one column is the polynomial of the other columns with `count` - 1.
+    """
     if count == len(columns):
         return reduce(np.multiply, columns) if columns else 1.0
     if count == 0:
@@ -108,7 +116,8 @@ def exactly(columns: Factors, count: int) -> Any:
 
 
 def cells(table: Columns, blocks: Sequence[slice]) -> Columns:
-    """The product of one column of each block, for all combinations in C order (Khatri-Rao), shape (cells, rows); one for no blocks."""
+    """Return the product of one column of each block for all combinations in C order (Khatri-Rao), shape (cells, rows); one for no blocks.
+    """
     if not blocks:
         return np.ones((1, table.shape[1]), dtype=table.dtype)
     first, rest = table[blocks[0]], blocks[1:]
@@ -118,7 +127,7 @@ def cells(table: Columns, blocks: Sequence[slice]) -> Columns:
 
 
 def add_slopes(gradient: Columns, table: Columns, blocks: Sequence[slice], slope: Columns) -> None:
-    """Add to `gradient` what something has in the table whose derivative in `cells(table, blocks)` is `slope`."""
+    """Add to `gradient` the derivative in `table` of a function whose derivative in `cells(table, blocks)` is `slope`."""
     if not blocks:
         return
     if len(blocks) == 1:
@@ -131,13 +140,13 @@ def add_slopes(gradient: Columns, table: Columns, blocks: Sequence[slice], slope
 
 
 def halves(blocks: Sequence[slice]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """A marginal in two parts with as few cells as can be: its answers are the matrix product of the cells of both."""
+    """Split a marginal into two parts with as few cells as possible; its answers are the matrix product of the cells of both."""
     sizes = [block.stop - block.start for block in blocks]
     middle = min(range(1, len(sizes) + 1), key=lambda i: math.prod(sizes[:i]) + math.prod(sizes[i:]))
     return tuple(blocks[:middle]), tuple(blocks[middle:])
 
 
 def marginal(table: Columns, blocks: Sequence[slice]) -> Columns:
-    """All cells of a marginal in C order, flat, as fractions: means over the rows."""
+    """Return all cells of a marginal, flat in C order, as fractions: means over the rows."""
     left, right = halves(blocks)
     return np.asarray((cells(table, left) @ cells(table, right).T).reshape(-1) / table.shape[1])

@@ -19,9 +19,9 @@ from dpsynth_core.vocabulary.marginals import at_least
 from dpsynth_core.vocabulary.measurement import Clique
 
 ATTEMPTS = 20
-"""How often impossible rows are drawn again before they are drawn from what is possible, which takes longer."""
+"""Number of times impossible rows are drawn again before the slower draw from the possible ones."""
 LEAST = 1e-6
-"""Probability that a value gets in that last draw if its relaxed row gives it none: nothing else may be possible."""
+"""Probability of a value in the last draw if its relaxed row gives it none, since no other value may be possible."""
 
 Conditional = NDArray[np.float64]
 """Probabilities of an attribute's values, shape (relaxed rows, values)."""
@@ -29,19 +29,28 @@ Conditional = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class RelaxedTable:
-    """columns: distributions, shape (columns of the one-hot space, relaxed rows); all relaxed rows together stand for `total` people."""
+    """A relaxed table as a model.
+
+    Attributes:
+        domain: The domain.
+        columns: Distributions, shape (columns of the one-hot space, relaxed rows).
+        total: Number of people that all relaxed rows together stand for.
+    """
 
     domain: Domain
     columns: Columns
     total: float
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Counts, shape domain.sizes(clique), of any marginal."""
+        """Return any marginal in counts, shape domain.sizes(clique)."""
         return self._fractions(clique) * self.total
 
     def answers(self, queries: QueryClass) -> SparseAnswers:
-        """To every query, in whole counts: what a selection compares with. A fraction of a person is far below any selection's noise, and
-        whole numbers leave few different scores. One marginal at a time is laid out."""
+        """Return the answer to every query, in whole counts, for comparison in a selection.
+
+        A fraction of a person is far below any selection's noise, and whole numbers leave few different scores. One marginal at a time is
+        in memory.
+        """
         numbers, values = [], []
         for clique in queries.cliques:
             fractions = at_least(self._fractions(clique), queries.threshold or len(clique))
@@ -52,8 +61,15 @@ class RelaxedTable:
         return SparseAnswers(np.concatenate(numbers), np.concatenate(values))
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Codes, shape (n, attributes): rounded rows, then single values changed to bring them closer to this table's own answers to
-        `marginals` (weights c_r)."""
+        """Return codes of n rows, shape (n, attributes).
+
+        Rows are rounded, then single values are changed to bring them closer to this table's own answers.
+
+        Args:
+            n: Number of rows.
+            marginals: Weight c_r of each marginal that the rows should answer.
+            rng: Randomness.
+        """
         with threads.one_thread():  # answers in float32 are rounded by how many there are, and a repeated release has one
             return refined(self.domain, self._fractions, rounded(self.domain, self.columns, n, rng), marginals, rng)
 
@@ -63,10 +79,12 @@ class RelaxedTable:
 
 
 def rounded(domain: Domain, table: Columns, n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Codes of n possible rows in random order, shape (n, attributes); floor or ceil of n / (relaxed rows) from each relaxed row. The
-    copies of a relaxed row share its values as evenly as possible, each attribute in an order of its own, so that every query keeps its
-    expectation (paper, section 4) with less spread than independent draws would have. Rows that the domain calls impossible are drawn again
-    by the same relaxed row."""
+    """Return codes of n possible rows in random order, shape (n, attributes).
+
+    Each relaxed row gives floor or ceil of n / (relaxed rows) copies. The copies share its values as evenly as possible, each attribute in
+    an order of its own, so that every query keeps its expectation (paper, section 4) with less spread than independent draws have. Rows
+    that the domain calls impossible are drawn again from the same relaxed row.
+    """
     relaxed = table.shape[1]
     origin = np.sort(np.concatenate([np.repeat(np.arange(relaxed), n // relaxed), rng.permutation(relaxed)[: n % relaxed]]))
     shares = [table[OneHot(domain).block(i)].T for i in range(len(domain))]
@@ -84,7 +102,7 @@ def rounded(domain: Domain, table: Columns, n: int, rng: np.random.Generator) ->
 def _forced(
     domain: Domain, distributions: list[Conditional], codes: NDArray[np.int32], origin: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.int32]:
-    """Rows that are still impossible, drawn from what is possible by their relaxed row, along a junction tree of the zeros."""
+    """Draw the rows that are still impossible from the possible values of their relaxed rows, along a junction tree of the zeros."""
     structure = structure_of(domain, ())
     again = np.flatnonzero(impossible_rows(domain, codes))
     for relaxed in np.unique(origin[again]):

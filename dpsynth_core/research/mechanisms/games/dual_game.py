@@ -1,18 +1,19 @@
-"""The dual game: DualQuery, and DQRS, which uses samples again (Gaboardi et al. 2014; Vietri et al. 2020, section 5 and Algorithm 4).
+"""The dual game: DualQuery, and DQRS, which reuses samples (Gaboardi et al. 2014; Vietri et al. 2020, section 5 and Algorithm 4).
 
 The query player holds a distribution over the closed class, Q^t proportional to exp(-eta * sum over tau < t of A(x^tau, q)) with the
-payoff A(x, q) = q(D) - q(x). It cannot be released; s samples of it are. The data player answers with the record x^t that satisfies the
-fewest of them, a best reply by A. The T records are the output. DualQuery draws all samples of a round afresh; the first round's are
-uniform and free.
+payoff A(x, q) = q(D) - q(x). It cannot be released; s samples from it are released. The data player answers with the record x^t that
+satisfies the fewest samples, a best reply by A. The T records are the output. DualQuery draws all samples of a round afresh; the first
+round's are uniform and free.
 
-In code a sample q is kept as its negation, "what the record should satisfy", so that a best reply is the record that satisfies the most;
-and Pr[q] is proportional to exp(eta * sum of A(x^tau, negation of q)): the kernel's exponential mechanism with score
+In code a sample q is kept as its negation, "the condition that the record should satisfy", so that a best reply is the record that
+satisfies the most; and Pr[q] is proportional to exp(eta * sum of A(x^tau, negation of q)): the kernel's exponential mechanism with score
 sign * (N q(D) - N/t * sum over tau of q(x^tau)), in people, at eps = 2 eta t m / N, m being the rows of one person.
 
-Costs, in rho, of what follows round t < T (Cesar and Rogers 2021): (2 eta t m / N)^2 / 8 a fresh sample, and
-((eta m / N) (1 + 1/(e^gamma - 1)))^2 / 8 to try an old sample for keeping. All are eta^2 times something public, and so is their sum:
-the number of rounds is the largest that the budget affords at the eta that was asked for, and eta is then raised a little until the whole
-budget is used. What else differs from the papers is on the cards."""
+Costs, in rho, after round t < T (Cesar and Rogers 2021): (2 eta t m / N)^2 / 8 for a fresh sample, and
+((eta m / N) (1 + 1/(e^gamma - 1)))^2 / 8 to try an old sample for keeping. Each is eta^2 times a public number, and so is their sum: the
+number of rounds is the largest that the budget affords at the requested eta, and eta is then raised a little until the whole budget is
+used. Further differences from the papers are on the cards.
+"""
 
 from __future__ import annotations
 
@@ -52,22 +53,27 @@ _MOVED = "Finished rows are moved towards the records' own answers; the paper's 
 
 @dataclass(frozen=True, eq=False)
 class SampleSchedule:
-    """What follows the rounds 1 .. T - 1. fresh: samples drawn from Q^{t+1}. gamma: of the bits by which the old samples are kept; nan
-    where none is kept."""
+    """The samples after the rounds 1 .. T - 1.
+
+    Attributes:
+        samples: Number of samples s.
+        fresh: Number of samples drawn from Q^{t+1}, shape (T - 1,).
+        gamma: gamma of the bits by which old samples are kept, shape (T - 1,); NaN where no sample is kept.
+    """
 
     samples: int
     fresh: NDArray[np.int64]
     gamma: NDArray[np.float64]
 
     def prices(self) -> NDArray[np.float64]:
-        """rho of each round at eta m / N = 1."""
+        """Return rho of each round at eta m / N = 1."""
         t = np.arange(1, len(self.fresh) + 1, dtype=np.float64)
         return self.fresh * t**2 / 2 + np.nan_to_num(self.samples * keep_price(self.gamma))
 
 
 @dataclass(frozen=True, eq=False)
 class GamePlan:
-    """Made before the first private answer but N."""
+    """The plan of a game, made before the first private answer except N."""
 
     rounds: int
     eta: float
@@ -75,12 +81,12 @@ class GamePlan:
 
 
 def all_fresh(rounds: int, samples: int) -> SampleSchedule:
-    """DualQuery's: T rounds cost rho = s eta^2 m^2 (T-1) T (2T-1) / (12 N^2)."""
+    """Return DualQuery's schedule: T rounds cost rho = s eta^2 m^2 (T-1) T (2T-1) / (12 N^2)."""
     return SampleSchedule(samples, np.full(rounds - 1, samples), np.full(rounds - 1, np.nan))
 
 
 def recycling(rounds: int, eta: float, samples: int) -> SampleSchedule:
-    """Fresh samples and bits of Algorithm 4 in the rounds where the two are cheaper than s fresh samples."""
+    """Return Algorithm 4's schedule, with fresh samples and bits in the rounds where the two are cheaper than s fresh samples."""
     t = np.arange(1, rounds, dtype=np.float64)
     gamma = 1 / (2 * t ** (2 / 3))
     fresh = np.ceil((2 * gamma + 4 * eta) * samples)
@@ -89,13 +95,23 @@ def recycling(rounds: int, eta: float, samples: int) -> SampleSchedule:
 
 
 def keep_price(gamma: NDArray[np.float64]) -> NDArray[np.float64]:
-    """rho of trying one old sample at eta m / N = 1."""
+    """Return rho of trying one old sample at eta m / N = 1."""
     return np.asarray((1 + 1 / np.expm1(gamma)) ** 2 / 8)
 
 
 def plan(scheduled: Callable[[int, float], SampleSchedule], people: float, rho: float, eta: float, most: int) -> GamePlan:
-    """The rounds that rho affords at this eta, `most` at most, and the eta at which they cost all of it. scheduled: for so many rounds at
-    some eta. people: N / m."""
+    """Plan the number of rounds and eta.
+
+    Args:
+        scheduled: Returns the schedule for a number of rounds and an eta.
+        people: N / m.
+        rho: Budget of the rounds.
+        eta: Smallest eta.
+        most: Largest number of rounds.
+
+    Returns:
+        The rounds that rho affords at `eta`, and the eta at which they cost all of rho.
+    """
 
     def price(rounds: int, eta: float) -> float:
         return float(scheduled(rounds, eta).prices().sum()) * (eta / people) ** 2
@@ -115,7 +131,7 @@ def plan(scheduled: Callable[[int, float], SampleSchedule], people: float, rho: 
 
 @dataclass(frozen=True, eq=False)
 class QueryPlayer:
-    """The game as the query player sees it after round t: the kernel, the class, N, m, and randomness that protects no one."""
+    """The query player's view of the game after round t: the kernel, the class, N, m, and randomness that protects no person."""
 
     kernel: Kernel
     queries: QueryClass
@@ -125,7 +141,12 @@ class QueryPlayer:
     rng: np.random.Generator
 
     def fresh(self, t: int, hits: SparseAnswers) -> Signed:
-        """The round's fresh samples from Q^{t+1}, as what a record should satisfy. hits: sum of q(x^tau) over the t rounds."""
+        """Return the round's fresh samples from Q^{t+1}, as conditions that a record should satisfy.
+
+        Args:
+            t: Number of the round.
+            hits: Sum of q(x^tau) over the t rounds.
+        """
         count = int(self.plan.schedule.fresh[t - 1])
         answers = hits.scaled(self.people / t)
         eps = 2 * self.plan.eta * t * self.rows / self.people
@@ -159,7 +180,7 @@ class DualQuery:
     split = staticmethod(query_game.split)
 
     def schedule(self, rounds: int, _eta: float) -> SampleSchedule:
-        """The samples of a game of so many rounds at this eta."""
+        """Return the samples of a game with this many rounds at this eta."""
         return all_fresh(rounds, self.samples)
 
     @staticmethod
@@ -167,11 +188,11 @@ class DualQuery:
         return player.fresh(t, hits)
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """As for all rounds that the parameters allow; a small budget needs fewer."""
+        """Forecast a game with all rounds that the parameters allow; a small budget needs fewer."""
         return query_game.forecast(workload, self.rounds, 1, self.samples, self.solve_seconds)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """The game. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""
+        """Play the game. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""
         queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
         rng = np.random.default_rng(kernel.seed())
         with query_game.data_player(queries, query_game.search_limit(self.solve_seconds, self.gap), draws=1) as data_player:
@@ -196,16 +217,19 @@ class DualQuery:
 
 @dataclass(frozen=True)
 class Dqrs(DualQuery):
-    """DualQuery with rejection sampling. Q^{t+1} is close to Q^t where eta is small, so an old sample is kept with probability
-    exp(-eta - gamma_t - eta A(x^t, q)), gamma_t = 1 / (2 t^(2/3)), and what is kept is distributed as Q^{t+1} (Lemma 8);
-    (2 gamma_t + 4 eta) s fresh samples make up for the others. Keeping costs a bit each, and bits are cheaper than samples once t is large
-    (Lemma 9, with the range of the loss for its bound).
+    """DualQuery with rejection sampling.
 
-    We found no default at which recycling pays (`docs/accuracy.md`), and so the default is DualQuery's, at which it never happens: rounds
-    that recycle get to eta (T-1) <= (3 rho N^2 / (2 s m^2))^(1/3), however small eta is, as far as DualQuery gets with eta = 1/4.
+    Q^{t+1} is close to Q^t where eta is small, so an old sample is kept with probability exp(-eta - gamma_t - eta A(x^t, q)), gamma_t = 1 /
+    (2 t^(2/3)). Kept samples are distributed as Q^{t+1} (Lemma 8); (2 gamma_t + 4 eta) s fresh samples replace the others. Keeping costs
+    one bit per sample, and bits are cheaper than samples once t is large (Lemma 9, with the range of the loss for its bound).
 
-    A round whose fresh samples and bits would cost more than s fresh samples (the first ones, and all of them where eta is above a quarter)
-    draws s fresh samples, as DualQuery does: either way S_{t+1} consists of samples of Q^{t+1}, and there are no fewer rounds."""
+    No default was found at which recycling pays (`docs/accuracy.md`), so the default is DualQuery's, at which it never happens: rounds that
+    recycle reach eta (T-1) <= (3 rho N^2 / (2 s m^2))^(1/3), however small eta is, which is as far as DualQuery gets with eta = 1/4.
+
+    A round whose fresh samples and bits would cost more than s fresh samples (the first rounds, and all rounds where eta is above a
+    quarter) draws s fresh samples, as DualQuery does. Either way S_{t+1} consists of samples of Q^{t+1}, and the number of rounds is at
+    least DualQuery's.
+    """
 
     card: Card = Card(
         "dqrs", "DQRS", ZCDP, takes_thresholds=True,
@@ -239,7 +263,7 @@ class Dqrs(DualQuery):
 
 
 def tie_breaker(rng: np.random.Generator, sizes: Sequence[int]) -> Linear:
-    """Costs that add up to less than half a query, so that they decide between equally good records and nothing else."""
+    """Return random costs that add up to less than half a query, so that they decide between equally good records alone."""
     return tuple(rng.random(size) / (2 * len(sizes)) for size in sizes)
 
 

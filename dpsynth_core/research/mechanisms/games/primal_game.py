@@ -1,10 +1,11 @@
 """The primal game: Algorithm 1 of Vietri et al. 2020, which FEM plays with the perturbation of Algorithm 2 and sepFEM with that of 3.
 
-In every round the data player follows the perturbed leader: s records, each the best reply to all queries chosen so far under a
-perturbation of its own. The query player answers with one query, chosen by the exponential mechanism at eps_0, that these records
-answer worst. The records of all rounds together are the output.
+In every round the data player follows the perturbed leader: s records, each the best reply to all queries chosen so far under its own
+perturbation. The query player answers with one query, chosen by the exponential mechanism at eps_0, that these records answer worst. The
+records of all rounds together are the output.
 
-What differs from the paper is on the cards, with what it is worth in `docs/accuracy.md`."""
+Differences from the paper are on the cards, and their effect is in `docs/accuracy.md`.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +32,14 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class Form:
-    """What of the game is no number that people set. charge: rho of a choice at eps_0 = 1 that decides T; None for what it costs. growth:
-    of eta with the number of rounds. last_word: rounds of records after the last choice."""
+    """The fixed rules of the game.
+
+    Attributes:
+        charge: rho of a choice at eps_0 = 1 for computing T; None for its actual cost.
+        growth: Growth of eta with the number of rounds.
+        last_word: Number of rounds of records after the last choice.
+        finish: Finish of the rows.
+    """
 
     charge: float | None = None
     growth: Callable[[float], float] = math.sqrt
@@ -45,7 +52,7 @@ def _none(_rounds: float) -> float:
 
 
 LEAST_EPS_0 = 1e-6
-"""Far below what anybody sets. rho is divided by its square, which must not vanish."""
+"""Smallest eps_0, far below practical values. rho is divided by its square, which must not vanish."""
 _COUNTED = "The number of people is measured for 2% of the budget where it is secret; the paper takes it as known."
 _DIFFERENCES = (
     "A choice costs eps^2/8 of rho; the paper charges four times as much.",
@@ -70,8 +77,9 @@ def _eta(default: float, subject: str) -> float:
 
 @dataclass(frozen=True)
 class Fem:
-    """Every value of every column (a coordinate of the one-hot record) costs its own exponentially distributed amount with mean eta; fresh
-    costs for every record."""
+    """FEM. Every value of every column (a coordinate of the one-hot record) has an exponentially distributed cost with mean eta, drawn
+    afresh for every record.
+    """
 
     card: Card = Card(
         "fem", "FEM", ZCDP, takes_thresholds=True,
@@ -106,24 +114,31 @@ class Fem:
 
     @staticmethod
     def perturb(rng: np.random.Generator, sizes: Sequence[int], eta: float) -> Linear:
-        """Draw what each value of each column costs, from the sizes of the columns and the scale eta: Algorithm 2's sigma_j."""
+        """Draw the cost of each value of each column, from the sizes of the columns and the scale eta: Algorithm 2's sigma_j."""
         return tuple(rng.exponential(eta, size) for size in sizes)
 
     def choices(self, size: int, people: float, rho: float) -> int:
-        """T, the largest number at which a choice is still accurate: the query it finds is with high probability within `choice_error` of
-        the worst one, 2 ln(2|Q|) / (eps_0 N) <= choice_error. size: |Q|, without negations; people: N, or with several rows per person N
-        divided by them; rho: for all choices."""
+        """Return T, the largest number of choices that are still accurate.
+
+        A choice is accurate if it finds, with high probability, a query within `choice_error` of the worst one:
+        2 ln(2|Q|) / (eps_0 N) <= choice_error.
+
+        Args:
+            size: |Q|, without negations.
+            people: N, or N divided by the rows per person.
+            rho: Budget of all choices.
+        """
         if self.eps_0:
             return int(min(self.rounds, max(1.0, rho / ((self.form.charge or 1 / 8) * self.eps_0**2))))
         eps = 2 * math.log(2 * size) / (self.choice_error * people)
         return int(min(self.rounds, max(1.0, 8 * rho / eps**2)))
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """As for all rounds that the parameters allow; a small budget needs fewer."""
+        """Forecast a game with all rounds that the parameters allow; a small budget needs fewer."""
         return query_game.forecast(workload, self.rounds + 1, self.records, self.rounds, self.solve_seconds)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Algorithm 1. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""
+        """Run Algorithm 1. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""
         queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
         rng = np.random.default_rng(kernel.seed())
         with query_game.data_player(queries, query_game.search_limit(self.solve_seconds, self.gap), draws=self.records) as player:
@@ -150,9 +165,11 @@ class Fem:
 
 @dataclass(frozen=True)
 class SepFem(Fem):
-    """FEM with the separator's perturbation. The queries "this column has this value" tell any two records apart: they are the separator
-    set of one-hot records. Each is added to the objective with a weight from the Laplace distribution of scale eta; fresh weights for every
-    record."""
+    """FEM with the separator's perturbation.
+
+    The queries "this column has this value" tell any two records apart: they are the separator set of one-hot records. Each is added to the
+    objective with a Laplace distributed weight of scale eta, drawn afresh for every record.
+    """
 
     card: Card = replace(
         Fem.card,
@@ -165,14 +182,15 @@ class SepFem(Fem):
 
     @staticmethod
     def perturb(rng: np.random.Generator, sizes: Sequence[int], eta: float) -> Linear:
-        """The negative of Algorithm 3's weights, as symmetric as they are."""
+        """Draw the negatives of Algorithm 3's weights, whose distribution is symmetric."""
         return tuple(rng.laplace(0.0, eta, size) for size in sizes)
 
 
 _PRINTED: Mapping[str, Any] = {
     "eps_0": 0.003, "eta": 1.0, "rounds": 5000, "records": 50, "skip": 0.0, "form": Form(1 / 2, _none, last_word=0, finish=Unmoved)
 }
-"""eps_0 and eta: the only values that are in Table 2 and in Table 3. records: those of the authors' program. form: eps_0^2/2 a round, eta
-as it is, and a last choice that no records answer."""
+"""Settings as printed. eps_0 and eta: the only values in both Table 2 and Table 3. records: from the authors' program. form: eps_0^2/2 per
+round, eta constant, and a last choice that no records answer.
+"""
 PUBLISHED = tuple(replace(game, card=printed(game.card, *_CHOSEN), **_PRINTED) for game in (Fem(), SepFem()))
 """Algorithm 1 with 2 and with 3 as printed (Vietri et al. 2020)."""

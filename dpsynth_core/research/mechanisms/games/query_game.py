@@ -1,11 +1,13 @@
-"""What the players of the query release game share (Vietri, Tian, Bun, Steinke, Wu 2020, section 3): FEM, sepFEM, DualQuery and DQRS.
+"""The parts that the players of the query release game share: FEM, sepFEM, DualQuery and DQRS (Vietri, Tian, Bun, Steinke, Wu 2020, section
+3).
 
-A data player names records, a query player names queries that the records answer wrongly; played well and long enough, the records
-together answer every query. Only the query player's choices depend on the private table, and they come out of the kernel. The data
-player's are found by an oracle (`oracles`) from public and released values: a record that is not proved to be the best costs accuracy,
-never privacy. This module knows no table and no noise.
+A data player names records; a query player names queries that the records answer wrongly. Played well and long enough, the records together
+answer every query. Only the query player's choices depend on the private table, and the kernel makes them. An oracle (`oracles`) finds the
+data player's records from public and released values: a record without a proof of optimality costs accuracy, never privacy. This module
+knows no table and no noise.
 
-Where the number N of people is secret, a small share of the budget pays for a noisy one, which stands for N everywhere."""
+Where the number N of people is secret, a small share of the budget measures a noisy one, which stands for N everywhere.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,9 @@ TOTAL_SHARE = 0.02
 """Share of rho for the number of people, which the papers take as known. At eps = 0.1 and delta = 1e-9 its noise has sigma = 375."""
 
 _ROUNDING = 1e-6
-"""Gaps up to here come from perturbations being rounded for the solver, and are told as none."""
+"""Largest gap that comes from rounding perturbations for the solver; such gaps are reported as 0."""
 _PATIENCE = 4.0
-"""Wall seconds for a second of work before a search is ended. Ended so, its answer depends on how busy the machine is."""
+"""Wall seconds per second of work before a search is ended. Its answer then depends on how busy the machine is."""
 _BYTES_PER_CELL = 24
 _SEARCH_SECONDS, _EASY_QUERIES = 0.002, 50
 _SECONDS_A_ROUND, _SECONDS_PER_CELL = 0.01, 1e-8
@@ -53,7 +55,7 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Signed:
-    """Queries (sign 1) and negations (sign -1) of a class; the same one may stand there several times."""
+    """Queries (sign 1) and negations (sign -1) of a class, with repeats."""
 
     numbers: Numbers
     signs: Signs
@@ -63,20 +65,20 @@ class Signed:
 
     @classmethod
     def uniform(cls, queries: QueryClass, count: int, rng: np.random.Generator) -> Signed:
-        """`count` draws from the class closed under negation."""
+        """Return `count` draws from the class closed under negation."""
         return cls(rng.integers(queries.size, size=count), rng.choice(np.array([-1, 1], dtype=np.int8), size=count))
 
     def plus(self, other: Signed) -> Signed:
         return Signed(np.concatenate([self.numbers, other.numbers]), np.concatenate([self.signs, other.signs]))
 
     def at(self, places: NDArray[Any]) -> Signed:
-        """Those at these places, or where a mask is True."""
+        """Return the queries at these places, or where a mask is True."""
         return Signed(self.numbers[places], self.signs[places])
 
 
 @dataclass
 class Searches:
-    """How the searches for records went. gap: the largest that is known, in queries."""
+    """Statistics of the searches for records. `gap` is the largest known one, in queries."""
 
     count: int = 0
     certified: int = 0
@@ -89,7 +91,7 @@ class Searches:
             self.gap = max(self.gap, answer.gap) if math.isfinite(answer.gap) else self.gap
 
     def to_json(self) -> dict[str, Any]:
-        """For the release. Without the time it took, so that a release made again from its transcript is the same."""
+        """Return the statistics for the release, without times, so that a release made again from its transcript is the same."""
         return {"searches": self.count, "certified": self.certified, "largest_gap": self.gap}
 
     def __str__(self) -> str:
@@ -99,7 +101,7 @@ class Searches:
 
 @dataclass
 class DataPlayer:
-    """Finds records. Where a search finds nothing in its time, the record that was found last stands in."""
+    """The player that finds records. If a search finds no record in its time, the last record found stands in."""
 
     queries: QueryClass
     oracle: Pool | Exhaustion
@@ -108,8 +110,11 @@ class DataPlayer:
     searches: Searches
 
     def records(self, wanted: Signed, perturbations: Sequence[Linear]) -> tuple[Codes, Sequence[Solution]]:
-        """For each perturbation the record that satisfies the most of `wanted`, less what its values cost, shape (perturbations, columns);
-        and the answers of the searches."""
+        """Find, for each perturbation, the record that satisfies the most of `wanted`, less the costs of its values.
+
+        Returns:
+            The records, shape (perturbations, columns), and the answers of the searches.
+        """
         queries = SignedQueries.of(self.queries, wanted.numbers, wanted.signs)
         answers, records = self.oracle.solve_many([RecordProblem(queries, linear) for linear in perturbations], self.limit), []
         for answer in answers:
@@ -121,8 +126,11 @@ class DataPlayer:
 
 @contextmanager
 def data_player(queries: QueryClass, limit: Limit, draws: int) -> Iterator[DataPlayer]:
-    """A data player for as long as this is open; `draws` searches at a time. Closing ends them, also in the middle. Nothing is spent yet
-    when it opens. Raises OracleError where not even one possible record is found."""
+    """Open a data player that runs `draws` searches at a time. Leaving the block ends them at once; no budget is spent when it opens.
+
+    Raises:
+        OracleError: Not even one possible record is found.
+    """
     nothing = np.zeros(0, dtype=np.int64)
     problem = RecordProblem.unperturbed(SignedQueries.of(queries, nothing, nothing.astype(np.int8)))
     with _oracle(queries.domain, draws) as oracle:
@@ -133,7 +141,7 @@ def data_player(queries: QueryClass, limit: Limit, draws: int) -> Iterator[DataP
 
 
 def search_limit(seconds: float, gap: float = 0.0) -> Limit:
-    """Of one search for a record, by the work of so many seconds on an idle machine."""
+    """Return the limit of one search for a record: this many seconds of work on an idle machine."""
     return Limit(seconds=_PATIENCE * seconds, gap=gap, work=seconds)
 
 
@@ -162,7 +170,7 @@ def skip(default: float = 0.0) -> float:
 
 
 def together(domain: Domain, rounds: Sequence[Codes], skip: float, total: float) -> WeightedRecords:
-    """The output of a game: the records of all rounds but the first `skip` of them, each worth the same, `total` people together."""
+    """Return the output of a game: the records of all rounds except the first share `skip`, equally weighted, `total` people together."""
     codes, times = np.unique(np.concatenate(rounds[int(skip * len(rounds)) :]), axis=0, return_counts=True)
     return WeightedRecords(domain, codes, times * (total / times.sum()))
 
@@ -178,9 +186,12 @@ def split(_workload: Workload, total_is_public: bool) -> Split:
 
 
 def forecast(workload: Workload, rounds: int, draws: int, queries: int, solve_seconds: float) -> Forecast:
-    """Of a game whose rounds have `draws` searches each among up to `queries` different queries, growing from the first round to the last.
-    From about a hundred queries on, the time of a search grows with their square (`docs/accuracy.md`); it ends with its limit. Two at a
-    time. A round selects among groups of equal counts, and finds them anew where it has more records."""
+    """Forecast a game whose rounds have `draws` searches each, two at a time.
+
+    Each search is among up to `queries` different queries, a number that grows from the first round to the last. From about a hundred
+    queries on, the time of a search grows with their square (`docs/accuracy.md`) until its limit. A round selects among groups of equal
+    counts, and forms them anew, which takes longer with more records.
+    """
     cells = workload.cells
     reason = too_many_cells(cells)
     search = min(_PATIENCE * solve_seconds, _SEARCH_SECONDS * (1 + (queries / _EASY_QUERIES) ** 2 / 3))

@@ -1,9 +1,11 @@
-"""GEM: generative networks with the exponential mechanism (Liu, Vietri, Wu 2021, "Iterative Methods for Private Synthetic Data: Unifying
-Framework and New Methods"), in the variant that asks for a whole marginal a round.
+"""GEM: generative networks with the exponential mechanism, in the variant that asks for a whole marginal per round.
+
+Source: Liu, Vietri, Wu 2021, "Iterative Methods for Private Synthetic Data: Unifying Framework and New Methods".
 
 A network turns fixed random inputs into distributions over the values of each column; its answers are means of their products. Each of T
-rounds selects the marginal that it answers worst, measures it, and trains it on all that was measured so far. No model has to hold the
-chosen marginals, so that any of them can be measured; what was not measured is what the network makes of it."""
+rounds selects the marginal that it answers worst, measures it, and trains the network on all measurements so far. No model has to hold the
+chosen marginals, so that any marginal can be measured; unmeasured ones are the network's extrapolation.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
 FIRST_STEPS, LAST_STEPS = 200, 100
-"""Of the training to the columns, and of the last one, in which the network is fitted to all rounds."""
+"""Steps of the training to the columns, and of the last training, which fits the network to all rounds."""
 ROUNDS_PER_COLUMN = 4
 _HIDDEN_LAYERS = 2
 _SECONDS_PER_PRODUCT, _SECONDS_PER_MARGINAL, _SECONDS_PER_CELL, _BYTES_PER_CELL = 5e-11, 3e-5, 1e-8, 30
@@ -42,25 +44,32 @@ _KEPT = (
     "The copies of a relaxed row share out its values; the program draws each copy by itself.",
 )
 Candidates = Callable[[Workload, Collection[Measurement]], Mapping[Clique, float]]
-"""Of a workload, after these measurements."""
+"""Returns the candidates of a workload after some measurements, with the weights of their scores."""
 
 
 def below_workload(workload: Workload, _measured: Collection[Measurement]) -> Mapping[Clique, float]:
-    """The workload's marginals and all below them, weighted as in AIM; what was measured can be measured again."""
+    """Return the downward closure of the workload, weighted as in AIM. Measured marginals can be measured again."""
     return workload.aim_weights()
 
 
 def not_yet_measured(workload: Workload, measured: Collection[Measurement]) -> Mapping[Clique, float]:
-    """The workload's marginals that were not measured, all alike; all of them when there are no others."""
+    """Return the workload's unmeasured marginals with equal weights, or all of the workload once every marginal was measured."""
     before = {m.clique for m in measured}
     return dict.fromkeys([clique for clique in workload.cliques if clique not in before] or workload.cliques, 1.0)
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What of GEM is no number that people set. candidates: the marginals that a round chooses from, with the weights of their scores.
-    noise: how much of the noise that a marginal would be measured with is taken off its score. misfit: what training makes small.
-    last_steps: of the last training. averaging: how much the running mean of the second half's networks keeps in each round; 0: none."""
+    """The fixed rules of GEM.
+
+    Attributes:
+        candidates: Candidates of a round, with the weights of their scores.
+        noise: Factor of a marginal's expected noise that is subtracted from its score.
+        misfit: Loss of the training.
+        last_steps: Steps of the last training.
+        averaging: Weight of the running mean of the second half's networks in each round; 0 for no mean.
+        finish: Finish of the rows.
+    """
 
     candidates: Candidates = below_workload
     noise: float = 1.0
@@ -115,7 +124,7 @@ class Gem:
     rules: Rules = Rules()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """A round answers every candidate and takes its steps, of which each answers what was measured so far."""
+        """Forecast a run. A round answers every candidate and takes its steps, each of which answers all measurements so far."""
         domain = workload.domain
         sizes = [domain.cells(clique) for clique in self.rules.candidates(workload, ())]
         cells, columns, count = sum(sizes), sum(domain.sizes(domain.names)), self._rounds(workload)
@@ -129,7 +138,7 @@ class Gem:
         return Forecast(not (reason := rounds.too_many_cells(cells)), 2.0 + steps * step + count * answering, memory, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """The columns, or without them the number of people where it is secret; then the rounds, all alike."""
+        """Split the budget between the columns (or the number of people where it is secret) and the rounds, all alike."""
         first: Split = ((SINGLE, self.start_share),)
         if not self.start_share:
             first = () if total_is_public else ((COUNTING, rounds.TOTAL_SHARE),)
@@ -137,8 +146,11 @@ class Gem:
         return *first, (CHOOSING, (1 - self.measure_share) * rest), (CHOSEN, self.measure_share * rest)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Algorithm 1 of the paper with the generator of its section 5. Yields a Measured for each column and round, a Fitted during and
-        after each training, then Finished."""
+        """Run Algorithm 1 of the paper with the generator of its section 5.
+
+        Yields:
+            A Measured for each column and round, a Fitted during and after each training, then Finished.
+        """
         run, count = _Run(self, kernel, self._rounds(workload)), self._rounds(workload)
         yield from run.start()
         for number in range(1, count + 1):
@@ -158,7 +170,7 @@ class Gem:
 
 @dataclass
 class _Run:
-    """The state of a run: the network's parameters, and what it is trained on."""
+    """The state of a run: the network's parameters and its training data."""
 
     mechanism: Gem
     kernel: Kernel
@@ -169,7 +181,9 @@ class _Run:
     taken: int = 0
 
     def start(self) -> Iterator[Step]:
-        """Measure every column, learn from them how many people there are, and train the network on them; or count people alone."""
+        """Measure every column, estimate the number of people from them and train the network; without columns, measure the number of
+        people.
+        """
         kernel, mechanism = self.kernel, self.mechanism
         if mechanism.start_share:
             columns = rounds.columns_of(kernel.domain)
@@ -194,7 +208,7 @@ class _Run:
             yield from self.train(0, FIRST_STEPS, "every column")
 
     def choose(self, number: int, weights: Mapping[Clique, float]) -> tuple[models.Choice, float]:
-        """The round's marginal, and the noise to measure it with. Every round left costs the same."""
+        """Return the round's marginal, and the noise to measure it with. Every remaining round costs the same."""
         kernel, domain = self.kernel, self.kernel.domain
         rho = kernel.rho_left / (self.rounds + 1 - number)
         budget = rounds.RoundBudget.spending(rho, self.mechanism.measure_share, kernel.unit.marginal_l2, kernel.selection_price)

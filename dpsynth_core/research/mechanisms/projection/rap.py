@@ -1,10 +1,11 @@
 """RAP: relaxed adaptive projection (Aydore, Brown, Kearns, Kenthapadi, Melis, Roth, Siva 2021, Algorithms 1 and 2).
 
-Each of T rounds selects the K queries that the relaxed table answers worst, measures them, and projects: finds the relaxed table whose
-answers are closest to all measured so far. With T = 1 all is measured at once (RP).
+Each of T rounds selects the K queries that the relaxed table answers worst, measures them, and projects: it finds the relaxed table whose
+answers are closest to all measured so far. With T = 1 all queries are measured at once (RP).
 
-What differs from the paper is on the card. Its noise scale of a selection has a slip, sqrt(2 rho n) for n sqrt(2 rho); here, as for all
-mechanisms, a selection at eps costs eps^2/8."""
+Differences from the paper are on the card. The paper's noise scale of a selection has a slip, sqrt(2 rho n) for n sqrt(2 rho); here, as for
+all mechanisms, a selection at eps costs eps^2/8.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +33,11 @@ from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
 OVERSAMPLING = 5
-"""People a relaxed row stands for at least: rounded so often, rows are nearly as accurate as the relaxed table (paper, Figure 5b)."""
+"""Smallest number of people per relaxed row: rounded that often, rows are nearly as accurate as the relaxed table (paper, Figure 5b)."""
 LEAST_ROWS = 20
 LEAST_ASKED, MOST_ASKED = 5, 1000
 REACH = 5.0
-"""A query that cannot be wrong by so many scales of a selection's noise is not offered to it."""
+"""Number of noise scales of a selection that a query's error must be able to reach for the query to be offered."""
 SMALL = 0.5
 """All is measured at once where noise, of one standard deviation in every cell of a table of mean size, adds up to this share of the people
 at most. RP had the smaller error in each of 13 settings there (one or two seeds each), two to five times as small on columns of two
@@ -52,17 +53,22 @@ _KEPT = (
 )
 
 _STARTING = 0.1
-"""How far a run is, in its own eyes, when it has fitted the columns and knows how many rounds follow."""
+"""Reported progress of a run when it has fitted the columns and knows its number of rounds."""
 _USUAL_TOTAL = 100_000.0
-"""People, where a forecast has to say how long a run will take before their number is known."""
+"""Number of people for a forecast made before their number is known."""
 _SECONDS_PER_PRODUCT, _SECONDS_PER_ENTRY = 5e-11, 1.5e-8
 _BYTES_PER_ENTRY, _BYTES_PER_QUERY, _MOST_MB = 4, 90, 8_000
 
 
 @dataclass(frozen=True)
 class Rap:
-    """descent: of each projection, DESCENT unless given. oversampling: people a relaxed row stands for at least; 0 for any. small: as
-    SMALL; 0: never."""
+    """RAP.
+
+    Attributes:
+        descent: Settings of each projection; DESCENT by default.
+        oversampling: Smallest number of people per relaxed row; 0 for any.
+        small: Noise up to which all queries are measured at once (SMALL); 0 for never.
+    """
 
     card: Card = Card(
         "rap", "RAP", ZCDP, takes_thresholds=True,
@@ -107,7 +113,9 @@ class Rap:
         return self.forecast_for(workload, rho, _USUAL_TOTAL)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """Each round answers the whole workload and takes some hundreds of steps; where all is measured at once, every step answers it."""
+        """Forecast a run. Each round answers the whole workload and takes some hundreds of steps; where all queries are measured at once,
+        every step answers the workload.
+        """
         queries, space, rows = QueryClass.of(workload), OneHot(workload.domain), self.relaxed_rows
         answering, step = _SECONDS_PER_PRODUCT * queries.size * rows, _SECONDS_PER_ENTRY * space.columns * rows
         if self.measures_all(queries, rounds.sigma_for((1 - self.start_share) * rho / len(workload.cliques), 1.0), people):
@@ -126,7 +134,7 @@ class Rap:
         return Forecast(not reason, 2.0 + seconds, memory, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """The columns, or without them the number of people where it is secret; then the rounds, or everything."""
+        """Split the budget between the columns (or the number of people where it is secret) and the rounds."""
         start, measuring = self.start_share, self.measure_share
         first: Split = ((SINGLE, start),)
         if not start:
@@ -137,8 +145,11 @@ class Rap:
         return *first, (CHOOSING, (1 - start) * (1 - measuring)), (CHOSEN, (1 - start) * measuring)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Algorithm 2. Yields Measured for each column (and where all is measured at once, each marginal), Fitted during and after each
-        projection, then Finished."""
+        """Run Algorithm 2.
+
+        Yields: Measured for each column (and each marginal, where all are measured at once), Fitted during and after each projection, then
+            Finished.
+        """
         run = _Run(self, kernel, QueryClass.of(workload))
         yield from run.start()
         if run.plan.queries == 0:
@@ -149,16 +160,30 @@ class Rap:
         yield Finished(self.finish(run.table), run.total, run.details())
 
     def measures_all(self, queries: QueryClass, sigma: float, total: float) -> bool:
-        """Whether every marginal is measured at once: if T is 1, or where neither T nor K is set and there is little enough noise in the
-        cells of a marginal. sigma: of each cell then. total: people, noisy or public."""
+        """Return whether every marginal is measured at once.
+
+        This holds if T is 1, or if neither T nor K is set and the noise in the cells of a marginal is small enough.
+
+        Args:
+            queries: The class of queries.
+            sigma: Noise of each cell if all are measured at once.
+            total: Number of people, noisy or public.
+        """
         if self.rounds or self.queries:
             return self.rounds == 1
         return sigma * queries.size / len(queries.cliques) <= self.small * total
 
     def plan(self, size: int, total: float, rho: float) -> RoundPlan:
-        """What the parameters say, or else what suits the budget: about (total * sqrt(rho))^(2/3) / 2 queries in all, K = 2.5 T. size: of
-        the class, which is never asked for more. total: people, in units of what one person changes a query by; noisy or public. On
-        simulated people 40, 160 and 640 queries were best at eps 0.1, 1 and 10 (`docs/accuracy.md`)."""
+        """Return the rounds that the parameters set, or else those that suit the budget.
+
+        About (total * sqrt(rho))^(2/3) / 2 queries in all suit it, with K = 2.5 T. On simulated people 40, 160 and 640 queries were best at
+        eps 0.1, 1 and 10 (`docs/accuracy.md`).
+
+        Args:
+            size: Number of queries in the class, an upper limit.
+            total: Number of people, noisy or public, in units of the change of a query by one person.
+            rho: Budget of the rounds.
+        """
         queries = min(max((total * math.sqrt(rho)) ** (2 / 3) / 2, LEAST_ASKED), MOST_ASKED)
         rounds = min(self.rounds or max(2, round(math.sqrt(queries / 2.5))), size)
         return RoundPlan(rounds, min(self.queries or max(1, round(queries / rounds)), size // rounds))
@@ -174,7 +199,7 @@ class RoundPlan:
 
 @dataclass
 class _Run:
-    """The state of a run: the relaxed table's parameters, and what it is fitted to."""
+    """The state of a run: the relaxed table's parameters and the answers it is fitted to."""
 
     mechanism: Rap
     kernel: Kernel
@@ -203,11 +228,13 @@ class _Run:
 
     @property
     def _sigma_of_all(self) -> float:
-        """Of every marginal, if all that is left of the budget measures them."""
+        """Noise of every marginal if the remaining budget measures the whole workload."""
         return rounds.sigma_for(self.kernel.rho_left / len(self.queries.cliques), self.kernel.unit.marginal_l2)
 
     def start(self) -> Iterator[Step]:
-        """Measure every column, learn from them how many people there are, and project random parameters to them; or count people alone."""
+        """Measure every column, estimate the number of people and project random parameters to them; without columns, measure the number of
+        people.
+        """
         kernel = self.kernel
         if not self.mechanism.start_share:
             self.total = rounds.people((yield from rounds.count_people(kernel, rounds.TOTAL_SHARE)))
@@ -236,7 +263,7 @@ class _Run:
         self.free = self.space.random(most, np.random.default_rng(kernel.seed()))
 
     def measure_all(self) -> Iterator[Step]:
-        """RP: every marginal of the workload at once; thresholds follow from them."""
+        """Run RP: measure every marginal of the workload at once; thresholds follow from them."""
         cliques, sigma = self.queries.cliques, self._sigma_of_all
         measured = yield from self._measure(1, cliques, sigma)
         blocks = [self.space.blocks(clique) for clique in cliques]
@@ -263,7 +290,7 @@ class _Run:
         return {"rounds": self.plan.rounds, "queries": len(self.chosen), "relaxed_rows": self.free.shape[1], "steps": self.taken}
 
     def _measure(self, number: int, cliques: Sequence[Clique], sigma: float) -> Generator[Step, None, list[Measurement]]:
-        """Marginals, the first half of a stage."""
+        """Measure marginals: the first half of a stage."""
         taken = list[Measurement]()
         for step in rounds.measure(self.kernel, number, cliques, sigma):
             taken.append(step.measurement)
@@ -271,7 +298,7 @@ class _Run:
         return taken
 
     def _loss(self) -> Loss:
-        """Everything that was measured so far. Queries of the same number of columns go together."""
+        """Return the loss of all measurements so far. Queries of the same number of columns form one part."""
         chosen = [self.queries.query(int(number)) for number in self.chosen]
         parts = list(self.losses)
         for k in sorted({len(query.columns) for query in chosen}):
@@ -281,11 +308,11 @@ class _Run:
         return Sum(parts)
 
     def _weight(self, sigma: float) -> float:
-        """1 / variance of the fraction that was measured at sigma."""
+        """Return 1 / variance of a fraction measured at sigma."""
         return (self.total / sigma) ** 2
 
     def _project(self, number: int, what: str) -> Iterator[Step]:
-        """Algorithm 1, from where the table is."""
+        """Run Algorithm 1 from the present table."""
         for fit in project(self.space, self.free, self._loss(), self.descent):
             self.free = fit.free
             done = self._done(number, 0.5 + 0.5 * fit.steps / self.descent.steps)
@@ -311,10 +338,18 @@ PUBLISHED = Rap(
 def out_of_reach(
     queries: QueryClass, columns: Mapping[str, NDArray[np.float64]], least: float, keep: int, most: int = 20_000_000
 ) -> NDArray[np.int64]:
-    """Numbers of the queries whose counts are below `least`, judged by the counts of single columns; ascending. A selection among millions
-    of queries, nearly all of them nearly empty, mostly finds noise: the largest of m noises is about ln(m) scales above zero. At least
-    `keep` queries stay in reach, the ones with the largest bounds. In a class of more than `most` queries all of them do: a list would be
-    too long."""
+    """Return the numbers of queries whose counts are below `least`, judged by the counts of single columns; ascending.
+
+    A selection among millions of queries, nearly all of them nearly empty, mostly finds noise: the largest of m noises is about ln(m)
+    scales above zero.
+
+    Args:
+        queries: The class of queries.
+        columns: Counts of each column.
+        least: Smallest count in reach.
+        keep: Smallest number of queries that stay in reach, the ones with the largest bounds.
+        most: In a larger class all queries stay in reach, because the list would be too long.
+    """
     if queries.size > most:
         return np.zeros(0, dtype=np.int64)
     bounds = np.concatenate(
@@ -326,8 +361,11 @@ def out_of_reach(
 
 
 def _largest(columns: Sequence[NDArray[np.float64]], threshold: int) -> NDArray[np.float64]:
-    """The largest possible count of each cell of a marginal, or of records that agree with it in `threshold` columns. Such a record agrees
-    in one of any k - threshold + 1 columns, so the count is at most the sum of the smallest k - threshold + 1 column counts."""
+    """Return the largest possible count of each cell of a marginal, or of records that agree with the cell in `threshold` columns.
+
+    Such a record agrees in one of any k - threshold + 1 columns, so the count is at most the sum of the smallest k - threshold + 1 column
+    counts.
+    """
     k = len(columns)
     shaped = np.broadcast_arrays(*(column.reshape([-1 if i == j else 1 for j in range(k)]) for i, column in enumerate(columns)))
     if threshold == k:

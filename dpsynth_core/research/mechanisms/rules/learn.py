@@ -1,10 +1,11 @@
 """Certified learning: one rule over binary columns, learnt in private with an exact oracle (Neel, Roth, Wu 2019, section III).
 
-A learner chooses a rule of a class, most often one that predicts a column from the others. What remains of the budget says how good it
-is: how often it is wrong, and how the column is distributed, with noise. No table is published but that of the column, and no row.
+A learner chooses a rule of a class, most often one that predicts a column from the others. The rest of the budget measures how good it is:
+how often it is wrong, and how the column is distributed. The release contains the column's table alone, and no rows.
 
-What is predicted is that the target has its *second* value: a record costs a rule 1 where it is wrong. Records relabelled, that is the
-paper's minimisation over a class with the same separators (`oracles.rules`, `oracles.task`)."""
+The prediction is that the target has its *second* value: a record costs a rule 1 where that is wrong. With records relabelled, this is the
+paper's minimisation over a class with the same separators (`oracles.rules`, `oracles.task`).
+"""
 
 from __future__ import annotations
 
@@ -76,7 +77,7 @@ class Learn(learners.RuleLearner):
         return ((CHOOSING, 1 - self.check_share), (SINGLE, self.check_share))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Learn, then measure. Yields Fitted when the rule is there, Measured, then Finished with `details["rule"]`."""
+        """Learn a rule, then measure its quality. Yields Fitted with the rule, Measured, then Finished with `details["rule"]`."""
         task = self._task(kernel.domain)
         learner = self.chosen(task.rules)
         question = learners.Question.spending(learner, (1 - self.check_share) * kernel.rho_total, kernel.delta_total)
@@ -100,7 +101,7 @@ class Learn(learners.RuleLearner):
         yield Finished(model, total, {"rule": details})
 
     def _task(self, domain: Domain) -> Task:
-        """Raises InputError for a target that is not there, and for columns that no rule can be learnt over."""
+        """Return the learning task. Raises InputError for a missing target, and for columns that no rule can be learnt over."""
         target = (self.target or domain.names[-1]) if self.goal == PREDICT else None
         if target is not None and target not in domain:
             raise InputError("mechanism.target", f"the domain has no column {target!r}", "choose one of its columns")
@@ -113,7 +114,7 @@ class Learn(learners.RuleLearner):
 
 
 def sentence(domain: Domain, task: Task, rule: Rule) -> str:
-    """The rule as a full sentence. Column names and labels in it are hostile text."""
+    """Return the rule as a full sentence. Its column names and labels are hostile text."""
     when = rule.in_words(domain)
     if task.target is None:
         return f"The rule that holds for the fewest records: {when}."
@@ -122,7 +123,9 @@ def sentence(domain: Domain, task: Task, rule: Rule) -> str:
 
 
 def _checked(kernel: Kernel, task: Task, rule: Rule, counted: Measurement, total: float) -> dict[str, Any]:
-    """How often the rule is wrong (holds), and how often the better of always yes and always no would be. Shares, with 95 % either way."""
+    """Return how often the rule is wrong (holds), and how often the better of always yes and always no would be, as shares with 95 %
+    intervals.
+    """
     sigma = rounds.sigma_for(kernel.rho_left, kernel.unit.query_l1)
     records = float(operations.measure_rules(kernel, task, [rule], sigma)[0])
     estimate = {"records": records, "sigma": sigma, "share": _share(records, total), "within": 1.96 * sigma / total}

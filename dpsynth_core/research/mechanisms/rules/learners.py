@@ -1,13 +1,14 @@
-"""What mechanisms share that learn rules from the private table: the four private learners, what each costs, what stands in its way.
+"""The four private rule learners, with their costs and conditions, for mechanisms that learn rules from the private table.
 
     laplace      RSPM                    eps-DP             rho = eps^2/2
     gaussian     Gaussian RSPM           (eps, delta)-DP    rho = eps^2/2, and delta
     prsma        PRSMA over RSPM         (eps, delta)-DP    rho = eps^2/2, and delta, however calls of the oracle fail
-    exponential  exponential mechanism   bounded range      rho = eps^2/8, by going through the whole class
+    exponential  exponential mechanism   bounded range      rho = eps^2/8, by enumerating the whole class
 
 The first two keep their promise on condition that the oracle proves its answer (`RuleLearner.condition`). "auto" is the exponential
-mechanism where the class can be gone through, which needs no oracle, and RSPM elsewhere: the class decides, never a record. All four are
-the kernel's; here is public arithmetic alone."""
+mechanism where the class can be enumerated, which needs no oracle, and RSPM elsewhere: the class decides, never a record. The kernel runs
+all four; this module holds public arithmetic alone.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +36,13 @@ NUMBERS_OF_PRSMA = (
 )
 
 MAX_SECONDS = 3600.0
-"""Of all oracle calls of PRSMA, as far as they can be foreseen."""
+"""Largest forecast duration of all oracle calls of PRSMA."""
 _MEGABYTES_PER_SEARCH = 1000.0
-"""Of CP-SAT, for the largest model that it is given."""
+"""Memory of CP-SAT for the largest model it is given."""
 _SECONDS_PER_DRAW, _SECONDS_PER_PRODUCT, _SECONDS_PER_LIST, _SECONDS_PER_SET, _SECONDS_PER_SEARCH = 1.2e-5, 3e-9, 2e-4, 6e-7, 0.2
-"""Of one number of noise; of one rule that is gone through; of the cheapest decision list, and of each set of features on the way; of one
-search by CP-SAT in a part of a thousand records over 25 to 60 columns."""
+"""Seconds of: one number of noise; one enumerated rule; the cheapest decision list, and each set of features on the way; one search by
+CP-SAT in a part of a thousand records over 25 to 60 columns.
+"""
 
 
 def learner_choice() -> str:
@@ -73,7 +75,7 @@ def oracle_work() -> float:
 
 @dataclass(frozen=True)
 class Question:
-    """One question to a learner. eps, delta: its guarantee; of the exponential mechanism, the parameter."""
+    """One question to a learner. `eps` and `delta` are its guarantee; for the exponential mechanism, `eps` is the parameter."""
 
     learner: str
     eps: float
@@ -81,11 +83,15 @@ class Question:
 
     @classmethod
     def spending(cls, name: str, rho: float, delta: float) -> Question:
-        """The question that costs rho and, where it needs one, delta."""
+        """Return the question that costs rho and, where the learner needs one, delta."""
         return cls(name, math.sqrt((8 if name == EXPONENTIAL else 2) * rho), delta if name in (GAUSSIAN, PRSMA) else 0.0)
 
     def put(self, kernel: Kernel, task: Task, oracle: Oracle) -> Rule | None:
-        """The rule; None for the answer "no rule": PRSMA's test did not pass, or RSPM's oracle did not prove its answer."""
+        """Ask the kernel.
+
+        Returns:
+            The rule, or None for the answer "no rule": PRSMA's test did not pass, or RSPM's oracle did not prove its answer.
+        """
         if self.learner == EXPONENTIAL:
             written = operations.select_rule(kernel, task, self.eps)
         elif self.learner == LAPLACE:
@@ -97,7 +103,7 @@ class Question:
         return task.rules.read(written) if len(written) else None
 
     def guarantee(self, may_fail: bool) -> str:
-        """In words, for the release. may_fail: whether the oracle may."""
+        """Return the guarantee in words, for the release. `may_fail` tells whether the oracle may fail."""
         spent = f"eps = {self.eps:.4g}" + (f", delta = {self.delta:.4g}" if self.delta else "")
         if self.learner == EXPONENTIAL:
             return f"exponential mechanism at {spent}: no oracle, nothing that could fail"
@@ -114,7 +120,7 @@ class Question:
 
 
 class RuleLearner(ABC):
-    """What mechanisms have in common that learn rules from the private table. `learner`, `oracle`, `oracle_work`: parameters of each."""
+    """The base of mechanisms that learn rules from the private table. `learner`, `oracle` and `oracle_work` are parameters of each."""
 
     learner: str
     oracle: str
@@ -122,15 +128,15 @@ class RuleLearner(ABC):
 
     @abstractmethod
     def rules(self, domain: Domain) -> RuleClass:
-        """The class of rules; the columns of the domain all have two values. Raises InputError where there is none."""
+        """Return the class of rules. Raises InputError if the domain, whose columns all have two values, has no such class."""
 
     @abstractmethod
     def asked(self, rules: RuleClass) -> tuple[float, int]:
-        """The share of the budget that learns rules, and how many questions divide it equally."""
+        """Return the share of the budget that learns rules, and the number of questions that divide it equally."""
 
     @abstractmethod
     def needed(self, domain: Domain, rules: RuleClass) -> Forecast:
-        """Of a run, where the learner can learn this class."""
+        """Return the forecast of a run whose learner can learn this class."""
 
     @property
     def solver(self) -> Oracle:
@@ -142,7 +148,7 @@ class RuleLearner(ABC):
         return EXPONENTIAL if enumerable(rules) else LAPLACE
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Whether there is such a class over this domain, and what a run needs."""
+        """Forecast a run, or refuse a domain without such a class."""
         try:
             rules = self.rules(workload.domain)
         except InputError as error:
@@ -159,7 +165,7 @@ class RuleLearner(ABC):
         return self.learner in (GAUSSIAN, PRSMA)
 
     def condition(self, domain: Domain) -> str:
-        """RSPM's, where its oracle may fail, as full sentences; "" where the promise hangs on nothing."""
+        """Return RSPM's condition as full sentences where its oracle may fail, else ""."""
         rules = self.rules(domain)
         if self.chosen(rules) not in (LAPLACE, GAUSSIAN) or not self.solver.may_fail(rules):
             return ""
@@ -170,7 +176,7 @@ class RuleLearner(ABC):
         )
 
     def obstacle(self, domain: Domain, rho: float, delta: float, unit: Unit) -> str:
-        """PRSMA's: its relation, and the number of its oracle calls for all questions."""
+        """Return PRSMA's obstacle, if any: its neighbouring relation, or the number of its oracle calls for all questions."""
         if self.learner != PRSMA:
             return ""
         if not unit.total_is_public:
@@ -191,14 +197,15 @@ class RuleLearner(ABC):
         return ""
 
     def searching(self, rules: RuleClass) -> tuple[float, float]:
-        """(seconds, megabytes) of one search for a rule by CP-SAT, where it is CP-SAT that answers; it takes less where proofs are quick
-        and distinct records few."""
+        """Return (seconds, megabytes) of one search for a rule if CP-SAT searches. It takes less where proofs are quick and distinct
+        records few.
+        """
         if self.chosen(rules) == EXPONENTIAL or not self.solver.may_fail(rules):
             return 0.0, 0.0
         return self.oracle_work / 10, _MEGABYTES_PER_SEARCH
 
     def _call_seconds(self, rules: RuleClass) -> float:
-        """Of one oracle call with its noise."""
+        """Return the seconds of one oracle call with its noise."""
         drawing = _SECONDS_PER_DRAW * len(rules.separators)
         if self.solver.may_fail(rules):
             return drawing + _SECONDS_PER_SEARCH

@@ -1,14 +1,15 @@
 """OracleQuery: synthetic rows from a game between records and rules (Neel, Roth, Wu 2019, section IV).
 
 The queries are all rules of one class over the columns of a binary table, negations included: all 2^d conjunctions, say, of any number of
-columns. A query player names the rule that today's records answer most wrongly, which needs the private table: it is learnt by one of
-the private learners, as the cheapest rule of q(D) - q(records). A data player follows the perturbed leader: it draws s records, each
-the best one against all rules named so far less a fresh Laplace perturbation of the columns. The records of all rounds together are the
-table. What the private learner is, makes Theorem 10's three variants: Gaussian RSPM, PRSMA, and a private learner as accurate as the
-exponential mechanism; RSPM with Laplace noise is offered as well.
+columns. A query player names the rule that the present records answer most wrongly. That needs the private table: one of the private
+learners learns it as the cheapest rule of q(D) - q(records). A data player follows the perturbed leader: it draws s records, each the best
+one against all rules named so far less a fresh Laplace perturbation of the columns. The records of all rounds together are the table. The
+private learner distinguishes Theorem 10's three variants: Gaussian RSPM, PRSMA, and a private learner as accurate as the exponential
+mechanism. RSPM with Laplace noise is offered as well.
 
-What differs from the paper is on the card. Where rules are learnt by RSPM and both searches are CP-SAT's, beyond 20 columns, a round takes
-seconds and there are half as many (`docs/accuracy.md`)."""
+Differences from the paper are on the card. Where rules are learnt by RSPM and both searches are CP-SAT's, beyond 20 columns, a round takes
+seconds and half as many rounds are played (`docs/accuracy.md`).
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import Workload
 
 ROUNDS, ROUNDS_OF_SEARCHES = 160, 80
-"""T unless set: where all sets of columns are gone through, and where they are searched."""
+"""Default T: where all sets of columns are enumerated, and where they are searched."""
 _HALF = "The records of the first half of the rounds are left out; the theorem averages all."
 _KEPT = (
     "All rounds cost the same; the paper's text leaves the algorithm's details to an appendix.",
@@ -81,7 +82,7 @@ class OracleQuery(learners.RuleLearner):
     split = staticmethod(query_game.split)
 
     def rules(self, domain: Domain) -> RuleClass:
-        """All rules of the class over all columns, closed under negation."""
+        """Return all rules of the class over all columns, closed under negation."""
         return RuleClass(self.rule, features(domain, domain.names), closed=True)
 
     def asked(self, rules: RuleClass) -> tuple[float, int]:
@@ -96,7 +97,7 @@ class OracleQuery(learners.RuleLearner):
         return Forecast(not domain.impossible, seconds, 200.0 + search_mb + 150e-6 * sets, tied if domain.impossible else "")
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """T rounds. Yields Measured (the number of people, where it is secret), a Fitted event per round, then Finished."""
+        """Play T rounds. Yields Measured (the number of people, where it is secret), a Fitted event per round, then Finished."""
         rules = self.rules(kernel.domain)
         rounds, columns = self.rounds_for(rules), len(kernel.domain)
         with ExitStack() as closing:
@@ -121,7 +122,7 @@ class OracleQuery(learners.RuleLearner):
         yield Finished(query_game.together(kernel.domain, drawn, self.skip, total), total, details)
 
     def rounds_for(self, rules: RuleClass) -> int:
-        """T as it was set, or what suits the class."""
+        """Return T as set, or the number that suits the class."""
         return self.rounds or (ROUNDS if exhausts(rules) else ROUNDS_OF_SEARCHES)
 
 

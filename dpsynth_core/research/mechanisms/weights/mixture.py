@@ -1,8 +1,9 @@
 """The check of a public table (`public_check`) as a run of its own.
 
 It answers the question before the budget is spent: the ledger charges all of a run that has read a record, so a check inside a run comes
-too late to save anything. Alone it needs a small epsilon, and its ledger entry says what it was. It publishes no tables: no one could
-make those of the public table again from the release alone, and a certificate of their errors would cost what the check is for."""
+too late to save anything. Alone it needs a small epsilon, and its ledger entry says that it was a check. It publishes no tables: the public
+table's could not be reproduced from the release alone, and a certificate of their errors would cost what the check is for.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
 TOTAL_SHARE = 0.05
-"""Of the budget, for the number of people where it is secret."""
+"""Share of the budget for the number of people where it is secret."""
 _KEPT = (
     "The tolerance of the solver is added to the sensitivity, and what is below a floor is not told apart.",
     "The number of people is measured for 5% of the budget where it is secret; the paper takes it as known.",
@@ -41,7 +42,16 @@ CONDITION = (
 def check(
     kernel: Kernel, queries: QueryClass, support: NDArray[np.int32], start: NDArray[np.float64], total: float, rho: float
 ) -> public_check.CheckResult:
-    """Spend rho on the best-mixture error of weights on `support`. start: public weights above zero. total: number of people."""
+    """Spend rho on the best-mixture error of weights on `support`.
+
+    Args:
+        kernel: The kernel.
+        queries: The class of queries.
+        support: Codes of the public rows.
+        start: Public weights above zero, one per row.
+        total: Number of people.
+        rho: Budget.
+    """
     scale = operations.mixture_l1(kernel, total) / math.sqrt(2 * rho)
     floor = max(1.0, public_check.FLOOR * total)
     return public_check.reading(operations.best_mixture_error(kernel, queries, support, start, total, floor, scale), total, scale)
@@ -85,7 +95,7 @@ class Mixture:
         return ((CHECKING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHECKING, 1 - TOTAL_SHARE))
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Yields the number of people as Measured, where it is secret; the result as a Fitted event; Finished."""
+        """Run the check. Yields the number of people as Measured where it is secret; the result as a Fitted event; Finished."""
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()
         total, start = rounds.people((yield from rounds.count_people(kernel, TOTAL_SHARE))), counts / counts.sum()

@@ -29,11 +29,11 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
 REPLAYED = 0.5
-"""An earlier answer is applied again if it is at least this share of the newest one's error away."""
+"""Smallest error of an earlier answer, relative to the newest one's, at which it is applied again."""
 
 MOST_ROUNDS = 2_000
 SUPPOSED_PEOPLE = 100_000
-"""For how long a run may take, before anything is known about their number."""
+"""Number of people in forecasts of duration, before it is known."""
 
 _KEPT = (
     "T follows from the budget unless set: it is an input of the algorithm, tuned in the paper.",
@@ -47,12 +47,18 @@ _DIFFERENCES = (
 )
 _BYTES_PER_CELL = 40
 _SECONDS_PER_CELL = 5e-8
-"""Of MWEM, for each cell of the domain and round: sums for all marginals, the average, and the replay of earlier answers."""
+"""Seconds of MWEM per cell of the domain and round: sums for all marginals, the average, and the replay of earlier answers."""
 
 
 @dataclass(frozen=True)
 class MeasuredQuery:
-    """A query that was measured. answer: a fraction of the people, from 0 to 1; sigma: of its noise, in people."""
+    """A measured query.
+
+    Attributes:
+        query: The query.
+        answer: The noisy answer as a fraction of the people, from 0 to 1.
+        sigma: Standard deviation of its noise, in people.
+    """
 
     query: Query
     answer: float
@@ -60,7 +66,7 @@ class MeasuredQuery:
 
 
 Select = Callable[[Kernel, QueryClass, SparseAnswers, float], int]
-"""The number of a query that is answered badly, for rho = eps^2 / 8. Answers are counts."""
+"""Returns the number of a badly answered query, for rho = eps^2 / 8. Answers are counts."""
 
 
 def exponentially(kernel: Kernel, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
@@ -68,7 +74,7 @@ def exponentially(kernel: Kernel, queries: QueryClass, answers: SparseAnswers, e
 
 
 def by_permute_and_flip(kernel: Kernel, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
-    """By permute-and-flip at half the eps, which costs the same."""
+    """Select by permute-and-flip at half the eps, which costs the same."""
     return operations.permute_and_flip(kernel, queries, answers, eps / 2)
 
 
@@ -77,7 +83,7 @@ SELECTIONS: Mapping[str, Select] = {"exponential": exponentially, "permute-and-f
 
 @dataclass(frozen=True)
 class Reweighing:
-    """The parameters of the rounds, and the rounds themselves. scale: see `round_count`."""
+    """The rounds and their parameters. `scale` is used in `round_count`."""
 
     scale: ClassVar[float]
     rounds: int = whole(
@@ -92,13 +98,16 @@ class Reweighing:
     finish: Finish = as_it_is
 
     def round_count(self, rho: float, total: float) -> int:
-        """T: as set, or scale * sqrt(N * sqrt(2 rho)), N sqrt(2 rho) being the number of people in units of a count's noise. Theorem 4.4 of
-        Liu et al. has the first power, and constants that are for theorems. Exponent and scales were found on simulated people
-        (`docs/accuracy.md`): from epsilon 0.1 to 1 the best T grows about threefold, as noise falls ninefold."""
+        """Return T: as set, or scale * sqrt(N * sqrt(2 rho)).
+
+        N sqrt(2 rho) is the number of people in units of a count's noise. Theorem 4.4 of Liu et al. has the first power, and constants for
+        theorems. Exponent and scales were found on simulated people (`docs/accuracy.md`): from epsilon 0.1 to 1 the best T grows about
+        threefold, as noise falls ninefold.
+        """
         return min(MOST_ROUNDS, max(1, self.rounds or round(self.scale * math.sqrt(total * math.sqrt(2 * rho)))))
 
     def split_after(self, first: Split, total_is_public: bool) -> Split:
-        """`first`, then the number of people where it is secret, then the rounds."""
+        """Return `first`, followed by the number of people where it is secret, and the rounds."""
         counting: Split = () if total_is_public else ((COUNTING, rounds.TOTAL_SHARE),)
         rest = 1.0 - math.fsum(share for _, share in (*first, *counting))
         return (*first, *counting, (CHOOSING, (1 - self.measure_share) * rest), (CHOSEN, self.measure_share * rest))
@@ -106,9 +115,17 @@ class Reweighing:
     def reweigh(
         self, kernel: Kernel, queries: QueryClass, weights: Weights, total: float, count: int, select: Select
     ) -> Generator[Fitted, None, list[MeasuredQuery]]:
-        """`count` rounds with all that is left of the budget, equally. Yields a step each; returns what was measured. Before each round the
-        weights are remembered, but for the first `skip` of them: the output is the average of A_0 .. A_(count - 1), or of the last of
-        these."""
+        """Play `count` rounds with the remaining budget, split equally.
+
+        Before each round the weights are remembered, except for the first share `skip` of the rounds: the output is the average of
+        A_0 .. A_(count - 1), or of the last of these.
+
+        Yields:
+            A Fitted step per round.
+
+        Returns:
+            The measured queries.
+        """
         rng = np.random.default_rng(kernel.seed())
         measured: list[MeasuredQuery] = []
         for round_number in range(1, count + 1):
@@ -128,7 +145,7 @@ class Reweighing:
 
 
 def _replay(weights: Weights, measured: Sequence[MeasuredQuery], rng: np.random.Generator) -> None:
-    """A(x) becomes A(x) exp(q(x) (a - q(A)) / 2) for the newest query and the earlier ones that are as wrong, in random order."""
+    """Replace A(x) by A(x) exp(q(x) (a - q(A)) / 2) for the newest query and the earlier ones that are as wrong, in random order."""
     wrong = np.array([abs(weights.answer(one.query) - one.answer) for one in measured])
     for i in rng.permutation(np.flatnonzero(wrong >= REPLAYED * wrong[-1])):
         weights.reweigh(measured[i].query, (measured[i].answer - weights.answer(measured[i].query)) / 2)
@@ -149,9 +166,12 @@ def described(domain: Domain, measured: Sequence[MeasuredQuery]) -> list[dict[st
 
 @dataclass(frozen=True)
 class Mwem(Reweighing):
-    """MWEM on an explicit distribution, with the replay and Gaussian noise. One number for every possible record, so only for small
-    domains: the ancestor of MWEM+PGM and PMW^Pub, and the yardstick where it fits. Budget: the number of people where it is secret; then T
-    equal rounds, each a selection (eps^2/8) and a measurement of one counting query."""
+    """MWEM on an explicit distribution, with the replay and Gaussian noise.
+
+    It keeps one number for every possible record, so it suits small domains only: the ancestor of MWEM+PGM and PMW^Pub, and their
+    yardstick. Budget: the number of people where it is secret; then T equal rounds, each a selection (eps^2/8) and a measurement of one
+    counting query.
+    """
 
     card: Card = Card(
         "mwem", "MWEM", ZCDP, takes_thresholds=True,
@@ -172,7 +192,7 @@ class Mwem(Reweighing):
     select: Select = exponentially
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Refuses more than MAX_CELLS possible records."""
+        """Forecast a run. Refuses more than MAX_CELLS possible records."""
         cells = workload.domain.cells(workload.domain.names)
         if cells > MAX_CELLS:
             remedy = "use fewer columns or bins, or AIM, which needs no such table"
@@ -188,7 +208,7 @@ class Mwem(Reweighing):
         return self.split_after((), total_is_public)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Yields the number of people as Measured, where it is secret; then a Fitted event each round, then Finished."""
+        """Run MWEM. Yields the number of people as Measured where it is secret; then a Fitted event per round, then Finished."""
         queries = QueryClass.of(workload)
         total = rounds.people((yield from rounds.count_people(kernel, rounds.TOTAL_SHARE)))
         weights, count = CellWeights(queries), self.round_count(kernel.rho_total, total)
@@ -199,10 +219,13 @@ class Mwem(Reweighing):
 
 @dataclass(frozen=True)
 class PmwPub(Reweighing):
-    """PMW^Pub: the support is the distinct rows of the public table, and their weights start at their frequencies; then MWEM's rounds. The
-    output is the average of the last iterates before A_T; its rows are rounded at random, not sampled. No row appears that the public table
-    does not have, apart from the changes of single values that bring the rounded rows closer to the weighted ones. What differs from the
-    paper is on the card: theory needs all iterates A_0 to A_(T-1), while they pull the result back to where it started (`skip`)."""
+    """PMW^Pub: multiplicative weights on the distinct rows of the public table.
+
+    The weights start at the rows' frequencies; then MWEM's rounds follow. The output is the average of the last iterates before A_T; its
+    rows are rounded at random, not sampled. No row appears that the public table does not have, apart from the changes of single values
+    that bring the rounded rows closer to the weighted ones. Differences from the paper are on the card: theory needs all iterates A_0 to
+    A_(T-1), while they pull the result back to its start (`skip`).
+    """
 
     card: Card = Card(
         "pmwpub", "PMW^Pub", ZCDP, takes_thresholds=True,
@@ -231,7 +254,7 @@ class PmwPub(Reweighing):
         return replace(self, public=public)
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Refuses to run without a public table, or with one that is too large to keep ready."""
+        """Forecast a run. Refuses to run without a public table, or with one that is too large to keep in memory."""
         reason = public_check.refusal(self.public, workload)
         places = self.public.rows * len(workload.cliques) if self.public else 0
         checking = 2e-6 * places if self.check_share else 0.0
@@ -247,7 +270,9 @@ class PmwPub(Reweighing):
         return self.split_after(checking, total_is_public)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Yields the number of people as Measured, where it is secret; the check, if asked for; a Fitted event each round; Finished."""
+        """Run PMW^Pub. Yields the number of people as Measured where it is secret; the check, if asked for; a Fitted event per round;
+        Finished.
+        """
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()
         queries, details = QueryClass.of(workload), dict[str, Any]()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
 OBJECTIVE_BITS = 40
-"""Objectives stay below 2^40 after scaling: exact as a float, and far from the end of CP-SAT's 64 bits."""
+"""Bits of a scaled objective: exact as a float, and far from the end of CP-SAT's 64 bits."""
 
 PARAMETERS = {
     "linearization_level": 2,
@@ -53,7 +53,7 @@ class Rounded:
 
 
 def rounded(reduced: Reduced, costs: NDArray[np.float64]) -> Rounded:
-    """The objective of one draw; exact, with scale 1, where all of it is whole numbers."""
+    """Return the objective of one draw in whole numbers; exact, with scale 1, if all its numbers are whole."""
     weights = reduced.queries.weights
     firsts = reduced.starts[:-1]
     total = float(np.abs(weights).sum() + reduced.queries.constant + np.maximum.reduceat(np.abs(costs), firsts).sum())
@@ -68,15 +68,21 @@ def rounded(reduced: Reduced, costs: NDArray[np.float64]) -> Rounded:
 STARTS = 16
 _SWEEPS = 30
 _FORBIDDEN = 1e15
-"""What a contradicted rule costs: more than all queries together."""
+"""Cost of a contradicted rule: more than all queries together."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class _Moves:
-    """One attribute. queries: those that mention it; chosen: the option they mention, counted from its first; weights: (queries, options).
-    rules: the other attributes of each rule that mentions it, and the rule's table with this attribute last."""
+    """The moves of one attribute.
+
+    Attributes:
+        queries: The queries that mention it.
+        chosen: The option that each of them mentions, counted from the attribute's first.
+        weights: Weights, shape (queries, options).
+        rules: For each rule that mentions it, the rule's other attributes, and its table with this attribute last.
+    """
 
     queries: NDArray[np.int64]
     chosen: NDArray[np.int64]
@@ -85,16 +91,19 @@ class _Moves:
 
 
 class Climber:
-    """A good record fast, without a proof: coordinate ascent from many starts at once. For one attribute at a time, every start moves to
-    the best value given its other values: a query can be tipped by that attribute only if it lacks exactly one of its literals there, so
-    one product of matrices values all moves of all starts. Prepared for the queries of a round; then one climb for each draw."""
+    """A heuristic that finds a good record fast, without a proof: coordinate ascent from many starts at once.
+
+    For one attribute at a time, every start moves to the best value given its other values. That attribute can tip a query only if the
+    query lacks exactly one of its literals there, so one product of matrices values all moves of all starts. Prepared for the queries of a
+    round; then one climb per draw.
+    """
 
     def __init__(self, reduced: Reduced) -> None:
         self._reduced = reduced
         self._moves = [_moves(reduced, attribute, block) for attribute, block in enumerate(reduced.blocks())]
 
     def climb(self, costs: Floats, rng: np.random.Generator) -> Options | None:
-        """The best options found, one for each attribute; None if no start led to a possible record."""
+        """Return the best options found, one per attribute, or None if no start led to a possible record."""
         blocks = list(self._reduced.blocks())
         places = np.stack([rng.integers(len(block), size=STARTS) for block in blocks], axis=1)
         agree = np.zeros((STARTS, len(self._reduced.literals)), dtype=np.int8)
@@ -169,7 +178,7 @@ class CpSatOracle:
         return Solution(codes, value, max(bound, value), status)
 
     def _start_from(self, options: Options | None) -> None:
-        """A full hint, every variable, as CP-SAT wants it."""
+        """Set a full hint, with every variable, as CP-SAT requires."""
         self._model.clear_hints()
         if options is None:
             return
@@ -182,7 +191,7 @@ class CpSatOracle:
 
 
 def _model(reduced: Reduced) -> cp_model.CpModel:
-    """All but the coefficients of the objective; the variables are the options, then the queries."""
+    """Return the model without the coefficients of the objective. Its variables are the options, then the queries."""
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()

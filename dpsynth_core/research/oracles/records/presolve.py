@@ -1,8 +1,9 @@
-"""A record problem reduced to what affects its answer, so that its size grows with its queries and not with the domain.
+"""Reduction of a record problem to the parts that affect its answer, so that its size grows with its queries and not with the domain.
 
 Values of an attribute that no query mentions, and that the rules about impossible records cannot tell apart, differ by their perturbation
-only: the cheapest one stands for all of them. What remains are *options*, one or more values each, of which a record takes exactly one
-for each attribute. Which options there are depends on the queries alone, so one reduced problem serves all draws of a round."""
+only: the cheapest one stands for all of them. The rest are *options*, one or more values each, of which a record takes exactly one per
+attribute. The queries alone determine the options, so one reduced problem serves all draws of a round.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ Options = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Clause:
-    """Not all of the options `premise`, or one of the options `then`."""
+    """A clause: at least one option of `premise` is absent, or one of the options `then` is present."""
 
     premise: tuple[int, ...]
     then: tuple[int, ...]
@@ -27,8 +28,11 @@ class Clause:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Not all of the options `shared`, or one of the options `outside`, or one of the queries: those that differ in one attribute only.
-    Holds for every record: one that has the shared options, and no option of that attribute that is in `outside`, satisfies one query."""
+    """A clause about queries that differ in one attribute only: an option of `shared` is absent, an option of `outside` is present, or one
+    of the queries is satisfied.
+
+    It holds for every record: a record with the shared options and without the options `outside` of that attribute satisfies one query.
+    """
 
     shared: tuple[int, ...]
     outside: tuple[int, ...]
@@ -37,9 +41,15 @@ class Family:
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """option: for each attribute, the option that each value belongs to. starts: the first option of each attribute, and their number.
-    literals: (m, k), the options whose presence the m queries count, NO_COLUMN where there are fewer than k. zeros: the tables of what is
-    impossible, with one entry for each option of an attribute, in order."""
+    """A reduced problem.
+
+    Attributes:
+        option: For each attribute, the option that each value belongs to.
+        starts: First option of each attribute, followed by the number of options.
+        queries: The m queries.
+        literals: Options whose presence each query counts, shape (m, k); NO_COLUMN where a query has fewer than k.
+        zeros: Tables of impossible combinations, with one entry per option of an attribute, in order.
+    """
 
     option: tuple[Options, ...]
     starts: Options
@@ -56,12 +66,14 @@ class Reduced:
             yield range(int(first), int(end))
 
     def ceiling(self, costs: NDArray[np.float64]) -> float:
-        """A bound that needs no search: all queries that are worth something, and the cheapest option of each attribute."""
+        """Return a bound that needs no search: the sum of positive weights, and the cheapest option of each attribute."""
         cheapest = np.minimum.reduceat(costs, self.starts[:-1])
         return float(self.queries.weights.clip(min=0.0).sum() + self.queries.constant - cheapest.sum())
 
     def clauses(self) -> Iterator[Clause]:
-        """What is impossible: for each combination of a rule's other attributes, what the one with the most options may still be."""
+        """Yield the impossible combinations: for each combination of a rule's other attributes, the remaining options of the attribute with
+        the most.
+        """
         for columns, table in self.zeros:
             target = int(np.argmax(table.shape))
             others = [int(self.starts[column]) for axis, column in enumerate(columns) if axis != target]
@@ -72,7 +84,7 @@ class Reduced:
                 yield Clause(options, tuple(start + int(i) for i in np.flatnonzero(~last[tuple(cell)])))
 
     def families(self) -> Iterator[Family]:
-        """All families of two or more plain cells with negative weight."""
+        """Yield all families of two or more plain cells with negative weight."""
         attribute = np.repeat(np.arange(len(self.option)), np.diff(self.starts)).tolist()
         members: dict[tuple[int, tuple[int, ...]], dict[int, int]] = {}
         plain = (self.literals != NO_COLUMN).sum(axis=1) == self.queries.thresholds
@@ -87,7 +99,7 @@ class Reduced:
                 yield Family(shared, tuple(option for option in block if option not in queries), tuple(queries.values()))
 
     def costs(self, linear: Linear) -> tuple[NDArray[np.float64], Codes]:
-        """For each option, the perturbation of its cheapest value, and that value."""
+        """Return the perturbation of the cheapest value of each option, and that value."""
         costs, values = np.empty(self.size), np.empty(self.size, dtype=np.int32)
         for options, cost in zip(self.option, linear, strict=True):
             order = np.argsort(-cost, kind="stable")  # of several entries for one option the last one, the cheapest, stays

@@ -22,7 +22,7 @@ from dpsynth_core.vocabulary.domain import Domain
 
 Codes = NDArray[np.int32]
 Linear = tuple[NDArray[np.float64], ...]
-"""What each value of each attribute costs."""
+"""Cost of each value of each attribute."""
 Zeros = tuple[tuple[tuple[int, ...], NDArray[np.bool_]], ...]
 """For some attributes, by position, a table that is True where no record can be."""
 
@@ -31,7 +31,7 @@ NO_COLUMN = -1
 
 
 def contradicted(zeros: Zeros, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Which rows of codes (rows, attributes) are impossible."""
+    """Return which rows of codes (rows, attributes) are impossible."""
     wrong = np.zeros(len(codes), dtype=bool)
     for columns, table in zeros:
         wrong |= table[tuple(codes[:, column] for column in columns)]
@@ -40,7 +40,7 @@ def contradicted(zeros: Zeros, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Which records there are. sizes: values of each attribute."""
+    """The possible records. `sizes` are the numbers of values of each attribute."""
 
     sizes: tuple[int, ...]
     zeros: Zeros = ()
@@ -52,12 +52,12 @@ class Records:
         return cls(tuple(attribute.size for attribute in domain), zeros)
 
     def possible(self, codes: Codes) -> NDArray[np.bool_]:
-        """Which rows contradict no rule. codes: (rows, attributes)."""
+        """Return which rows of codes (rows, attributes) contradict no rule."""
         return ~contradicted(self.zeros, codes)
 
     @cached_property
     def alike(self) -> tuple[NDArray[np.int64], ...]:
-        """For each attribute, a number for each value: equal where the rules cannot tell two values apart."""
+        """A number per value of each attribute: equal where the rules cannot tell two values apart."""
         numbers = [np.zeros(size, dtype=np.int64) for size in self.sizes]
         for columns, table in self.zeros:
             for axis, column in enumerate(columns):
@@ -70,10 +70,18 @@ class Records:
 
 @dataclass(frozen=True, eq=False)
 class SignedQueries:
-    """Weighted queries and negations, which all draws of one round have in common. Immutable, and small enough to send to a process.
-    columns, values: (m, k), one row a query, NO_COLUMN in both where a query has fewer than k columns. thresholds: (m,), from 1 to the
-    query's columns. signs: (m,), +1 for the query, -1 for its negation. weights: (m,), not negative, whole numbers where they are
-    multiplicities. The same query may stand in several rows, with either sign. ValueError for anything else."""
+    """Weighted queries and negations that all draws of one round share. Immutable, and small enough to send to a process.
+
+    The same query may occupy several rows, with either sign. ValueError for arrays of other shapes or values.
+
+    Attributes:
+        records: The possible records.
+        columns: Columns of each query, shape (m, k); NO_COLUMN where a query has fewer than k columns.
+        values: Values, shape (m, k); NO_COLUMN likewise.
+        thresholds: From 1 to the query's number of columns, shape (m,).
+        signs: 1 for the query, -1 for its negation, shape (m,).
+        weights: Not negative, shape (m,); whole numbers where they are multiplicities.
+    """
 
     records: Records
     columns: NDArray[np.int32]
@@ -101,7 +109,7 @@ class SignedQueries:
 
     @classmethod
     def of(cls, queries: QueryClass, numbers: NDArray[np.int64], signs: NDArray[np.int8]) -> SignedQueries:
-        """Queries of a class by number, each with the sign beside it, all of weight 1; repeats add up."""
+        """Return queries of a class by number, with their signs, each of weight 1; repeats add up."""
         chosen = [queries.query(int(number)) for number in numbers]
         longest = max((len(query.values) for query in chosen), default=1)
         columns = np.full((len(chosen), longest), NO_COLUMN, dtype=np.int32)
@@ -114,7 +122,7 @@ class SignedQueries:
 
     @cached_property
     def net(self) -> NetQueries:
-        """The same sum with every distinct query once: a negation of weight w is w minus the query with weight w."""
+        """The same weighted sum with each distinct query once: a negation of weight w is w minus the query with weight w."""
         keys = np.hstack([self.columns, self.values, self.thresholds[:, None]])
         _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         weights = np.zeros(len(first))
@@ -125,13 +133,14 @@ class SignedQueries:
         return NetQueries(self.columns[rows], self.values[rows], self.thresholds[rows], weights[kept], constant)
 
     def worth(self, codes: Codes) -> NDArray[np.float64]:
-        """sum_i weight_i [query i, or its negation, holds], for each of the rows."""
+        """Return sum_i weight_i [query i, or its negation, holds] for each of the rows."""
         return self.net.worth(codes)
 
 
 @dataclass(frozen=True, eq=False)
 class NetQueries:
-    """Distinct queries with weights of either sign, none 0: the sum of those that hold, plus `constant`, is what a record is worth."""
+    """Distinct queries with weights of either sign, none 0. A record's worth is the sum of the satisfied queries' weights plus `constant`.
+    """
 
     columns: NDArray[np.int32]
     values: NDArray[np.int32]
@@ -140,7 +149,7 @@ class NetQueries:
     constant: float
 
     def worth(self, codes: Codes) -> NDArray[np.float64]:
-        """For each row of codes (rows, attributes)."""
+        """Return the worth of each row of codes (rows, attributes)."""
         agree = np.zeros((len(codes), len(self.weights)), dtype=np.int32)
         for column, value in zip(self.columns.T, self.values.T, strict=True):
             agree += (codes[:, column] == value) & (column != NO_COLUMN)
@@ -165,23 +174,25 @@ class RecordProblem:
         return cls(queries, tuple(np.zeros(size) for size in queries.records.sizes))
 
     def values(self, codes: Codes) -> NDArray[np.float64]:
-        """What each row of codes (rows, attributes) is worth; does not check whether it is possible."""
+        """Return the value of each row of codes (rows, attributes), possible or not."""
         perturbation = sum((costs[codes[:, a]] for a, costs in enumerate(self.linear)), np.zeros(len(codes)))
         return np.asarray(self.queries.worth(codes) - perturbation)
 
     def value(self, codes: Codes) -> float:
-        """The same for one record, codes (attributes,)."""
+        """Return the value of one record, codes of shape (attributes,)."""
         return float(self.values(codes[None, :])[0])
 
 
 MAX_RECORDS = 5_000
-"""Up to this many, trying all records is faster than a solver."""
+"""Largest number of records for which trying all of them is faster than a solver."""
 
 
 @dataclass(frozen=True, eq=False)
 class Exhaustion:
-    """The oracle for small domains: every possible record is tried for all draws of a round at once. Exact, and needs no process. Answers
-    as `pool.Pool` does. possible: all possible records, shape (m, attributes)."""
+    """The oracle for small domains, which tries every possible record for all draws of a round at once. Exact, and needs no process.
+
+    It has the interface of `pool.Pool`. `possible` holds all possible records, shape (m, attributes).
+    """
 
     possible: Codes
 
@@ -195,7 +206,7 @@ class Exhaustion:
         return cls(codes[records.possible(codes)])
 
     def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:  # noqa: ARG002
-        """The best record of each problem, in order, the first of equally good ones. What problems share is computed once."""
+        """Find the best record of each problem, in order, the first of equally good ones. Common parts of problems are computed once."""
         worth = {id(problem.queries): problem.queries.worth(self.possible) for problem in problems}
         best = []
         for problem in problems:

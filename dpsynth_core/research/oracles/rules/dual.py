@@ -2,7 +2,8 @@
 
 Conjunctions, disjunctions, parities and halfspaces trade places with records, so that this is the problem of `hits` again. Decision lists
 do not, and no small separator set of their dual is known to us: they are refused. The perturbation is Laplace noise on single columns,
-which tell records apart: the columns are a separator set of the dual class."""
+which tell records apart: the columns are a separator set of the dual class.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from dpsynth_core.research.oracles.rules.rules import CONJUNCTION, DISJUNCTION, 
 from dpsynth_core.research.oracles.search import Limit, Solution
 
 STEPS = 64
-"""Perturbations are rounded to 1/STEPS of a rule: CP-SAT and the transforms work in whole numbers."""
+"""Perturbations are rounded to 1/STEPS of a rule, because CP-SAT and the transforms work in whole numbers."""
 
 _HOW = {CONJUNCTION: hits.ANY, DISJUNCTION: hits.ANY, PARITY: hits.ODD, HALFSPACE: hits.MOST_OF_SET}
 DUALLY_SEPARABLE = tuple(_HOW)
@@ -29,15 +30,24 @@ DUALLY_SEPARABLE = tuple(_HOW)
 
 @dataclass(frozen=True)
 class RecordFinder:
-    """Finds records for rules of one class: by going through all records where `exhausts`, else in the processes of `pool`."""
+    """A search for records for rules of one class, by enumeration where `exhausts`, else in the processes of `pool`."""
 
     rules: RuleClass
     limit: Limit
     pool: Pool | None = None
 
     def best(self, rules: Sequence[Rule], costs: NDArray[np.float64]) -> list[Solution]:
-        """For each perturbation, a record x that makes sum_t q_t(x) - costs . x large, as codes of the features; value and bound are
-        that sum. costs: (records, features). Raises OracleError if a process dies."""
+        """Find, for each perturbation, a record x that makes sum_t q_t(x) - costs . x large, as codes of the features.
+
+        Value and bound of the solutions are that sum.
+
+        Args:
+            rules: The rules q_t.
+            costs: Perturbations, shape (records, features).
+
+        Raises:
+            OracleError: A process died.
+        """
         linear = np.rint(costs * STEPS).astype(np.int64)
         # without a perturbation, what a record costs is minus STEPS times the rules that hold, up to a constant
         rows = np.zeros((len(rules), len(self.rules.features)), dtype=bool)
@@ -68,7 +78,7 @@ class RecordFinder:
 
 
 def exhausts(rules: RuleClass) -> bool:
-    """Whether all records are gone through. InputError for a class whose dual has no known separator set."""
+    """Return whether all records are enumerated. Raises InputError for a class whose dual has no known separator set."""
     if rules.kind not in _HOW:
         allowed = ", ".join(DUALLY_SEPARABLE)
         raise InputError("class of rules", f"{rules.kind!r} has no known separator set of its dual class", f"use one of {allowed}")
@@ -76,7 +86,7 @@ def exhausts(rules: RuleClass) -> bool:
 
 
 def _sign(kind: str) -> int:
-    """For conjunctions the set that is looked for is the complement of the record, and a perturbation counts the other way."""
+    """Return the sign of a perturbation. For conjunctions the searched set is the complement of the record, so the sign is negative."""
     return -1 if kind == CONJUNCTION else 1
 
 

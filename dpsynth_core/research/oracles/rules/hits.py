@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
 ANY, ODD, MOST_OF_ROW, MOST_OF_SET = "any", "odd", "most of the row", "most of the set"
-"""When a set hits a row: they meet; they meet in an odd number; more of the row is in the set than is not; more of the set is in the row
-than is not."""
+"""Conditions under which a set hits a row: they meet; they meet in an odd number; most of the row is in the set; most of the set is in the
+row.
+"""
 
 _PARAMETERS = {"linearization_level": 0}
 """Parameters of CP-SAT: the linear relaxation proves nothing about weights of both signs, and takes longer than everything else."""
@@ -29,12 +30,19 @@ Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 MAX_EXHAUSTIVE = {ANY: 20, ODD: 20, MOST_OF_ROW: 14, MOST_OF_SET: 14}
-"""Largest p for which all 2^p subsets are gone through; the last two have no fast transform: each row is compared with each subset."""
+"""Largest p for which all 2^p subsets are enumerated. The last two kinds have no fast transform: each row is compared with each subset."""
 
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """Minimise sum_r weights_r [v hits row_r] + linear . v over v in {0,1}^p. rows: (r, p); weights: (r,), signed; linear: (p,)."""
+    """The problem: minimise sum_r weights_r [v hits row_r] + linear . v over v in {0,1}^p.
+
+    Attributes:
+        how: Condition of a hit: ANY, ODD, MOST_OF_ROW or MOST_OF_SET.
+        rows: Rows, shape (r, p).
+        weights: Signed weights, shape (r,).
+        linear: Linear costs, shape (p,).
+    """
 
     how: str
     rows: Flags
@@ -47,7 +55,14 @@ class Hits:
 
 @dataclass(frozen=True, eq=False)
 class ChosenSet:
-    """A set, its cost, and a lower bound on the cost of every set. certified: proved to be a minimum."""
+    """A set with its cost.
+
+    Attributes:
+        v: The set, shape (p,).
+        value: Its cost.
+        bound: Lower bound on the cost of every set.
+        certified: Whether the set is proved to be a minimum.
+    """
 
     v: Flags
     value: int
@@ -69,7 +84,7 @@ def hit(how: str, rows: Flags, v: Flags) -> Flags:
 
 
 def gathered(problem: Hits) -> Hits:
-    """The same problem with equal rows as one, and without rows of weight 0."""
+    """Return the same problem with equal rows merged, and without rows of weight 0."""
     rows, place = np.unique(problem.rows, axis=0, return_inverse=True)
     weights = np.zeros(len(rows), dtype=np.int64)
     np.add.at(weights, place.ravel(), problem.weights)
@@ -100,8 +115,12 @@ def solve(problem: Hits, limit: Limit) -> ChosenSet | None:
 
 
 def _indicator(model: cp_model.CpModel, how: str, meet: list[Any], v: list[Any], *, cheap: bool) -> Any:
-    """A literal that is true where the row is hit. Bound from one side where the objective pushes it to the other. meet: the variables of
-    the row. cheap: the objective wants a hit."""
+    """Return a literal that is true if the row is hit. It is bound from one side where the objective pushes it to the other.
+
+    Args:
+        meet: Variables of the row.
+        cheap: Whether the objective favours a hit.
+    """
     if not meet:
         return 0
     if how == ANY and len(meet) == 1:
@@ -130,7 +149,7 @@ def subsets(p: int, numbers: Integers) -> Flags:
 
 
 def all_values(problem: Hits) -> Integers:
-    """What each of the 2^p subsets costs, by number. ValueError for more things than MAX_EXHAUSTIVE."""
+    """Return the cost of each of the 2^p subsets, by number. ValueError for p above MAX_EXHAUSTIVE."""
     p = problem.rows.shape[1]
     if p > MAX_EXHAUSTIVE[problem.how]:
         raise ValueError("too many subsets to go through")

@@ -1,12 +1,13 @@
-"""Decision lists: the one that holds for the least weight of records, and all of them with what each costs.
+"""Decision lists: the list that holds for the least weight of records, and the costs of all lists.
 
-A record is answered by the first feature of the list that it has. So what a list costs is a sum over its entries: an entry that says yes
-costs the weight of the records that have its feature and none of those before it. Which features came before matters, and not in what
-order: the cheapest list of every set of features follows from those of the sets with one feature less (`cheapest`, dynamic programming).
+The first feature of the list that a record has answers it. So a list's cost is a sum over its entries: an entry that says yes costs the
+weight of the records that have its feature and none of the earlier ones. The set of earlier features matters, their order does not, so the
+cheapest list of every set of features follows from the sets with one feature less (`cheapest`, dynamic programming).
 
 Beyond MAX_FEATURES CP-SAT orders the features (`solve`). Its model has one Boolean for each pair of features (which comes first, a total
-order), one for each feature's answer, one for the default, and for each distinct record which of its features comes first of all. Its size
-is the square of the number of features over all records."""
+order), one for each feature's answer, one for the default, and for each distinct record which of its features comes first. Its size is the
+square of the number of features over all records.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
 MAX_FEATURES = hits.MAX_EXHAUSTIVE[ANY]
-"""Number of features up to which `cheapest` goes through all sets of features."""
+"""Largest number of features for which `cheapest` enumerates all sets of features."""
 MAX_LISTED = 7
-"""Features up to which all lists are gone through: 189,172."""
+"""Largest number of features for which all lists are enumerated: 189,172 lists."""
 
 Order = dict[tuple[int, int], Any]
 
@@ -55,7 +56,7 @@ def _met(seen: Flags, weights: Integers) -> Integers:
 
 
 def _least(met: Integers, p: int) -> Integers:
-    """What the cheapest list of exactly the features of a set costs at the records that have one of them, by number of the set."""
+    """Return, by number of a set of features, the least cost of a list of exactly these features at the records that have one of them."""
     least = np.zeros(len(met), dtype=np.int64)
     by_size = np.argsort(np.bitwise_count(np.arange(len(met))), kind="stable")
     for sets in np.split(by_size, np.cumsum([math.comb(p, size) for size in range(p)]))[1:]:
@@ -69,7 +70,7 @@ def _least(met: Integers, p: int) -> Integers:
 
 
 def every(rules: RuleClass) -> Iterator[Rule]:
-    """Every function once, in its one form (`RuleClass.identified`): runs of equal answers. See MAX_LISTED."""
+    """Yield every function once, in its canonical form (`RuleClass.identified`): runs of equal answers. See MAX_LISTED."""
     for runs in _sequences(tuple(range(len(rules.features)))):
         for otherwise in (False, True):
             answers = tuple(otherwise ^ bool((len(runs) - place) % 2) for place, run in enumerate(runs) for _ in run)
@@ -77,7 +78,7 @@ def every(rules: RuleClass) -> Iterator[Rule]:
 
 
 def all_costs(rules: RuleClass, seen: Flags, weights: Integers) -> Integers:
-    """What each list costs, in the order of `every`. ValueError for more features than MAX_LISTED."""
+    """Return the cost of each list, in the order of `every`. ValueError for more features than MAX_LISTED."""
     if len(rules.features) > MAX_LISTED:
         raise ValueError("too many decision lists to go through")
     met, total, costs = _met(seen, weights).tolist(), int(weights.sum()), list[int]()

@@ -1,9 +1,12 @@
-"""The learning oracle: the rule of a class that holds for the least weight of the given records (a weighted optimisation oracle in the
-sense of Neel, Roth, Wu 2019, Definition 5). Weights are whole numbers of either sign; only a proved minimum is *certified*.
+"""The learning oracle: the rule of a class that holds for the least weight of the given records.
 
-Two ways to the same answer: `solve` hands a problem to CP-SAT, which may reach its limit; `exhaust` goes through all sets of features,
-which is possible up to `exhaustible`, and then cannot fail. What every single rule costs is known up to `enumerable`. This module knows
-nothing of privacy: the kernel calls it with private records, mechanisms with public ones."""
+It is a weighted optimisation oracle in the sense of Neel, Roth, Wu 2019, Definition 5. Weights are whole numbers of either sign; only a
+proved minimum is *certified*.
+
+Two methods give the same answer: `solve` hands a problem to CP-SAT, which may reach its limit; `exhaust` enumerates all sets of features,
+which is possible up to `exhaustible`, and then cannot fail. The cost of every single rule is known up to `enumerable`. This module knows
+nothing of privacy: the kernel calls it with private records, mechanisms with public ones.
+"""
 
 from __future__ import annotations
 
@@ -29,20 +32,26 @@ Integers = NDArray[np.int64]
 
 AUTO, CP_SAT, EXHAUSTIVE = "auto", "cp-sat", "exhaustive"
 ORACLES = (AUTO, CP_SAT, EXHAUSTIVE)
-"""auto: exhaustive where that is possible, CP-SAT elsewhere. Which it is depends on the class alone, never on a record."""
+"""auto: exhaustive where that is possible, CP-SAT elsewhere. The class alone decides, never a record."""
 
 Ask = Callable[["LearningProblem", Integers], Sequence[Rule | None]]
-"""noise: (questions, separators), in the units of the weights. One answer for each row."""
+"""Answers questions. Its argument is noise of shape (questions, separators), in the units of the weights; one answer per row."""
 
 _PRODUCTS_AT_ONCE = 2**22
-"""Numbers held at a time when many perturbations are answered: 32 MB."""
+"""Numbers in memory at a time when many perturbations are answered: 32 MB."""
 
 _HOW = {CONJUNCTION: hits.ANY, DISJUNCTION: hits.ANY, PARITY: hits.ODD, HALFSPACE: hits.MOST_OF_ROW}
 
 
 @dataclass(frozen=True, eq=False)
 class LearningProblem:
-    """Minimise sum_r weights_r q(seen_r) over the rules q. seen: features of records, (r, p); weights: (r,)."""
+    """The problem: minimise sum_r weights_r q(seen_r) over the rules q.
+
+    Attributes:
+        rules: The class of rules.
+        seen: Features of the records, shape (r, p).
+        weights: Weights, shape (r,).
+    """
 
     rules: RuleClass
     seen: Flags
@@ -58,7 +67,14 @@ class LearningProblem:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A rule, its cost, and a lower bound on the cost of every rule. certified: proved to be a minimum."""
+    """A learnt rule.
+
+    Attributes:
+        rule: The rule.
+        value: Its cost.
+        bound: Lower bound on the cost of every rule.
+        certified: Whether the rule is proved to be a minimum.
+    """
 
     rule: Rule
     value: int
@@ -68,8 +84,13 @@ class Learned:
 
 @dataclass(frozen=True)
 class Oracle:
-    """name: one of ORACLES. work: of one question, where it is CP-SAT that answers (`Limit.work`). There is no limit of wall time: what
-    comes out of private records must not depend on how busy a machine is."""
+    """An oracle's name and limit. It has no limit of wall time, because answers about private records must not depend on how busy a machine
+    is.
+
+    Attributes:
+        name: One of ORACLES.
+        work: Work per question for CP-SAT (`Limit.work`).
+    """
 
     name: str
     work: float
@@ -79,12 +100,12 @@ class Oracle:
         return Limit.of_work(self.work)
 
     def may_fail(self, rules: RuleClass) -> bool:
-        """Whether the answer may come without a proof; never where all sets of features are gone through."""
+        """Return whether the answer may come without a proof; never where all sets of features are enumerated."""
         return self.name == CP_SAT or (self.name == AUTO and not exhaustible(rules))
 
 
 def exhaustible(rules: RuleClass) -> bool:
-    """Whether the cheapest rule can be computed without a solver that may fail, within memory and seconds."""
+    """Return whether the cheapest rule can be computed without a solver that may fail, within memory and seconds."""
     most = lists.MAX_FEATURES if rules.kind == DECISION_LIST else hits.MAX_EXHAUSTIVE[_HOW[rules.kind]]
     return len(rules.features) <= most
 
@@ -94,7 +115,7 @@ def enumerable(rules: RuleClass) -> bool:
 
 
 def solve(problem: LearningProblem, limit: Limit) -> Learned | None:
-    """By CP-SAT; None if the search failed. A class with its negations is two searches, each with half the limit."""
+    """Solve the problem by CP-SAT; None if the search failed. A class with its negations takes two searches, each with half the limit."""
     if problem.rules.kind == DECISION_LIST:
         merged = hits.gathered(Hits(hits.ANY, problem.seen, problem.weights, np.zeros(problem.seen.shape[1], dtype=np.int64)))
         found = lists.solve(problem.rules, merged.rows, merged.weights, limit)
@@ -114,9 +135,17 @@ def solve(problem: LearningProblem, limit: Limit) -> Learned | None:
 
 
 def exhaust(problem: LearningProblem, noise: Integers) -> list[Rule]:
-    """The cheapest rule of all after each of many perturbations of the separators. noise: (questions, separators). ValueError where
-    `exhaustible` says no. All but decision lists are gone through once; what a perturbation adds to each rule is a product of small
-    matrices."""
+    """Return the cheapest rule after each of many perturbations of the separators.
+
+    All rules except decision lists are enumerated once; a product of small matrices gives what a perturbation adds to each rule.
+
+    Args:
+        problem: The problem.
+        noise: Perturbations, shape (questions, separators).
+
+    Raises:
+        ValueError: The class is not `exhaustible`.
+    """
     if problem.rules.kind == DECISION_LIST:
         return [lists.cheapest(one.rules, one.seen, one.weights) for one in map(problem.perturbed, noise)]
     base, single = all_values(problem), np.eye(len(problem.rules.separators), dtype=np.int64)
@@ -132,7 +161,7 @@ def exhaust(problem: LearningProblem, noise: Integers) -> list[Rule]:
 
 
 def all_values(problem: LearningProblem) -> Integers:
-    """What each rule of the class costs, in the order of `numbered`. ValueError where `enumerable` says no."""
+    """Return the cost of each rule of the class, in the order of `numbered`. ValueError if the class is not `enumerable`."""
     if problem.rules.kind == DECISION_LIST:
         return lists.all_costs(problem.rules, problem.seen, problem.weights)
     plain = hits.all_values(_as_hits(problem, negated=False)) + _shift(problem, negated=False)
@@ -156,7 +185,7 @@ def _as_hits(problem: LearningProblem, negated: bool) -> Hits:
 
 
 def _shift(problem: LearningProblem, negated: bool) -> int:
-    """What the cost of a rule is above that of its hits."""
+    """Return the difference between the cost of a rule and the cost of its hits."""
     return int(problem.weights.sum()) if (problem.rules.kind == CONJUNCTION) != negated else 0
 
 
@@ -166,10 +195,12 @@ def _rule(rules: RuleClass, v: Flags, negated: bool) -> Rule:
 
 @contextmanager
 def batch_oracle(oracle: Oracle, rules: RuleClass, questions: int) -> Iterator[Ask]:
-    """The same records with `questions` perturbations: the cheapest rule for each, or None where it was not proved. An oracle that cannot
-    fail runs in this process. CP-SAT runs in processes of its own, so that Ctrl-C and a cancelled run do not wait for a search, and a
-    search that runs out of memory takes nothing else with it. A call raises OracleError when one of them dies; after that it cannot be
-    called again."""
+    """Open an oracle for the same records with `questions` perturbations: the cheapest rule for each, or None without a proof.
+
+    An oracle that cannot fail runs in this process. CP-SAT runs in processes of its own, so that Ctrl-C and a cancelled run do not wait for
+    a search, and a search that runs out of memory harms nothing else. A call raises OracleError when a process dies; afterwards the oracle
+    cannot be called again.
+    """
     if not oracle.may_fail(rules):
         yield exhaust
         return
@@ -183,7 +214,7 @@ def batch_oracle(oracle: Oracle, rules: RuleClass, questions: int) -> Iterator[A
 
 
 def _searcher(shared: tuple[LearningProblem, Limit]) -> Callable[[Integers], list[int] | None]:
-    """What a solver process does: `Rule.written`, where the rule was proved."""
+    """Return the function of a solver process, which answers with `Rule.written` where the rule was proved."""
     problem, limit = shared
 
     def search(noise: Integers) -> list[int] | None:
@@ -198,8 +229,13 @@ STEPS = 16
 
 @dataclass(frozen=True, eq=False)
 class Rivals:
-    """A public table that plays against the private one: a rule's cost is what it would be, less that of the rivals (OracleQuery's payoff
-    q(D) - q(rivals), in people). codes: (rows, columns of the task), all of equal weight. records: how many people they stand for."""
+    """A public table that plays against the private one: the rivals' cost is subtracted from a rule's cost (OracleQuery's payoff
+    q(D) - q(rivals), in people).
+
+    Attributes:
+        codes: Codes, shape (rows, columns of the task), all of equal weight.
+        records: Number of people they stand for.
+    """
 
     codes: NDArray[np.int32]
     records: float
@@ -207,12 +243,22 @@ class Rivals:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A class of rules, the columns it uses, and the cost of a rule at a record. columns: the features' columns, and the target, in domain
-    order; every one binary. ValueError if the target is a feature.
+    """A class of rules, the columns it uses, and the cost of a rule at a record.
 
-    target: None: a rule costs one for each record at which it holds. Otherwise the rule predicts that this column has its second value, and
-    costs one for each record where that is wrong. That is the first kind over relabelled records: a record with the second value counts -1,
-    another +1, up to the number of the former, which no choice of a rule changes. One person moves a rule's cost by their rows in both."""
+    Without a target, a rule costs one for each record at which it holds. With a target, the rule predicts that this column has its second
+    value, and costs one for each record where that is wrong. The second kind equals the first over relabelled records: a record with the
+    second value counts -1, another +1, up to the number of the former, which no choice of a rule changes. One person moves a rule's cost by
+    their rows in both.
+
+    Attributes:
+        rules: The class.
+        columns: The features' columns and the target, in domain order; every one binary.
+        target: The predicted column, or None.
+        rivals: A public table to subtract, or None.
+
+    Raises:
+        ValueError: The target is a feature.
+    """
 
     rules: RuleClass
     columns: Clique
@@ -229,7 +275,7 @@ class Task:
         return cls(rules, domain.clique(named), target, rivals)
 
     def problem(self, table: Occupied) -> LearningProblem:
-        """The learning problem of a table over `columns`, weights in steps: distinct records, relabelled, and the rivals."""
+        """Return the learning problem of a table over `columns`, weights in steps: distinct records, relabelled, and the rivals."""
         codes, weights = table.codes, table.records * STEPS
         seen = self.rules.seen(codes, self.columns)
         if self.target is not None:
@@ -241,7 +287,7 @@ class Task:
         return LearningProblem(self.rules, seen, weights)
 
     def costs(self, rules: Sequence[Rule], table: Occupied) -> Integers:
-        """What each of these rules costs over a table over `columns`, in records; rivals left aside."""
+        """Return the cost of each of these rules on a table over `columns`, in records, without rivals."""
         codes = table.codes
         seen = self.rules.seen(codes, self.columns)
         wanted = codes[:, self.columns.index(self.target)] == 1 if self.target is not None else np.zeros(len(codes), dtype=bool)

@@ -42,8 +42,9 @@ CONJUNCTION, DISJUNCTION, PARITY, HALFSPACE, DECISION_LIST = "conjunction", "dis
 KINDS = (CONJUNCTION, DISJUNCTION, PARITY, HALFSPACE, DECISION_LIST)
 
 MAX_COLUMNS = {CONJUNCTION: 60, DISJUNCTION: 60, PARITY: 20, HALFSPACE: 20, DECISION_LIST: 20}
-"""Columns that rules may look at, by kind. All sets of 20 are gone through, or searched. Beyond that CP-SAT proves the best conjunction or
-disjunction of some ten thousand distinct records (`docs/accuracy.md`); of the other kinds it proves little."""
+"""Largest number of columns that rules may look at, by kind. All sets of 20 are enumerated, or searched. Beyond that CP-SAT proves the best
+conjunction or disjunction of some ten thousand distinct records (`docs/accuracy.md`); of the other kinds it proves little.
+"""
 
 WIDTHS = f"{MAX_COLUMNS[CONJUNCTION]} at most for all or any of some columns, {MAX_COLUMNS[PARITY]} for other rules"
 """MAX_COLUMNS in words."""
@@ -60,15 +61,18 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Feature:
-    """That a binary column has its value number `value`, 0 or 1."""
+    """The condition that a binary column has its value number `value`, 0 or 1."""
 
     column: str
     value: int
 
 
 def features(domain: Domain, columns: Collection[str], both: bool = False) -> tuple[Feature, ...]:
-    """"Has its second value" for each column, and with `both` then "has its first value" too. Raises InputError for a column that does not
-    have exactly two values."""
+    """Return "has its second value" for each column and, with `both`, then "has its first value" too.
+
+    Raises:
+        InputError: A column does not have exactly two values.
+    """
     for name in columns:
         if domain[name].size != 2:
             problem = f"it has {domain[name].size:,} values, and rules are learnt over columns with two"
@@ -78,8 +82,12 @@ def features(domain: Domain, columns: Collection[str], both: bool = False) -> tu
 
 @dataclass(frozen=True)
 class RuleClass:
-    """All rules of one kind over these features. Raises InputError for a kind that has no separator set, CapacityError for features of more
-    than MAX_COLUMNS columns."""
+    """All rules of one kind over some features.
+
+    Raises:
+        InputError: The kind has no separator set.
+        CapacityError: The features are of more than MAX_COLUMNS columns.
+    """
 
     kind: str
     features: tuple[Feature, ...]
@@ -98,7 +106,7 @@ class RuleClass:
 
     @cached_property
     def separators(self) -> Flags:
-        """Shape (m, features): see the module's first paragraphs."""
+        """The separators, shape (m, features): see the module's first paragraphs."""
         p = len(self.features)
         one = np.eye(p, dtype=bool)
         if self.kind == CONJUNCTION:
@@ -117,7 +125,7 @@ class RuleClass:
         return min(len(self.separators), math.lgamma(p + 1) / math.log(2) + p + 1)
 
     def seen(self, codes: NDArray[np.integer], columns: Collection[str]) -> Flags:
-        """The features of rows of codes, shape (rows, columns) as named -> (rows, features)."""
+        """Return the features of rows of codes, shape (rows, columns) -> (rows, features)."""
         place = {name: i for i, name in enumerate(columns)}
         return np.stack([codes[:, place[f.column]] == f.value for f in self.features], axis=1)
 
@@ -128,17 +136,17 @@ class RuleClass:
         return Rule(self.kind, self.features, chosen, answers, otherwise=bool(flags & 1), negated=bool(flags & 2))
 
     def rule(self, chosen: Collection[int], negated: bool = False) -> Rule:
-        """The rule of the features with these numbers; not for decision lists."""
+        """Return the rule of the features with these numbers; not for decision lists."""
         return Rule(self.kind, self.features, tuple(sorted(chosen)), negated=negated)
 
     def identified(self, values: Flags) -> Rule:
-        """The rule that has these values on its separators, shape (m,), in its one form, which follows from the rule as a function.
+        """Return the rule with these values on its separators, shape (m,), in canonical form, which follows from the rule as a function.
 
-        Of conjunctions, disjunctions, parities and halfspaces each separator tells whether its feature is chosen, and the last one of a
-        closed class whether the rule is a negation. A decision list can be written in many ways: neighbouring entries that answer the same
-        can change places, and entries at its end that answer what the default does can be left out. So in its one form features stand in
-        runs of equal answers; inside a run they are in the order of the class, and a last run that answers what the default does is left
-        out."""
+        For conjunctions, disjunctions, parities and halfspaces each separator tells whether its feature is chosen, and the last one of a
+        closed class whether the rule is a negation. A decision list can be written in many ways: neighbouring entries with the same answer
+        can change places, and entries at its end with the default answer can be left out. In canonical form features stand in runs of equal
+        answers; inside a run they are in the order of the class, and a last run with the default answer is left out.
+        """
         if self.kind == DECISION_LIST:
             return self._identified_list(values)
         p, fails = len(self.features), self.kind == CONJUNCTION
@@ -163,7 +171,16 @@ class RuleClass:
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule of a class. chosen: numbers of its features; of a decision list in order, `answers` beside it, `otherwise` the default."""
+    """One rule of a class.
+
+    Attributes:
+        kind: Kind of the class.
+        features: Features of the class.
+        chosen: Numbers of its features; of a decision list in order.
+        answers: Answers of a decision list's features.
+        otherwise: Default of a decision list.
+        negated: Whether the rule is negated.
+    """
 
     kind: str
     features: tuple[Feature, ...]
@@ -173,7 +190,9 @@ class Rule:
     negated: bool = False
 
     def written(self) -> NDArray[np.int64]:
-        """As numbers, for those who know its class: [otherwise + 2 negated, then number and answer of each chosen feature]."""
+        """Return the rule as numbers for readers who know its class: [otherwise + 2 negated, then number and answer of each chosen
+        feature].
+        """
         answers = self.answers or (True,) * len(self.chosen)
         entries = [part for entry in zip(self.chosen, map(int, answers), strict=True) for part in entry]
         return np.array([self.otherwise + 2 * self.negated, *entries], dtype=np.int64)
@@ -184,7 +203,7 @@ class Rule:
         return Rule(self.kind, self.features, self.chosen, negated=not self.negated)
 
     def holds(self, seen: Flags) -> Flags:
-        """For rows of features, shape (rows, features) -> (rows,)."""
+        """Return whether the rule holds for rows of features, shape (rows, features) -> (rows,)."""
         return self._plain(seen) != self.negated
 
     def _plain(self, seen: Flags) -> Flags:
@@ -203,7 +222,7 @@ class Rule:
         return holds
 
     def in_words(self, domain: Domain) -> str:
-        """When it holds, as the second half of a sentence. Labels in it are hostile text."""
+        """Return when the rule holds, as the second half of a sentence. Labels in it are hostile text."""
         names = [f"{f.column} is {domain[f.column].cell_labels()[f.value]!r}" for f in self.features]
         mine = [names[number] for number in self.chosen]
         if self.kind == DECISION_LIST:
@@ -228,7 +247,7 @@ class Rule:
         return rest if others else f"one of these holds: {', '.join(mine)}"
 
     def to_json(self, domain: Domain) -> dict[str, Any]:
-        """For the release: everything needed to apply it, by column and label."""
+        """Return the rule for the release: everything needed to apply it, by column and label."""
 
         def named(number: int) -> dict[str, str]:
             feature = self.features[number]
