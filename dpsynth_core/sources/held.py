@@ -67,12 +67,13 @@ class Frame:
 
 
 def _array(series: pd.Series, decimal: str) -> pa.Array:
-    """A column by its type, or of objects by the type of each value alone: as texts, so that no value says how another is read."""
+    """Convert a column by its type alone, so that no value says how another is read: objects become the text of each."""
     import pandas as pd
 
     if isinstance(series.dtype, pd.CategoricalDtype):
-        series = series.astype(series.cat.categories.dtype)
-    if series.dtype == object:
+        places = series.cat.codes.to_numpy()
+        return pa.DictionaryArray.from_arrays(pa.array(places, mask=places < 0), _array(series.cat.categories.to_series(), decimal))
+    if series.dtype == object or getattr(series.dtype, "storage", "") == "python":
         return pa.array([_text(value, decimal) for value in series], pa.string())
     array = pa.array(series, from_pandas=True)
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
