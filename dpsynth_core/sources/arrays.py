@@ -7,18 +7,52 @@ import pyarrow.compute as pc
 
 
 def texts(values: pa.Array) -> pa.Array:
-    """Trimmed text of each value, null where it is null or not a number (nan)."""
+    """Return the trimmed text of each value: null for null and for nan.
+
+    Equal numbers have equal texts, whatever their types: a whole number is written as an integer, any other without zeros at its end; so
+    have equal times. (A fraction of 16 or 32 bits is the shortest text of its own width.)
+    """
     if pa.types.is_floating(values.type):
-        values = pc.if_else(pc.is_nan(values), None, values)
+        return _float_texts(values)
+    if pa.types.is_decimal(values.type):
+        return _decimal_texts(values)
     if is_binary(values.type):
         return pa.array([None if v is None else v.decode("utf-8", "replace").strip() for v in values.to_pylist()], pa.string())
     try:
         text = values.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         text = pa.array([None if v is None else str(v) for v in values.to_pylist()], pa.string())
-    if pa.types.is_timestamp(values.type):
-        return pc.replace_substring_regex(text, r"\.0+$", "")  # of the unit alone, which says nothing
+    if pa.types.is_timestamp(values.type) or pa.types.is_time(values.type):  # zeros are of the unit alone
+        text = pc.replace_substring_regex(text, r"(\.[0-9]*?)0+(Z|[+-][0-9:]+)?$", r"\1\2")
+        return pc.replace_substring_regex(text, r"\.(Z|[+-][0-9:]+)?$", r"\1")
     return pc.utf8_trim_whitespace(text)
+
+
+def _float_texts(values: pa.Array) -> pa.Array:
+    wide = values.cast(pa.float64())
+    is_integer = pc.and_(pc.equal(wide, pc.trunc(wide)), pc.less(pc.abs(wide), _INT64_END))
+    written = pc.if_else(pc.is_nan(wide), None, values.cast(pa.string()))
+    with_exponent = pc.and_(pc.match_substring(written, "e+"), pc.invert(is_integer))
+    if pc.any(with_exponent).as_py():  # fractions from 10^10 on, and what no int64 holds
+        numbers = zip(written.to_pylist(), wide.to_pylist(), strict=True)
+        written = pa.array([_plain(number) if text and "e+" in text else text for text, number in numbers], pa.string())
+    return pc.coalesce(pc.if_else(is_integer, wide, None).cast(pa.int64()).cast(pa.string()), written)
+
+
+def _plain(number: float) -> str:
+    """Write a number from 10^10 on without an exponent, a whole one exactly."""
+    return f"{number:.0f}" if number.is_integer() else repr(number)
+
+
+def _decimal_texts(values: pa.Array) -> pa.Array:
+    whole = values if values.type.scale >= 0 else values.cast(pa.decimal256(_MOST_DIGITS, 0))
+    text = pc.replace_substring_regex(whole.cast(pa.string()), r"^(-?[0-9]+\.[0-9]*?)0*(E|$)", r"\1\2")  # 1.50E-9, too
+    text = pc.replace_substring_regex(text, r"\.(E|$)", r"\1")
+    return pc.utf8_lower(pc.replace_substring_regex(text, r"^0E.*", "0"))
+
+
+_INT64_END = 2.0**63
+_MOST_DIGITS = 76
 
 
 def is_plain_number(kind: pa.DataType) -> bool:

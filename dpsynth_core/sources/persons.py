@@ -27,6 +27,7 @@ with a probability below 2^-68; they would be taken for one.
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -48,11 +49,20 @@ def check_limit(max_rows_per_person: int) -> None:
 
 
 def named(column: pa.Array, form: TableFormat) -> pa.DictionaryArray:
-    """Whom each record names; null for nobody. column: the person column."""
+    """Return whom each record names; null for nobody.
+
+    A person has one name, though a program that lost an identifier in between wrote the others as 12.0 from there on: a text of digits
+    with nothing but zeros behind the decimal mark names the whole number.
+
+    Args:
+        column: The person column.
+        form: How the table is written.
+    """
     distinct = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    names = texts(distinct.dictionary)
-    nobody = form.notation.absent(names)
-    once = pc.if_else(nobody, None, names).dictionary_encode()  # trimming may have made two spellings one person
+    written = texts(distinct.dictionary)
+    names = pc.replace_substring_regex(written, rf"^(-?[0-9]+){re.escape(form.decimal)}0+$", r"\1")
+    nobody = pc.or_(form.notation.absent(written), form.notation.absent(names))
+    once = pc.if_else(nobody, None, names).dictionary_encode()  # two spellings may have become one person
     return pa.DictionaryArray.from_arrays(once.indices.take(distinct.indices), once.dictionary)
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpsynth_core.sources.arrays import texts as number_texts
 from dpsynth_core.sources.databases.address import Address
 from dpsynth_core.sources.databases.catalogue import Batches, Column, Opened
-from dpsynth_core.sources.databases.statement import one_zero, reading
+from dpsynth_core.sources.databases.statement import reading
 
 CATALOGUE = "SELECT 'main', name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
 BATCH_ROWS = 16_384
@@ -63,7 +64,7 @@ def _texts_of(kind: type, values: Sequence[Any], decimal: str) -> pa.Array:
     array = pa.array(values, _ARROW[kind])
     if kind is not float:
         return array.cast(pa.string())
-    text = one_zero(array).cast(pa.string())
+    text = number_texts(array)
     for written, meant in (("inf", "1e999"), ("-inf", "-1e999")):  # how SQLite writes a number beyond all others
         text = pc.if_else(pc.equal(text, written), meant, text)
     return pc.replace_substring(text, ".", decimal)
