@@ -998,6 +998,11 @@ def test_rows_come_in_the_formats_that_are_asked_for_with_their_labels(capsys: p
     refused = capsys.readouterr().err
     assert "--format: files for Excel are made of at most 1,048,575 rows, and 1,048,576 are asked for; use csv, parquet" in refused
     assert balance.populations() == ()
+    entry["categories"][0] = "x" * 40_000
+    Path("long.json").write_text(json.dumps(document))
+    assert synthesize("--format", "sav,xlsx", "--population", "people", domain="long.json") == 2
+    assert "column 'sex': a file for SPSS holds texts of 32,767" in capsys.readouterr().err
+    assert balance.populations() == ()
     assert synthesize("--format", "docx") == 2
     assert "--format: 'docx' is not a known format of rows" in capsys.readouterr().err
 

@@ -7,6 +7,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from dpsynth_core.cli import making
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.release import synthesis
+from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.store import balance, chain, database, jobs, spools
 from tests.test_cli import place, release, synthesize
@@ -123,9 +126,52 @@ def test_without_a_population_the_spool_lies_beside_the_folder_until_it_is_recov
     assert sorted(path.name for path in place.glob("out*")) == ["out"]
 
 
+def test_a_format_whose_library_fails_for_the_rows_costs_no_release(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It holds the invented rows that are tried before the charge, and not those that were made."""
+    real = FORMATS["sav"].write
+
+    def failing(rows: Rows, *others: Any) -> None:
+        if rows.num_rows > 3:
+            assert Path("out/release.zip").exists(), "what is paid for is on the disk first"
+            raise OverflowError("a value of the rows")
+        real(rows, *others)
+
+    monkeypatch.setitem(FORMATS, "sav", replace(FORMATS["sav"], write=failing))  # type: ignore[index]  # a dict, of which no code but this knows
+    assert synthesize(*SEEDED, "--format", "sav,csv", "--population", "people") == 0
+    told = capsys.readouterr().err
+    assert "warning: synthetic.sav was not written: its library failed; use another format; release.zip has the rows" in told
+    assert "a value of the rows" not in told
+    assert {path.name for path in Path("out").iterdir()} == {"synthetic.csv", "release.json", "release.zip", "times.json"}
+    assert spools.unfinished() == ()
+
+
+def test_a_full_disk_while_a_format_is_written_is_mended_by_the_same_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real, full = FORMATS["xlsx"].write, [True]
+
+    def write(rows: Rows, *others: Any) -> None:
+        if rows.num_rows > 3 and full[0]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(rows, *others)
+
+    monkeypatch.setitem(FORMATS, "xlsx", replace(FORMATS["xlsx"], write=write))  # type: ignore[index]  # a dict, of which no code but this knows
+    asked = (*SEEDED, "--format", "xlsx", "--population", "people")
+    assert synthesize(*asked) == cli.FAILED
+    assert "No space left on device" in capsys.readouterr().err
+    first = Path("out/release.json").read_bytes()
+    full[0] = False
+    assert synthesize(*asked) == 0
+    assert "goes on with the run" in capsys.readouterr().err
+    assert (Path("out/synthetic.xlsx").exists(), Path("out/release.json").read_bytes()) == (True, first)
+    assert balance.spent("people").releases == 1
+
+
 def test_a_release_that_cannot_be_written_is_recovered_whole(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The folder has become a file since the check, as a full disk or another program may do."""
-    real = making._write_rows
+    real = making._write_packed_rows
 
     def gone(made: Any, out: Path, formats: Sequence[str]) -> dict[str, Path]:
         if out.name == "out":
@@ -133,7 +179,7 @@ def test_a_release_that_cannot_be_written_is_recovered_whole(monkeypatch: pytest
             out.write_text("somebody else's")
         return real(made, out, formats)
 
-    monkeypatch.setattr(making, "_write_rows", gone)
+    monkeypatch.setattr(making, "_write_packed_rows", gone)
     assert synthesize(*SEEDED, "--population", "people") == cli.FAILED
     assert "what was charged stays charged" in capsys.readouterr().err.splitlines()[-1]
     forbid_kernels(monkeypatch)

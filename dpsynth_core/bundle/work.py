@@ -23,10 +23,9 @@ from dpsynth_core.bundle.verify import checking, verify
 from dpsynth_core.foundation.content import PART_BYTES, Sink, Writer
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
-from dpsynth_core.release import sampling
+from dpsynth_core.release import row_files, sampling
 from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Progress
-from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.report import asking, change
 
 _END = object()
@@ -110,9 +109,10 @@ def _sample(
     bundle: Bundle, public: Path | None, rows: int, where: list[str], seed: int, form: str, say: Callable[[Any], None]
 ) -> None:
     fitted = refitted(bundle, lambda progress: say({"step": progress.to_json()}), public)
-    domain = fitted.plan.domain
+    domain, about = fitted.plan.domain, About.of(fitted.plan.spec)
+    row_files.check(domain, about, [form])
     sample = sampling.sample(fitted, rows, sampling.parse_where(domain, where), seed)
-    _say_file(say, form, lambda stream: FORMATS[form].write(sample.rows, domain, stream, About.of(fitted.plan.spec)))
+    _say_file(say, form, lambda stream: row_files.FORMATS[form].write(sample.rows, domain, stream, about))
     say({"errors": sample.errors})
 
 

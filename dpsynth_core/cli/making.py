@@ -28,7 +28,8 @@ from dpsynth_core.planning.discovery import sentences
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import MAX_ROWS, MAX_UNSTATED_ROWS, Spec
 from dpsynth_core.release import document as releases
-from dpsynth_core.release import making, spool, synthesis, tables, times
+from dpsynth_core.release import making, row_files, spool, synthesis, tables, times
+from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.release.statement import NOT_PRIVATE
@@ -159,7 +160,11 @@ def spool_beside(out: Path) -> Path:
 
 
 def check_formats(plan: Plan, formats: Sequence[str]) -> None:
-    """Before anything is charged: every format can hold the rows. Raises CapacityError."""
+    """Check that every format can hold the rows, before anything is charged.
+
+    Raises:
+        InputError: naming the option or the column. CapacityError for too many rows.
+    """
     if not plan.mechanism.card.makes_rows:
         return
     rows = plan.spec.output.rows or MAX_UNSTATED_ROWS
@@ -168,6 +173,8 @@ def check_formats(plan: Plan, formats: Sequence[str]) -> None:
             problem = f"files for {form.title} are made of at most {form.most_rows:,} rows, and {rows:,} are asked for"
             unlimited = ", ".join(name for name, other in FORMATS.items() if other.most_rows >= MAX_ROWS)
             raise CapacityError("--format", problem, f"use {unlimited}, or ask for fewer rows")
+    for domain in (plan.row_domain, *(() if plan.link is None else (plan.member_domain,))):
+        row_files.check(domain, About.of(plan.spec), dict.fromkeys((*formats, *releases.ROW_FORMATS)))
 
 
 def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: Sequence[str], ours: bool) -> None:
@@ -175,13 +182,14 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     ours: it is known that this installation made it, so that its key may sign it."""
     try:
         lasting_directory(out)
-        written = _write_rows(made, out, formats)
+        written = _write_packed_rows(made, out, formats)
         releases.write_document(made, out)
         written[releases.DOCUMENT] = out / releases.DOCUMENT
         signer = in_process.signer_of(made, print_message) if ours else None
         with private_file(out / BUNDLE) as stream:
             pack(made, stream, out, written=written, signer=signer)
         times.write(taken, out)
+        _write_further_rows(made, out, formats)
     except OSError as error:
         raise InputError("--out", f"{shown(out)} cannot be written ({error.strerror})", "recover the release to another folder") from error
     for brand in made.brands:
@@ -201,30 +209,35 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     print_message(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, written to {out}")
 
 
-def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, Path]:
-    """The files that a bundle holds too, by name. A format that cannot hold the rows is no reason to lose a release that is paid for."""
+def _write_packed_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, Path]:
+    """Write the files of rows that the bundle holds too, and return their paths by name: further tables, members, and what of the first
+    table is asked for."""
     packed: dict[str, Path] = {}
-    if made.values is None:
-        return packed
+    for file, write in releases.row_writers(made).items():
+        if tables.is_name(file) or file in {f"synthetic{FORMATS[name].ending}" for name in formats}:
+            with private_file(out / file) as stream:
+                write(stream)
+            packed[file] = out / file
+    return packed
+
+
+def _write_further_rows(made: Release, out: Path, formats: Sequence[str]) -> None:
+    """Write the rows in formats that the bundle does not hold. It is there already, and so a format whose library fails is a warning."""
     kept = [("synthetic", made.values, made.plan.row_domain)]
     if made.members is not None:
         kept.append(("members", made.members, made.plan.member_domain))
     for (table, rows, domain), name in product(kept, formats):
         file = f"{table}{FORMATS[name].ending}"
+        if rows is None or file in releases.row_writers(made):
+            continue
         try:
             with private_file(out / file) as stream:
                 FORMATS[name].write(rows, domain, stream, made.about)
-        except CapacityError as error:
-            print_message(f"warning: {file} was not written: {error.problem}; {error.remedy}")
-            continue
-        if file in releases.ROW_FILES:
-            packed[file] = out / file
-    for file, write in releases.row_writers(made).items():
-        if tables.is_name(file):
-            with private_file(out / file) as stream:
-                write(stream)
-            packed[file] = out / file
-    return packed
+        except OSError:  # such as a full disk: the same command makes the file once there is room
+            raise
+        except Exception as error:  # noqa: BLE001
+            why = f"{error.problem}; {error.remedy}" if isinstance(error, CapacityError) else "its library failed; use another format"
+            print_message(f"warning: {file} was not written: {why}; {BUNDLE} has the rows")
 
 
 def _show(progress: Progress, each: int = 1) -> None:

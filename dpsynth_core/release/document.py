@@ -55,6 +55,8 @@ from dpsynth_core.vocabulary.rows import Repeated
 FORMAT = 1
 ROWS_CSV, ROWS_PARQUET, CODES, DOCUMENT = tables.FIRST, "synthetic.parquet", "codes.npy", "release.json"
 ROW_FILES = (ROWS_CSV, ROWS_PARQUET)
+ROW_FORMATS = ("csv", "parquet")
+"""Of these files: what every bundle holds, whatever else is asked for."""
 MEMBERS = f"{tables.MEMBERS}.parquet"
 
 

@@ -1,20 +1,22 @@
 """Synthetic rows as files of the kinds that curators use, with the labels, types and days of the domain.
 
 The same rows give the same bytes: where a format has a place for the time of writing, it says 1980-01-01. Nothing in a workbook is a
-formula or a link. Names that a program does not allow are changed as little as can be, and the label says the right one.
+formula or a link. Names that a program does not allow are changed as little as can be, and the label says the right one. `check` finds out
+before a run whether a format can hold the rows: names, labels and bounds are public.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import struct
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,10 +27,12 @@ import pyarrow as pa
 
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, FROM_1582, FROM_1960, NO_TIME, Micros, clock_text, holds_times, micros
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
+from dpsynth_core.foundation.visible import listed
 from dpsynth_core.release.about import About
 from dpsynth_core.release.document import with_readable_times, write_csv, write_parquet
-from dpsynth_core.release.rows import Rows, whole
-from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.release.rows import HeldRows, Rows, whole
+from dpsynth_core.sources.decoding import extremes
+from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.filled import RowColumn
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
@@ -39,13 +43,29 @@ _SHEET_COLUMNS = 16_384
 _FEATHER_ROWS = 65_536
 MOST_AT_ONCE = 2_000_000
 """Rows of formats that are written at once."""
+_LONGEST_TEXT = 32_767
+"""Of a value: characters of UTF-16 in Excel, bytes in SPSS and SAS."""
+_SAS_SMALLEST, _SAS_LARGEST = 5.4e-79, 7.2e75
+"""Numbers of a SAS transport file, which are those of IBM mainframes, but for 0."""
+_STATA_CODES = (-2_147_483_647, 2_147_483_620)
+"""Whole numbers that Stata has value labels for."""
 _YES_NO = {0: "false", 1: "true"}
+_EXCEL_FIRST = date(1900, 1, 1)
 _EXCEL_FORMATS = {"date": "yyyy-mm-dd", "timestamp": "yyyy-mm-dd hh:mm:ss", "time": "hh:mm:ss", "duration": "[h]:mm:ss"}
 _Columns = Mapping[str, RowColumn]
 """By the names that a statistical program allows."""
 _CHARACTERISTICS = 8
 """The place of this part in Stata's map."""
 _STATA_DATES = {"date": "td", "timestamp": "tc", "time": "tc"}
+_SPSS_RESERVED = re.compile("all|and|by|eq|ge|gt|le|lt|ne|not|or|to|with", re.IGNORECASE)
+_STATA_RESERVED = re.compile(
+    "aggregate|array|boolean|break|byte|case|catch|class|colvector|complex|const|continue|default|delegate|delete|do|double|else|eltypedef|"
+    "end|enum|explicit|export|external|float|for|friend|function|global|goto|if|in|inline|int|local|long|null|pragma|protected|quad|"
+    "rowvector|short|str[0-9#]+|strl|typedef|typename|using|virtual|with",
+    re.IGNORECASE,
+)
+"""The words of Stata and of its language Mata, which pandas does not take for names either."""
+_NOTHING = re.compile("(?!)")
 
 
 @dataclass(frozen=True)
@@ -75,6 +95,38 @@ def chosen(text: str) -> tuple[str, ...]:
     if (unknown := next((name for name in names if name not in FORMATS), None)) is not None:
         raise InputError("--format", f"{shown(unknown)} is not a known format of rows", f"use {', '.join(FORMATS)}")
     return names
+
+
+def check(domain: Domain, about: About, formats: Iterable[str]) -> None:
+    """Write invented rows in each format, to find out what it cannot hold before anything is charged.
+
+    Args:
+        domain: the columns of the rows; their names, labels, values and bounds decide, which are public.
+        about: what the files will say of themselves.
+        formats: keys of `FORMATS`.
+
+    Raises:
+        InputError: naming the column, if one alone is the reason.
+    """
+    for form in (FORMATS[name] for name in formats):
+        if (error := _refusal(form, domain, about)) is None:
+            continue
+        if isinstance(error, InputError):
+            raise error
+        alone = ((attribute.name, Domain((attribute,))) for attribute in domain)
+        name = next((name for name, one in alone if _refusal(form, one, about) is not None), None)
+        field, what = ("--format", "these columns") if name is None else (column_field(name), "this column")
+        remedy = "shorten its name, labels or values, narrow its bounds, or use another format such as csv"
+        raise InputError(field, f"a file for {form.title} cannot hold {what}", remedy) from error
+
+
+def _refusal(form: RowFormat, domain: Domain, about: About) -> Exception | None:
+    """Return the error of writing invented rows, whatever the format's library calls it; None if they can be written."""
+    try:
+        form.write(HeldRows(extremes(domain)), domain, io.BytesIO(), about)
+    except Exception as error:  # noqa: BLE001
+        return error
+    return None
 
 
 def _at_once(write: Callable[[pa.Table, Domain, About], bytes]) -> Callable[[Rows, Domain, BinaryIO, About], None]:
@@ -111,6 +163,7 @@ def _xlsx(table: pa.Table, domain: Domain, about: About) -> bytes:
     if table.num_rows > _SHEET_ROWS or table.num_columns > _SHEET_COLUMNS:
         problem = f"a sheet holds {_SHEET_ROWS:,} rows and {_SHEET_COLUMNS:,} columns"
         raise CapacityError("rows", problem, "use another format, or fewer rows")
+    _check_texts(domain, "Excel", lambda text: len(text.encode("utf-16-le")) // 2, names=True)
     out = io.BytesIO()
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with xlsxwriter.Workbook(out, options) as book:
@@ -120,7 +173,7 @@ def _xlsx(table: pa.Table, domain: Domain, about: About) -> bytes:
         shown = {dtype: book.add_format({"num_format": form}) for dtype, form in _EXCEL_FORMATS.items()}
         writers |= {dtype: _excel_time(sheet, form) for dtype, form in shown.items()}
         for place, attribute in enumerate(domain.columns):
-            sheet.write_string(0, place, attribute.name[:32_767])
+            sheet.write_string(0, place, attribute.name)
             if attribute.dtype in shown:
                 sheet.set_column(place, place, 20 if attribute.dtype == "timestamp" else 11, shown[attribute.dtype])
         for place, attribute in enumerate(domain.columns):
@@ -132,21 +185,50 @@ def _xlsx(table: pa.Table, domain: Domain, about: About) -> bytes:
             _add_codebook(book.add_worksheet("codebook"), domain)
         sheet = book.add_worksheet("about")  # behind the rows, for programs read the first one; people see it first
         sheet.activate()
-        for row, line in enumerate(about.lines):
+        for row, line in enumerate((*about.lines, *_excel_notes(domain))):
             sheet.write_string(row, 0, line)
     return out.getvalue()
 
 
+def _excel_notes(domain: Domain) -> Iterable[str]:
+    """Yield what a reader of the workbook should know of days that Excel has no number for."""
+    old = [repr(a.name) for a in domain if a.dtype in ("date", "timestamp") and a.is_number and a.lower.year < _EXCEL_FIRST.year]
+    if old:
+        yield f"Days before 1900 are texts such as 1899-12-31, since Excel has no number for them: {listed(old, 5)}."
+
+
 def _excel_time(sheet: Any, form: Any) -> Callable[[int, int, Any], None]:
-    """Writes days and times; as text what lasts less than nothing, which a workbook has no number for."""
+    """Return a writer of days and times, which writes as text what Excel has no number for: days before 1900 and negative durations."""
 
     def write(row: int, place: int, value: Any) -> None:
         if isinstance(value, timedelta) and value < timedelta(0):
             sheet.write_string(row, place, clock_text(value // timedelta(microseconds=1)))
+        elif isinstance(value, date) and value.year < _EXCEL_FIRST.year:
+            sheet.write_string(row, place, str(value))
         else:
             sheet.write_datetime(row, place, value, form)
 
     return write
+
+
+def _check_texts(domain: Domain, title: str, size: Callable[[str], int], names: bool = False) -> None:
+    """Raise CapacityError for a text that is longer than the format holds, which its library would cut or leave out.
+
+    Args:
+        domain: the columns of the rows.
+        title: what the format is called.
+        size: the length of a text as the format counts.
+        names: whether the names of columns are cells of the file too.
+    """
+    for column in domain.columns:
+        texts = (*(column.categories if column.dtype == "string" else ()), *((column.name,) if names else ()))
+        if any(size(text) > _LONGEST_TEXT for text in texts):
+            problem = f"a file for {title} holds texts of {_LONGEST_TEXT:,} characters or bytes; its name or a value is longer"
+            raise CapacityError(column_field(column.name), problem, "shorten it in the domain, or use another format such as csv")
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode())
 
 
 def _add_codebook(sheet: Any, domain: Domain) -> None:
@@ -162,7 +244,8 @@ def _add_codebook(sheet: Any, domain: Domain) -> None:
 def _sav(table: pa.Table, domain: Domain, about: About) -> bytes:
     import pyreadstat
 
-    columns = _named(domain, 60, r"[^\w.@#$]")
+    _check_texts(domain, "SPSS", _bytes)
+    columns = _named(domain, 60, r"[^\w.@#$]", _SPSS_RESERVED)
 
     def write(path: Path) -> None:
         pyreadstat.write_sav(
@@ -204,7 +287,7 @@ def _time_format(attribute: RowColumn, program: _Program) -> str | None:
 
 
 def _dta(table: pa.Table, domain: Domain, about: About) -> bytes:
-    columns = _named(domain, 32, r"\W")
+    columns = _named(domain, 32, r"\W", _STATA_RESERVED)
     frame, out = _frame(table, columns, _STATA), io.BytesIO()
     moments: dict[Any, Any] = {name: _STATA_DATES[a.dtype] for name, a in columns.items() if a.dtype in _STATA_DATES}
     counts = {name: f"{a.name}, in {a.precision}s"[:80] for name, a in columns.items() if a.dtype == "duration"}
@@ -218,8 +301,8 @@ def _dta(table: pa.Table, domain: Domain, about: About) -> bytes:
         time_stamp=_THEN,
         data_label=about.label,
         convert_dates=moments,
-        variable_labels=counts | _labels(columns, 80),
-        value_labels=_value_labels(columns, 32_000, texts=False),
+        variable_labels={name: label[:80] for name, label in (counts | _labels(columns, 320)).items()},
+        value_labels=_value_labels(columns, 32_000, texts=False, codes=_STATA_CODES),
     )
     return _with_notes(out.getvalue(), about.lines)
 
@@ -242,6 +325,12 @@ def _with_notes(content: bytes, notes: Sequence[str]) -> bytes:
 def _xpt(table: pa.Table, domain: Domain, about: About) -> bytes:
     import pyreadstat
 
+    _check_texts(domain, "SAS transport", _bytes)
+    for column in domain.columns:
+        ends = [*column.edges, *(map(float, column.categories) if column.dtype == "float64" else ())]
+        if any(end != 0 and not _SAS_SMALLEST <= abs(end) <= _SAS_LARGEST for end in ends):
+            problem = f"a file for SAS transport holds 0 and numbers from {_SAS_SMALLEST:g} to {_SAS_LARGEST:g} alone"
+            raise CapacityError(column_field(column.name), problem, "give other bounds or values, or use another format such as csv")
     columns = _named(domain, 32, r"[^A-Za-z0-9_]")
     formats = {name: "YYMMDD10." if a.dtype == "date" else _time_format(a, _SAS) for name, a in columns.items()}
 
@@ -307,38 +396,54 @@ def _stata_time(counts: Micros, attribute: RowColumn) -> pd.Series:
 
 
 def _labels(columns: _Columns, most: int) -> dict[str, Any]:
-    """The label of each column; the right name where that had to be changed."""
-    return {name: label[:most] for name, a in columns.items() if (label := a.label or (a.name if a.name != name else ""))}
+    """Return the label of each column in `most` bytes; the right name where that had to be changed."""
+    return {name: _cut(label, most) for name, a in columns.items() if (label := a.label or (a.name if a.name != name else ""))}
 
 
-def _value_labels(columns: _Columns, most: int, texts: bool) -> dict[str, dict[Any, str]]:
-    """The label of each category, as far as the format has labels for values of its type."""
+def _cut(text: str, most: int) -> str:
+    """Return the beginning of a text that takes at most so many bytes, and no part of a letter."""
+    return text.encode()[:most].decode(errors="ignore")
+
+
+def _value_labels(
+    columns: _Columns, most: int, texts: bool, codes: tuple[float, float] = (-math.inf, math.inf)
+) -> dict[str, dict[Any, str]]:
+    """Return the labels of the categories of each column that the format has labels for.
+
+    Args:
+        columns: by the names that the format allows.
+        most: bytes of a label.
+        texts: whether the format has labels for texts and fractions too.
+        codes: the smallest and the largest whole number that it has labels for.
+    """
     labels: dict[str, dict[Any, str]] = {}
     for name, attribute in columns.items():
         named = dict(zip(attribute.categories, attribute.labels, strict=False))
         if attribute.dtype == "bool":
-            labels[name] = {value: named.get(word, word)[:most] for value, word in _YES_NO.items()}
+            labels[name] = {value: _cut(named.get(word, word), most) for value, word in _YES_NO.items()}
         elif named and attribute.dtype == "int64":
-            labels[name] = {int(float(category)): label[:most] for category, label in named.items()}
+            whole_numbers = {int(float(category)): _cut(label, most) for category, label in named.items()}
+            labels[name] = {code: label for code, label in whole_numbers.items() if codes[0] <= code <= codes[1]}
         elif named and texts:
             read = float if attribute.dtype == "float64" else str
-            labels[name] = {read(category): label[:most] for category, label in named.items()}
-    return labels
+            labels[name] = {read(category): _cut(label, most) for category, label in named.items()}
+    return {name: labelled for name, labelled in labels.items() if labelled}
 
 
-def _named(domain: Domain, most: int, wrong: str) -> _Columns:
-    """The columns by names with letters, digits and underscores alone, which begin with a letter and differ in more than case."""
+def _named(domain: Domain, most: int, wrong: str, reserved: re.Pattern[str] = _NOTHING) -> _Columns:
+    """Return the columns by names that a program allows: without `wrong` characters and `reserved` words, beginning with a letter, of at
+    most so many bytes, and different in more than case."""
     named: dict[str, RowColumn] = {}
     taken: set[str] = set()
     for column in domain.columns:
         plain = re.sub(wrong, "_", column.name)
-        plain = (plain if re.match(r"[^\W\d_]", plain) else f"v_{plain}").rstrip(".")
-        while len(plain.encode()) > most:
-            plain = plain[:-1]
+        fits = re.match(r"[^\W\d_]", plain) and not reserved.fullmatch(plain)
+        plain = (plain if fits else f"v_{plain}").rstrip(".")
+        plain = _cut(plain, most)
         candidate, number = plain, 1
         while candidate.lower() in taken:
             number += 1
-            candidate = f"{plain[: most - 6]}_{number}"
+            candidate = f"{_cut(plain, most - 6)}_{number}"
         taken.add(candidate.lower())
         named[candidate] = column
     return named

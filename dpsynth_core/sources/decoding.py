@@ -18,7 +18,7 @@ from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.ordering import Codes, in_order
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.filled import TYPED, RowColumn
+from dpsynth_core.vocabulary.filled import MOST_ROWS, TYPED, Filled, RowColumn
 from dpsynth_core.vocabulary.inside import Inside, Parts
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 from dpsynth_core.vocabulary.order import positions
@@ -90,6 +90,28 @@ def decode(
     columns |= {column.name: pa.array(column.values(len(codes), first), arrow_type(column)) for column in domain.filled}
     schema = pa.schema([(column.name, arrow_type(column)) for column in domain.columns])
     return pa.table([columns[name] for name in domain.column_names], schema=schema)
+
+
+def extremes(domain: Domain) -> pa.Table:
+    """Return three invented rows: the smallest value of each column or its shortest text, the largest or longest, and nothing at all."""
+    ends = {column.name: _ends(column) for column in domain.columns}
+    return pa.table([pa.array([*ends[c.name], None], arrow_type(c)) for c in domain.columns], names=list(domain.column_names))
+
+
+def _ends(column: RowColumn) -> list[Any]:
+    """Return the first and the last value of a column; nothing where its values are to be learnt or follow from the rows."""
+    if isinstance(column, Filled):
+        return [*column.values(1), *column.values(1, MOST_ROWS - 1)] or [None, None]
+    if column.most or not column.values:
+        return [None, None]
+    if column.is_coded:
+        return [0, column.values - 1]
+    if column.is_listed:
+        values = sorted(map(TYPED[column.dtype], column.categories), key=len if column.dtype == "string" else None)
+        return [values[0], values[-1]]
+    first, last = column.edges[0], column.edges[-1]
+    numbers = np.array([first, last - 1 if column.scale.whole else np.nextafter(last, first)])
+    return _written_column(column, np.array([0, column.values - 1]), numbers).to_pylist()
 
 
 def strays(domain: Domain, table: pa.Table, first: int = 0) -> list[str]:

@@ -22,7 +22,7 @@ from dpsynth_core.vocabulary.names import column_field, trimmed
 _LONGEST = 200
 _COUNTED = re.compile(r"(.*?)([0-9]+)([^0-9]*)", re.DOTALL)
 _MOST_DIGITS = 15
-_ROWS = 10**9
+MOST_ROWS = 10**9
 """More than a release has."""
 
 
@@ -82,7 +82,7 @@ class Filled:
     @property
     def edges(self) -> tuple[float, ...]:
         """Between which numbers the values lie, if they are numbers that are counted up."""
-        return () if self.is_constant or self.dtype != "int64" else (int(self.text), int(self.text) + _ROWS)
+        return () if self.is_constant or self.dtype != "int64" else (int(self.text), int(self.text) + MOST_ROWS)
 
     def values(self, rows: int, first: int = 0) -> list[Any]:
         """The values of so many rows from row `first` on, in the column's type."""

@@ -6,8 +6,11 @@ import io
 import json
 import re
 import time
+import warnings
 import zipfile
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -84,10 +87,9 @@ def test_rows_come_back_with_their_values(tmp_path: Path, name: str) -> None:
 @examples(25, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(attribute=attributes(), name=st.sampled_from([name for name in FORMATS if name != "csv"]), seed=st.integers(0, 99))
 def test_every_kind_of_column_comes_back_from_every_format(tmp_path: Path, attribute: Attribute, name: str, seed: int) -> None:
-    """Beside a column that is never blank, because a blank row of a workbook is none. Days before 1900 are no days in Excel."""
+    """Beside a column that is never blank, because a blank row of a workbook is none."""
     domain = Domain((Attribute.coded("place", 3), attribute)) if attribute.name != "place" else Domain((attribute,))
     _, table = rows(domain, 20, seed)
-    assume(name != "xlsx" or attribute.kind != "date" or attribute.lower.year > 1900)
     assume(attribute.precision != "microsecond" or name in ("parquet", "feather", "jsonl"))  # the others know milliseconds
     path = tmp_path / f"rows{FORMATS[name].ending}"
     path.write_bytes(row_file(name, table, domain))
@@ -226,6 +228,108 @@ def test_any_column_name_becomes_one_that_the_program_allows(tmp_path: Path, nam
     path.write_bytes(row_file(name, table, domain))
     assert np.array_equal(read_back(path, domain), codes)
     assert statistical_file.described(path, detect_format(path))[0].label == "a b"
+
+
+def columns(*entries: dict[str, Any]) -> Domain:
+    return Domain.from_json({"version": 1, "attributes": [dict(LISTED), *entries]})
+
+
+LISTED = {"name": "place", "kind": "categorical", "categories": ["p", "q"], "missing": False, "other": False}
+WORDS = ("ALL", "and", "BY", "EQ", "GE", "GT", "LE", "LT", "NE", "NOT", "Or", "TO", "WITH")
+WORDS_OF_STATA = ("if", "in", "int", "byte", "str5", "strL", "using", "class", "export", "long")
+NUMBER = {"name": "y", "kind": "numeric", "bins": 3}
+STRANGE = {
+    "words that SPSS and Stata reserve": columns(*({**LISTED, "name": one, "label": f"about {one}"} for one in (*WORDS, *WORDS_OF_STATA))),
+    "names that are cut alike": columns(*({**LISTED, "name": name} for name in ("n" * 300 + "a", "n" * 300 + "b", "N" * 300 + "a"))),
+    "letters of four bytes": columns(
+        {"name": "\U0001f600" * 100, "kind": "categorical", "categories": ["\U0001f600", "\u00e9" * 300],
+         "labels": ["\U0001f600" * 400, "\U0001f600" * 400 + "b"], "label": "\U0001f600" * 500}),
+    "labels of 32,000 letters": columns(
+        {**LISTED, "name": "x", "labels": ["L" * 32_000, "L" * 31_999 + "M"], "label": "Q" * 2000},
+        {**LISTED, "name": "y", "dtype": "int64", "categories": ["1", "2"], "labels": ["L" * 40_000, "L" * 39_999 + "M"]}),
+    "control characters in labels": columns({**LISTED, "name": "a\tb", "labels": ["\x02", "\x03"], "label": "a\x1bb"}),
+    "codes that Stata has no labels for": columns(
+        {**LISTED, "name": "x", "dtype": "int64", "categories": ["4000000001", "-2147483648", "2147483621", "7"], "labels": list("ABCD")},
+        {**LISTED, "name": "y", "dtype": "int64", "categories": ["9007199254740991", "-9007199254740991"], "labels": list("AB")}),
+    "days before 1900": columns({"name": "y", "kind": "date", "lower": "1850-01-01", "upper": "1949-12-31", "width": "10 years"}),
+    "all days there are": columns({"name": "y", "kind": "date", "lower": "0001-01-01", "upper": "9998-12-31", "bins": 5}),
+    "times before 1900": columns({"name": "y", "kind": "timestamp", "lower": "1850-01-01", "upper": "1949-12-31", "bins": 4}),
+    "negative durations": columns({"name": "y", "kind": "duration", "lower": "-100:00:00", "upper": "900:00:00", "bins": 3}),
+    "one truth value": columns({**LISTED, "name": "x", "dtype": "bool", "categories": ["true"], "labels": ["yes"]}),
+    "formulas": columns({**LISTED, "name": "=1+1", "categories": ["=1+1", "+1", "-1", "@x"], "labels": ["=a", "+b", "-c", "@d"]}),
+    "large and small numbers": columns({**NUMBER, "lower": -1e70, "upper": 1e70}, {**NUMBER, "name": "z", "lower": 0, "upper": 1e-70}),
+    "kinds that are all missing": columns(
+        {"name": "a", "kind": "date", "lower": "2000-01-01", "upper": "2001-01-01"},
+        {"name": "b", "kind": "timestamp", "lower": "2000-01-01", "upper": "2001-01-01"},
+        {"name": "c", "kind": "duration", "lower": "00:00", "upper": "23:00"},
+        {"name": "d", "kind": "categorical", "dtype": "int64", "categories": ["1"], "labels": ["A"]},
+        {"name": "e", "kind": "categorical", "dtype": "bool", "categories": ["true"]},
+        {"name": "f", "kind": "categorical", "categories": ["a"], "labels": ["A"]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("case", STRANGE)
+def test_strange_but_valid_columns_come_back_from_every_format(tmp_path: Path, case: str, name: str) -> None:
+    domain = STRANGE[case]
+    row_files.check(domain, ABOUT, [name])
+    rng = np.random.default_rng(3)
+    codes = np.column_stack([rng.integers(0, a.size, 40) for a in domain]).astype(np.int32)
+    if case == "kinds that are all missing":
+        codes = np.column_stack([np.full(40, a.missing_code or 0) for a in domain]).astype(np.int32)
+    table = decode(domain, codes, rng)
+    path = tmp_path / f"rows{FORMATS[name].ending}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.InvalidColumnName)
+        path.write_bytes(row_file(name, table, domain))
+    assert np.array_equal(read_back(path, domain), cells(table, domain))
+
+
+@pytest.mark.parametrize(("name", "words"), [("sav", WORDS), ("dta", WORDS_OF_STATA)])
+def test_reserved_words_are_renamed_and_keep_their_labels(tmp_path: Path, name: str, words: tuple[str, ...]) -> None:
+    domain = STRANGE["words that SPSS and Stata reserve"]
+    path = tmp_path / f"rows.{name}"
+    path.write_bytes(row_file(name, rows(domain)[1], domain))
+    named = {column.name: column.label for column in statistical_file.described(path, detect_format(path))}
+    assert {f"v_{word}": f"about {word}" for word in words}.items() <= named.items()
+
+
+def test_a_workbook_says_which_days_are_texts() -> None:
+    for case, told in (("days before 1900", True), ("negative durations", False)):
+        domain = STRANGE[case]
+        content = io.BytesIO(row_file("xlsx", rows(domain)[1], domain))
+        about = " ".join(pd.read_excel(content, sheet_name="about", engine="calamine", header=None)[0])
+        assert ("Days before 1900 are texts such as 1899-12-31, since Excel has no number for them: 'y'." in about) is told
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("xlsx", {**LISTED, "name": "x", "categories": ["a" * 40_000, "b"]}),
+        ("xlsx", {**LISTED, "name": "x", "categories": ["\U0001f600" * 20_000, "b"]}),
+        ("sav", {**LISTED, "name": "x", "categories": ["\u00e9" * 20_000, "b"]}),
+        ("xpt", {**LISTED, "name": "x", "categories": ["a" * 40_000, "b"]}),
+        ("xpt", {**NUMBER, "name": "x", "lower": 0, "upper": 1e100}),
+        ("xpt", {**NUMBER, "name": "x", "lower": 1e-300, "upper": 2e-300}),
+        ("xpt", {**LISTED, "name": "x", "dtype": "float64", "categories": ["1e100", "2"]}),
+    ],
+)
+def test_what_a_format_cannot_hold_is_known_from_the_domain(name: str, entry: dict[str, Any]) -> None:
+    refused(row_files.check, columns(entry), ABOUT, ["csv", "parquet", name], saying="column 'x': a file for")
+
+
+def test_the_column_that_a_library_fails_for_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = FORMATS["sav"].write
+
+    def failing(table: Any, domain: Domain, *others: Any) -> None:
+        if "c" in domain.column_names:
+            raise OverflowError("of the library")
+        real(table, domain, *others)
+
+    monkeypatch.setitem(FORMATS, "sav", replace(FORMATS["sav"], write=failing))  # type: ignore[index]  # a dict, of which no code but this knows
+    domain = columns({**LISTED, "name": "b"}, {**LISTED, "name": "c"})
+    refused(row_files.check, domain, ABOUT, ["sav"], saying="column 'c': a file for SPSS cannot hold this column")
+    row_files.check(domain, ABOUT, ["csv", "dta"])
 
 
 def test_more_rows_than_a_sheet_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

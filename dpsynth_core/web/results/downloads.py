@@ -27,6 +27,7 @@ from dpsynth_core.foundation.content import PART_BYTES, Writer, written_aside
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, publishable
 from dpsynth_core.release import document as releases
+from dpsynth_core.release import row_files
 from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.row_files import FORMATS, RowFormat
@@ -44,8 +45,17 @@ BUNDLE, QUESTIONS, TO_CHECK = "bundle", "questions", "bundle_to_check"
 
 @dataclass(frozen=True)
 class Offer:
-    """A file to take away, made when it is asked for. key: its name in addresses. name, what: for people. ending: of its file name. write:
-    raises ZoneError, before anything is written, for what is curator-only."""
+    """A file to take away, made when it is asked for.
+
+    Attributes:
+        key: the file's name in addresses.
+        name: a title for people.
+        what: a sentence for people.
+        ending: of the file's name.
+        mime: the type of its content.
+        write: writes the file; raises ZoneError, before anything is written, for what is curator-only.
+        check: raises InputError for what can be known before the browser is told that a file follows.
+    """
 
     key: str
     name: str
@@ -53,6 +63,7 @@ class Offer:
     ending: str
     mime: str
     write: Writer
+    check: Callable[[], object] = lambda: None
 
 
 def offers(release: Release) -> tuple[Offer, ...]:
@@ -64,7 +75,15 @@ def offers(release: Release) -> tuple[Offer, ...]:
     write_page = _paper(lambda: report.report_page(release), "the report")
     write_plan = _paper(lambda: report.sealed_spec(release), "the spec")
     return (
-        Offer(BUNDLE, "Release bundle", what, ".zip", "application/zip", lambda to: pack(release, to, home(), signer=signer(release))),
+        Offer(
+            BUNDLE,
+            "Release bundle",
+            what,
+            ".zip",
+            "application/zip",
+            lambda to: pack(release, to, home(), signer=signer(release)),
+            lambda: signer(release),
+        ),
         *_rows(release.values, release.plan.row_domain, release.about),
         *_of_members(release),
         *(
@@ -103,7 +122,15 @@ def _rows(values: Rows | None, domain: Domain, about: About) -> list[Offer]:
     write = partial(releases.write_csv, values, for_spreadsheets=True)
     return [
         *(
-            Offer(name, f"Rows as {form.title}", form.what, form.ending, form.mime, _filed(form, values, domain, about))
+            Offer(
+                name,
+                f"Rows as {form.title}",
+                form.what,
+                form.ending,
+                form.mime,
+                _filed(form, values, domain, about),
+                partial(row_files.check, domain, about, [name]),
+            )
             for name, form in FORMATS.items()
             if values.num_rows <= form.most_rows
         ),
@@ -203,8 +230,7 @@ def _asked_for(owner: str, run: str, key: str) -> tuple[Release, Offer]:
     release = runs.to_take_away(owner, run)
     for offer in offers(release):
         if offer.key == key:
-            if key == BUNDLE:
-                signer(release)  # a key that cannot be used is said in words, before the headers go out
+            offer.check()  # a key that cannot be used, and a format that cannot hold the rows, are said in words, before the headers go out
             return release, offer
     raise InputError("download", "this release has no such file", "take one from the Results page")
 
