@@ -1,4 +1,5 @@
 """Audits from below: run an operation or a mechanism on two neighbouring tables of invented people, and see whether its answers tell them
-apart better than what was charged allows.
+apart better than its charge allows.
 
-An audit can show that a promise is broken. It can never show that one is kept: the proofs are in `privacy`."""
+An audit can show that a promise is broken. It can never show that a promise is kept: the proofs are in `privacy`.
+"""

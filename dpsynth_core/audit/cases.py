@@ -1,7 +1,8 @@
-"""What an audit of one operation is: a question, and the two tables on which its answer tells most about one person.
+"""Audits of single operations: a question, and the two tables on which its answer reveals most about one person.
 
-The tables are over three columns of two values. Questions take their noise from the kernel's own public numbers, so that each is charged
-the same under each unit of privacy: `MU` for Gaussian noise, `EPS` for everything else."""
+The tables are over three columns of two values. Questions take their noise from the kernel's own public numbers, so that each has the same
+charge under each unit of privacy: `MU` for Gaussian noise, `EPS` for everything else.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +33,12 @@ MU = 2.2
 EPS = 1.5
 """eps of selections and of operations that are eps-differentially private."""
 RECORDS = 20
-"""People in the first cell; half as many are where `NEW` is, the cell to which the person comes."""
+"""Number of people in the first cell; half as many are in `NEW`, the cell to which the person comes."""
 
 OLD, NEW = (0, 0, 0), (0, 1, 0)
 _OTHERS: tuple[Row, ...] = (OLD,) * RECORDS + (NEW,) * (RECORDS // 2)
 FAR = 50.0
-"""A count that no table of these has."""
+"""A count that occurs in none of these tables."""
 
 Question = dict[str, Any]
 """The arguments of an operation, by name."""
@@ -53,10 +54,20 @@ def _moved(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
 
 @dataclass(frozen=True)
 class Case:
-    """A question and two tables. ask: the arguments by name, of a kernel's public numbers and the tables. variant: what kind, in words.
-    finite: its answer is a choice among finitely many, so that every probability can be computed. share: of the draws of an audit; the slow
-    ones get fewer. person: what they own in either table; otherwise rows of `OLD` (replace) and of `NEW`. look: at what of an answer,
-    instead of `losses`. view: of the kernel that is asked, such as one of a group of records or of weighted ones."""
+    """A question and two tables.
+
+    Attributes:
+        operation: Name of the operation.
+        ask: Returns the arguments by name, from a kernel's public numbers and the tables.
+        variant: Kind of the question, in words.
+        finite: Whether the answer is a choice among finitely many, so that every probability can be computed.
+        share: Share of an audit's draws; slow operations get fewer.
+        others: Rows of the other people.
+        person: Returns the person's rows in either table; by default rows of `OLD` (replace) and of `NEW`.
+        units: Units of privacy.
+        look: Guess at the loss of an answer, instead of `losses`.
+        view: Returns the kernel to ask, such as one of a group of records or of weighted records.
+    """
 
     operation: str
     ask: Ask
@@ -74,7 +85,7 @@ class Case:
         return f"{self.operation} ({self.variant})" if self.variant else self.operation
 
     def question(self, neighbours: Neighbours, kernels: Kernels) -> Question:
-        """The arguments, from public numbers alone: the same for both tables."""
+        """Return the arguments from public numbers alone, the same for both tables."""
         return self.ask(self.view(kernels(neighbours.tables[0], neighbours.unit, 1.0, SeededNoise(0), 0.0, ZCDP)), neighbours)
 
     def neighbours(self, unit: Unit) -> Neighbours:
@@ -83,7 +94,7 @@ class Case:
 
 
 def compute(case: Case, unit: Unit, kernels: Kernels = PrivacyKernel) -> list[Finding]:
-    """Every claim against every answer's exact probability; for finite cases."""
+    """Test every claim against every answer's exact probability; for finite cases."""
     neighbours, charges = case.neighbours(unit), set[tuple[Event, ...]]()
     question = case.question(neighbours, kernels)
 
@@ -95,7 +106,7 @@ def compute(case: Case, unit: Unit, kernels: Kernels = PrivacyKernel) -> list[Fi
 
 
 def sample(case: Case, unit: Unit, noise: Noise, draws: int, level: float, kernels: Kernels = PrivacyKernel) -> list[Finding]:
-    """Every claim against so many draws from either table. level: of each claim, `evidence.from_draws`."""
+    """Test every claim against draws from either table. `level` is the error probability of each claim (`evidence.from_draws`)."""
     neighbours, charges = case.neighbours(unit), set[tuple[Event, ...]]()
     question = case.question(neighbours, kernels)
     guess = case.look or Losses(neighbours, case.view).of(case.operation, question)
@@ -110,7 +121,7 @@ def sample(case: Case, unit: Unit, noise: Noise, draws: int, level: float, kerne
 def _answer(
     case: Case, question: Question, kernels: Kernels, unit: Unit, table: InventedTable, noise: Noise, charges: set[tuple[Event, ...]]
 ) -> Any:
-    """One answer, by a kernel of its own with budget enough. What it was charged is added to `charges`."""
+    """Return one answer, by a kernel of its own with enough budget, and add its charge to `charges`."""
     kernel = kernels(table, unit, 1e6, noise, 0.99, ZCDP)
     answer = getattr(case.view(kernel), case.operation)(**question)
     charges.add(kernel.events)
@@ -118,7 +129,7 @@ def _answer(
 
 
 def _claims(charges: Collection[tuple[Event, ...]]) -> Iterator[Claim]:
-    """What the dearest of these charges promises. They are all the same, unless what is charged depends on the table."""
+    """Yield the claims of the largest of these charges. They are all the same, unless the charge depends on the table."""
     return of_charges(max(charges, key=lambda events: sum(event.cost for event in events)))
 
 
@@ -126,8 +137,16 @@ MOST_PATHS = 100_000
 
 
 def probabilities(answer: Callable[[Branch], Hashable]) -> dict[Hashable, float]:
-    """The probability of each answer, where it is a choice among finitely many. Nothing is drawn, so the result is exact: the smallest
-    error in a scale or a sensitivity shows. answer: a function of its noise alone. RuntimeError for more than MOST_PATHS ways to it."""
+    """Return the probability of each answer of a choice among finitely many.
+
+    It is computed exactly, without draws, so that the smallest error in a scale or a sensitivity shows.
+
+    Args:
+        answer: A function of its noise alone.
+
+    Raises:
+        RuntimeError: More than MOST_PATHS paths lead to an answer.
+    """
     total: defaultdict[Hashable, float] = defaultdict(float)
     waiting: list[tuple[int, ...]] = [()]
     for _ in range(MOST_PATHS):
@@ -140,8 +159,9 @@ def probabilities(answer: Callable[[Branch], Hashable]) -> dict[Hashable, float]
 
 
 class Branch:
-    """Noise that makes every possible choice in turn: one way through the choices, those of `first`, then always choice 0. others: the ways
-    that branch off after `first`."""
+    """Noise that follows one path through the possible choices: `first`, then always choice 0. `others` are the paths that branch off
+    later.
+    """
 
     private = False
 

@@ -1,9 +1,10 @@
 """Confidence bounds from draws: the event that tells two tables apart best, and bounds of its rates at a stated error probability.
 
-The event is chosen on the first draws of either table, its rates are bounded on the others (Clopper and Pearson 1934), so that choosing
-costs no confidence: with any choice, a promise that is kept is called broken with probability `level` at most. An event
-is "the score is at least t" or "at most t". The score is what a person is guessed to have changed (`losses`), plus, for answers of
-a few kinds, the logarithm of how much more often that answer came with the person than without, in the first draws."""
+The first draws of either table choose the event, and its rates are bounded on the others (Clopper and Pearson 1934), so that choosing costs
+no confidence: with any choice, an audit calls a kept promise broken with probability `level` at most. An event is "the score is at least t"
+or "at most t". The score is a guess at the person's change (`losses`), plus, for answers of a few kinds, the logarithm of the ratio of that
+answer's frequencies with and without the person in the first draws.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ _THRESHOLDS = np.linspace(-3.0, 7.0, 401)
 
 @dataclass(frozen=True)
 class Accounted:
-    """rho under one of the accountants. slack: the probability with which steps may not keep their promise."""
+    """rho under one of the accountants. `slack` is the probability with which steps may not keep their promise."""
 
     accountant: Accountant
     rho: float
@@ -43,11 +44,11 @@ class Accounted:
         return meaning.least_rho(self.accountant, fpr, tpr, self.slack)
 
     def example(self, parameter: float) -> tuple[Rates, Rates]:
-        """Gaussian noise, the one mechanism that spends exactly what it is charged in both accountants."""
+        """Return the rates of Gaussian noise, the one mechanism that spends exactly its charge in both accountants."""
         return ndtr(-_THRESHOLDS), ndtr(math.sqrt(2 * parameter) - _THRESHOLDS)
 
     def stated(self, parameter: float) -> str:
-        """0 and infinity are no budgets that an accountant has words for."""
+        """Return the parameter in words, also for 0 and infinity, which accountants have no words for."""
         return meaning.stated(self.accountant, parameter) if 0 < parameter < math.inf else f"rho = {parameter:g}"
 
     @property
@@ -67,14 +68,14 @@ class Bounded:
         return self.epsilon
 
     def least(self, fpr: Rates, tpr: Rates) -> Rates:
-        """tpr <= e^eps fpr + delta, and the same of the two complements (Kairouz, Oh and Viswanath 2015, Theorem 2.1)."""
+        """Return the least epsilon by tpr <= e^eps fpr + delta, also for the complements (Kairouz, Oh and Viswanath 2015, Theorem 2.1)."""
         with np.errstate(divide="ignore", invalid="ignore"):  # a rate of 0 or 1: infinity, or nothing known
             rising = np.log(np.maximum(tpr - self.delta, 0.0)) - np.log(fpr)
             falling = np.log(np.maximum(1 - fpr - self.delta, 0.0)) - np.log(1 - tpr)
         return np.where(tpr > fpr, np.maximum(0.0, np.fmax(rising, falling)), 0.0)
 
     def example(self, parameter: float) -> tuple[Rates, Rates]:
-        """Randomised response."""
+        """Return the rates of randomised response."""
         return np.array([expit(-parameter)]), np.array([expit(parameter)])
 
     def stated(self, parameter: float) -> str:
@@ -86,16 +87,17 @@ class Bounded:
 
 
 Claim = Accounted | Bounded
-"""What a charge promises: a bound on every test that could tell two neighbouring tables apart. A test is an event of the answer. Its
-false-positive rate is the event's probability without the person, its true-positive rate that with the person.
+"""A charge's promise: a bound on every test that could tell two neighbouring tables apart. A test is an event of the answer. Its
+false-positive rate is the event's probability without the person, its true-positive rate the probability with the person.
 
-claimed: the value of its parameter, rho or epsilon. name: what kind of promise, in words. least: the smallest value of the parameter under
-which tests with these rates are possible; 0 where tpr <= fpr. example: rates (false positive, true positive) against a mechanism that has
-exactly this parameter: the most an audit can show. stated: a value of the parameter in words."""
+claimed is the value of its parameter, rho or epsilon; name the kind of promise in words; least the smallest parameter under which tests
+with these rates are possible (0 where tpr <= fpr); example the rates (false positive, true positive) against a mechanism with exactly this
+parameter, the most an audit can show; stated a parameter in words.
+"""
 
 
 def of_charges(events: Sequence[Event]) -> Iterator[Claim]:
-    """Everything that these charges promise, in each accountant and, where every step has one, as (epsilon, delta)."""
+    """Yield everything that these charges promise, in each accountant and, where every step has an epsilon, as (epsilon, delta)."""
     slack = float(sum(map(delta_of, events), Fraction(0)))
     thresholds_alone = all(isinstance(event, Thresholded) or not delta_of(event) for event in events)
     for accountant in (ZCDP, GDP) if thresholds_alone else (ZCDP,):
@@ -106,11 +108,11 @@ def of_charges(events: Sequence[Event]) -> Iterator[Claim]:
 
 
 FALSE_ALARM = 1e-6
-"""Chance that an audit, all its tests together, reports a violation although every promise is kept."""
+"""Probability that an audit, all its tests together, reports a violation although every promise is kept."""
 CHOOSING = 0.25
-"""Share of the draws that the event is chosen on: bounding two probabilities takes more than choosing between thresholds."""
+"""Share of the draws that choose the event; bounding two probabilities takes more draws than choosing between thresholds."""
 EXACT = 1e-9
-"""Rounding allowed to probabilities that were computed, not drawn: relative, and absolute where zero is claimed."""
+"""Rounding allowed for computed probabilities: relative, and absolute where zero is claimed."""
 _CANDIDATES = 200
 _SURE = 0.95
 
@@ -119,7 +121,12 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Draw:
-    """One answer. loss: a guess at ln(Pr[answer | with] / Pr[answer | without]). label: the answer itself, of a few kinds; or None."""
+    """One answer.
+
+    Attributes:
+        loss: Guess at ln(Pr[answer | with] / Pr[answer | without]).
+        label: The answer itself, for answers of a few kinds, or None.
+    """
 
     loss: float
     label: Hashable = None
@@ -127,8 +134,13 @@ class Draw:
 
 @dataclass(frozen=True)
 class Finding:
-    """claim: what was promised. least: the smallest parameter that the draws allow. draws: of each table; 0: every probability
-    was computed."""
+    """The result of testing a claim.
+
+    Attributes:
+        claim: The promise.
+        least: Smallest parameter that the draws allow.
+        draws: Number of draws of each table; 0 if every probability was computed.
+    """
 
     claim: Claim
     least: float
@@ -141,12 +153,12 @@ class Finding:
 
 
 def from_draws(claim: Claim, draws: tuple[Sequence[Draw], Sequence[Draw]], level: float) -> Finding:
-    """What as many draws of either table, in the order in which they were made, say against a claim."""
+    """Test a claim against equally many draws of either table, in the order of drawing."""
     count, first = len(draws[0]), math.ceil(CHOOSING * len(draws[0]))
     seen = [Counter(draw.label for draw in side[:first] if draw.label is not None) for side in draws]
 
     def score(draw: Draw) -> float:
-        """With how much more often its label came with the person than without, among the first. Half a draw more keeps it finite."""
+        """Return the loss plus the log ratio of the label's frequencies among the first draws; half a draw more keeps it finite."""
         return draw.loss + math.log((seen[1][draw.label] + 0.5) / (seen[0][draw.label] + 0.5))
 
     without, with_person = (np.array([score(draw) for draw in side]) for side in draws)
@@ -161,7 +173,7 @@ def from_draws(claim: Claim, draws: tuple[Sequence[Draw], Sequence[Draw]], level
 
 
 def from_probabilities(claim: Claim, without: dict[Hashable, float], with_person: dict[Hashable, float]) -> Finding:
-    """The same from every answer's probability: the best event is a set of the answers whose ratios are largest (Neyman and Pearson)."""
+    """Test a claim against every answer's probability: the best event is a set of answers with the largest ratios (Neyman and Pearson)."""
     answers = {*without, *with_person}
     p, q = (np.array([side.get(answer, 0.0) for answer in answers]) for side in (with_person, without))
     most = 0.0
@@ -175,8 +187,11 @@ def from_probabilities(claim: Claim, without: dict[Hashable, float], with_person
 
 
 def smallest_visible(claim: Claim, draws: int, level: float) -> float:
-    """The smallest value of the parameter at which an audit finds the claim broken 95 times of 100, if the answers are as telling as in
-    `Claim.example` and the guesses at their losses as good as can be. An audit without a finding tells nothing about values below."""
+    """Return the smallest parameter at which an audit finds the claim broken 95 times of 100.
+
+    This assumes answers as informative as in `Claim.example` and the best possible guesses at their losses. An audit without a finding says
+    nothing about smaller values.
+    """
     low, high = claim.claimed, max(1e-3, 2 * claim.claimed)
     while not _visible(claim, high, draws, level):
         low, high = high, 2 * high
@@ -189,7 +204,7 @@ def smallest_visible(claim: Claim, draws: int, level: float) -> float:
 
 
 def _visible(claim: Claim, parameter: float, draws: int, level: float) -> bool:
-    """Whether even the unlucky counts of the best event, one in 40 on either side, give the claim away."""
+    """Return whether even unlucky counts of the best event, one in 40 on either side, refute the claim."""
     fpr, tpr = claim.example(parameter)
     held_out, unlucky = draws - math.ceil(CHOOSING * draws), (1 - _SURE) / 2
     above, below = binom.ppf(1 - unlucky, held_out, fpr), binom.ppf(unlucky, held_out, tpr)
@@ -197,7 +212,7 @@ def _visible(claim: Claim, parameter: float, draws: int, level: float) -> bool:
 
 
 def _best_threshold(claim: Claim, scores: tuple[Scores, Scores], held_out: int, level: float) -> tuple[float, float]:
-    """(the bound on the parameter, threshold) for the event "at least the threshold", if the held-out draws fall as these did."""
+    """Return (bound on the parameter, threshold) for the event "at least the threshold", if the held-out draws fall as these did."""
     low, high = (np.sort(side) for side in scores)
     candidates = np.unique(np.concatenate([low, high]))
     candidates = candidates[np.unique(np.linspace(0, len(candidates) - 1, _CANDIDATES).astype(int))]
@@ -209,7 +224,7 @@ def _best_threshold(claim: Claim, scores: tuple[Scores, Scores], held_out: int, 
 
 
 def _highest(count: NDArray[np.float64], draws: int, level: float) -> NDArray[np.float64]:
-    """Clopper and Pearson's upper limit of a probability."""
+    """Return Clopper and Pearson's upper limit of a probability."""
     return np.where(count >= draws, 1.0, betaincinv(count + 1, np.maximum(draws - count, 1e-9), 1 - level))
 
 

@@ -1,10 +1,11 @@
-"""How much more likely an answer of the kernel is with a person than without: a guess at its privacy loss, for each operation.
+"""Guesses at the privacy loss of an answer: how much more likely the answer is with a person than without, for each operation.
 
-The better the guess, the more an audit sees. Nothing else depends on it: a wrong guess makes an audit blind, never wrong (`evidence`).
-Noisy numbers are compared with what a kernel without noise answers on either table, choices with the exponential mechanism that is
-promised. Where there is no good guess, the answer itself is the label of a draw.
+The better the guess, the more an audit sees. A wrong guess makes an audit blind, never wrong (`evidence`). Noisy numbers are compared with
+the answers of a kernel without noise on either table, choices with the promised exponential mechanism. Where no good guess is known, the
+answer itself is the label of a draw.
 
-Guesses of one run's answers add up: each is made for one question, and questions follow from earlier answers."""
+Guesses of one run's answers add up: each is made for one question, and questions follow from earlier answers.
+"""
 
 from __future__ import annotations
 
@@ -35,34 +36,34 @@ OPERATIONS = tuple(name for name, operation in everything().items() if operation
 
 Arguments = Mapping[str, Any]
 Guess = Callable[[Any], Draw]
-"""From an answer to the draw that describes it: a guess at its privacy loss, or a label."""
+"""Returns, for an answer, the draw that describes it: a guess at its privacy loss, or a label."""
 View = Callable[[PrivacyKernel], PrivacyKernel]
-"""Another kernel of the same table."""
+"""Returns another kernel of the same table."""
 Maker = Callable[["Losses", Arguments], Guess]
-"""Prepares what all answers to one question share."""
+"""Returns the guess for one question, with the parts that all its answers share."""
 Shifted = Callable[[Event, NDArray[np.float64], NDArray[np.float64]], Callable[[NDArray[np.float64]], float]]
-"""From the charge and the exact answers on either table to the loss of noisy numbers."""
+"""Returns the loss of noisy numbers, from the charge and the exact answers on either table."""
 Likelihood = Callable[[InventedTable, Unit, Arguments], Callable[[Any], float]]
-"""ln Pr[answer] of a choice on one table, as promised."""
+"""Returns ln Pr[answer] of a choice on one table, as promised."""
 
 NO_ANSWER = "no answer"
 _AMPLE = 1e12
 
 
 class Losses:
-    """Guesses for questions about these two tables. view: of the kernel that is asked."""
+    """Guesses for questions about these two tables. `view` returns the kernel that is asked."""
 
     def __init__(self, neighbours: Neighbours, view: View = lambda kernel: kernel) -> None:
         self.neighbours = neighbours
         self._exact = [view(PrivacyKernel(table, neighbours.unit, _AMPLE, _Silent())) for table in neighbours.tables]
 
     def of(self, operation: str, arguments: Arguments) -> Guess:
-        """The guess at an operation's answers. arguments: those of the call, by name."""
+        """Return the guess at an operation's answers. `arguments` are the arguments of the call, by name."""
         maker = _makers().get(operation)
         return self.of_numbers(operation, arguments, _gaussian) if maker is None else maker(self, arguments)
 
     def of_values(self, arguments: Arguments) -> Guess:
-        """Which keys that only one of the tables has were released, and what their noise says of the others."""
+        """Return a guess from the released keys that only one table has, and from the noise of the other keys."""
         (name,) = arguments["clique"]
         without, with_person = (sum(map(Counter, table.values(name)), Counter[str]()) for table in self.neighbours.tables)
         lone = (without.keys() ^ with_person.keys()) - set(keys.PUBLIC)
@@ -91,7 +92,7 @@ def _gaussian(charge: Event, without: NDArray[np.float64], with_person: NDArray[
 
 
 def chosen(likelihood: Likelihood) -> Maker:
-    """The guess at a choice, from the probability of each answer as promised."""
+    """Return the guess at a choice, from the promised probability of each answer."""
 
     def of_choice(losses: Losses, arguments: Arguments) -> Guess:
         pair = losses.neighbours
@@ -108,7 +109,7 @@ def key(answer: Any) -> Hashable:
 
 
 def numbers(answer: Any) -> NDArray[np.float64]:
-    """All numbers of a noisy answer, flat."""
+    """Return all numbers of a noisy answer, flat."""
     if isinstance(answer, Measurement | Residual):
         return answer.values.ravel()
     if isinstance(answer, list):
@@ -117,7 +118,7 @@ def numbers(answer: Any) -> NDArray[np.float64]:
 
 
 class _Silent:
-    """No noise at all: answers are the exact values. For tables of invented people only."""
+    """Noise of size zero, so that answers are exact. For tables of invented people only."""
 
     private = False
 
@@ -158,5 +159,5 @@ _CORE: Mapping[str, Maker] = {
 
 @cache
 def _makers() -> Mapping[str, Maker]:
-    """Of the operations whose answers are not numbers with Gaussian noise, by name; a wing's are in its `audits`."""
+    """Return the makers of operations whose answers are not numbers with Gaussian noise, by name; a wing's are in its `audits`."""
     return dict(_CORE) | {name: maker for wing in registered("audits") for name, maker in wing.GUESSES.items()}

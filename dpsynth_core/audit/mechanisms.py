@@ -1,7 +1,8 @@
-"""A whole mechanism on two neighbouring tables of invented people, in the configuration of a spec.
+"""Audits of whole mechanisms on two neighbouring tables of invented people, in the configuration of a spec.
 
 The audit examines all answers of the kernel; rows, tables and rules are computed from them alone. The guesses at the losses of a run's
-answers add up (`losses`). A spec that is too large to be run a thousand times is audited on a small part of it."""
+answers add up (`losses`). A spec that is too large to be run a thousand times is audited on a small part.
+"""
 
 from __future__ import annotations
 
@@ -31,21 +32,27 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked
 
 MOST_COLUMNS, MOST_VALUES = 3, 4
-"""Of the domain that a mechanism is audited on."""
+"""Largest numbers of columns and of values per column in the domain of an audited mechanism."""
 FAILED = "the oracle failed"
 
 
 @dataclass(frozen=True, eq=False)
 class Configuration:
-    """A mechanism as a plan runs it. left_out: what of the spec is not looked at, in sentences."""
+    """A mechanism as a plan runs it. `left_out` names, in sentences, the parts of the spec that are not audited."""
 
     plan: Plan
     left_out: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, spec: Spec) -> Configuration:
-        """What a spec describes, over a small part of its domain. No file is opened: a mechanism that would use a public table gets an
-        invented one. Raises InputError as a plan does, CapacityError where the mechanism cannot run."""
+        """Return the configuration of a spec, over a small part of its domain.
+
+        No file is opened: a mechanism that would use a public table gets an invented one.
+
+        Raises:
+            InputError: The spec makes no valid plan.
+            CapacityError: The mechanism cannot run.
+        """
         asked = Plan.of(spec)
         domain, workload, left_out = _small(asked)
         less = {"domain": domain.to_json(), "workload": workload.to_json(), "criteria": (), "models": ()}
@@ -65,7 +72,7 @@ class Configuration:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What the mechanism's budget promises under the accountant in force, and as (epsilon, delta)."""
+        """The promises of the mechanism's budget under the accountant in force, and as (epsilon, delta)."""
         shares, budget = self.plan.shares, self.plan.spec.budget
         return Accounted(shares.accountant, shares.mechanism, shares.delta), Bounded(budget.epsilon, budget.delta)
 
@@ -111,7 +118,17 @@ def examine(
     on_draw: Callable[[], None] = lambda: None,
     kernels: Kernels = PrivacyKernel,
 ) -> list[Finding]:
-    """Every claim against so many runs on either table. level: of each claim, `evidence.from_draws`. on_draw: called after every run."""
+    """Test every claim against runs on either table.
+
+    Args:
+        configuration: The mechanism.
+        neighbours: The two tables.
+        noise: The source of noise.
+        draws: Number of runs on each table.
+        level: Error probability of each claim (`evidence.from_draws`).
+        on_draw: Called after every run.
+        kernels: Builds the kernels.
+    """
     losses, sides = Losses(neighbours), (list[Draw](), list[Draw]())
     for _ in range(draws):
         for side, table in zip(sides, neighbours.tables, strict=True):
@@ -121,7 +138,8 @@ def examine(
 
 
 def invented_spec(mechanism: str, budget: Mapping[str, Any], unit: Mapping[str, Any], settings: Mapping[str, Any]) -> Spec:
-    """A spec over three columns of two values, with every pair of them as workload. budget, unit: those sections of the spec."""
+    """Return a spec over three columns of two values, with every pair of columns as workload. `budget` and `unit` are sections of the spec.
+    """
     public = {"path": "invented"} if isinstance(registry.get(mechanism), UsesPublic) else None
     table = {"population": "invented people", "data": {"kind": "demo"}, "public": public, "domain": DOMAIN.to_json()}
     asked = {"workload": {"kind": "all", "k": 2}, "mechanism": {"name": mechanism, "settings": dict(settings)}}
@@ -129,7 +147,7 @@ def invented_spec(mechanism: str, budget: Mapping[str, Any], unit: Mapping[str, 
 
 
 def _small(plan: Plan) -> tuple[Domain, Workload, tuple[str, ...]]:
-    """Domain and workload as they are if they are small; or else over a few columns of a few values each, and what was left out."""
+    """Return domain and workload if they are small; otherwise a few columns of a few values each, and sentences on what was left out."""
     domain, workload = plan.domain, plan.workload
     if not domain.unknown and len(domain) <= MOST_COLUMNS and all(attribute.size <= MOST_VALUES for attribute in domain):
         return domain, workload, ()

@@ -18,15 +18,23 @@ from dpsynth_core.vocabulary.regrouping import parent, regrouped
 from dpsynth_core.vocabulary.rows import right_counts, row_marginals
 
 CROWD = 20
-"""Other people in the tables of `worst_cases`: few, so that one person matters."""
+"""Number of other people in the tables of `worst_cases`: few, so that one person matters."""
 
 Row = tuple[int, ...]
 
 
 class InventedTable:
-    """A `ValueSource` over codes, shape (rows, columns of the domain), that counts each marginal once, and takes on each domain once,
-    however many kernels read it. Where values are asked for, the codes are the values. owned: how many rows, the last ones, one
-    person has, who may have `most`; everybody else has one."""
+    """A `ValueSource` over codes, shape (rows, columns of the domain).
+
+    However many kernels read it, it counts each marginal once and takes on each domain once. Where values are asked for, the codes are the
+    values.
+
+    Args:
+        domain: The domain.
+        rows: The rows.
+        owned: Number of rows, the last ones, that belong to one person; every other person has one.
+        most: Number of rows that a person may have.
+    """
 
     def __init__(self, domain: Domain, rows: Sequence[Row], owned: int = 0, most: int = 1) -> None:
         self.domain, self._owned, self._most = domain, owned, most
@@ -71,7 +79,7 @@ class InventedTable:
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Two tables that are neighbours under `unit`. title: who the person is in whom they differ, in words."""
+    """Two tables that are neighbours under `unit`. `title` describes the person in whom they differ."""
 
     title: str
     unit: Unit
@@ -83,8 +91,19 @@ class Neighbours:
 
     @classmethod
     def of(cls, title: str, domain: Domain, unit: Unit, others: Sequence[Row], before: Sequence[Row], after: Sequence[Row]) -> Neighbours:
-        """others: the rows of everybody else. before, after: what the person owns in either table; add-remove: nothing in one of them.
-        ValueError for tables that are not neighbours under the unit."""
+        """Return two neighbouring tables.
+
+        Args:
+            title: Description of the person.
+            domain: The domain.
+            unit: The unit of privacy.
+            others: Rows of all other people.
+            before: The person's rows in the first table.
+            after: The person's rows in the second table. Under add-remove one of the two is empty.
+
+        Raises:
+            ValueError: The tables are not neighbours under the unit.
+        """
         fewest, most = sorted((len(before), len(after)))
         if most > unit.max_rows_per_person or (fewest > 0) != (unit.relation == REPLACE):
             raise ValueError("these tables are not neighbours under this unit")
@@ -94,7 +113,9 @@ class Neighbours:
 
 
 def worst_cases(domain: Domain, unit: Unit) -> tuple[Neighbours, ...]:
-    """Pairs for a mechanism over any domain. The person owns as many rows as they may, all alike: the most that one person can change."""
+    """Return pairs of tables for a mechanism over any domain. The person owns as many equal rows as allowed: the most one person can
+    change.
+    """
     first, last = (0,) * len(domain), tuple(attribute.size - 1 for attribute in domain)
     mine, elsewhere = [last] * unit.max_rows_per_person, [first] * unit.max_rows_per_person
     before = elsewhere if unit.relation == REPLACE else []

@@ -18,16 +18,16 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 
 LONE_MU, LONE_DELTA = 0.25, 0.3
-"""Where a value of one person shows as such, if it shows more often than it may: hardly anything else does."""
+"""mu and delta at which the value of a single person is visible if it is released more often than allowed; it hardly shows otherwise."""
 
 
 def _fewer_rows(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
-    """Somebody who is replaced may own fewer rows than before."""
+    """Return a replaced person's rows, fewer afterwards than before."""
     return ((OLD,) if unit.relation == REPLACE else ()), (OLD,) * unit.max_rows_per_person
 
 
 def _offered_marginal(_: PrivacyKernel, neighbours: Neighbours) -> Question:
-    """Two of three marginals: one that the person brings further from its answer, and one closer; equally far half way."""
+    """Ask for two of three marginals: the person brings one further from its answer and one closer; half way both are equally far."""
     answers = {("b",): np.array([FAR, -FAR]), ("a", "b"): np.array([[-FAR, FAR], [0.0, 0.0]]), ("a",): np.zeros(2)}
     halfway = {r: sum(float(np.abs(table.count(r) - answers[r]).sum()) for table in neighbours.tables) / 2 for r in answers}
     return {"offered": Offered(answers, dict.fromkeys(answers, 1.0), halfway), "eps": EPS, "among": np.array([True, True, False])}
@@ -43,18 +43,18 @@ def _errors(kernel: PrivacyKernel, _: Neighbours) -> Question:
 
 
 def _range(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    """Too many people are in one cell and too few in the other: that cell is the largest range, and the person can be in it or not."""
+    """Ask for the largest range, where one cell has too many people and the other too few: that cell, in which the person can be or not."""
     return {"answers": {("b",): np.array([FAR / 2, -FAR])}, "columns": ("b",), "sigma": kernel.unit.query_l1 / MU}
 
 
 def _ranked_error(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
-    """The larger of two errors, both of which the person moves."""
+    """Ask for the larger of two errors, both of which the person moves."""
     answers = _errors(kernel, neighbours)["answers"]
     return {"answers": answers, "rank": len(answers), "sigma": kernel.unit.marginal_l1 / MU}
 
 
 def _sum(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    """The person leaves the cell with the smallest weight, or comes to the one with the largest."""
+    """Ask for a sum where the person leaves the cell with the smallest weight, or comes to the cell with the largest."""
     low, high = -0.5, 1.0
     return {"clique": ("b",), "weights": np.array([low, high]), "low": low, "high": high, "sigma": kernel.unit.sum_l2(low, high) / MU}
 
@@ -62,7 +62,7 @@ def _sum(kernel: PrivacyKernel, _: Neighbours) -> Question:
 _LARGEST, _PAIR = Attribute.integer("b", 0, 1), ("a", "b")
 """Cells of a column in which the person has the largest number of all; a marginal."""
 _GUESS = Predictor("b", Additive(np.array([0, 1], dtype=np.int64), {}), Largest(np.arange(2)))
-"""Right about the person's rows and about no one else's in `OLD`."""
+"""A predictor that is right about the person's rows and about no other row in `OLD`."""
 
 CASES = (
     Case("measure_marginals", _marginals),
@@ -95,4 +95,4 @@ CASES = (
     ),
     *(case for wing in registered("audits") for case in wing.CASES),
 )
-"""At least one for each operation that is charged."""
+"""At least one case for each charged operation."""

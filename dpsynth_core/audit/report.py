@@ -1,4 +1,4 @@
-"""Whole audits and their results, as lines for the command line: claims, findings, and the smallest violation that would have shown."""
+"""Whole audits and their results as lines for the command line: claims, findings, and the smallest violation that would have shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.privacy.view import Noise
 
 MOST_SECONDS = 3600.0
-"""A mechanism's audit that would take longer is refused."""
+"""Longest duration of a mechanism's audit; longer ones are refused."""
 FEWEST_DRAWS, MOST_DRAWS = 40, 1_000_000
 
 CANNOT = (
@@ -27,7 +27,13 @@ CANNOT = (
 
 @dataclass(frozen=True)
 class Audited:
-    """The findings on one pair of tables. subject: the operation or pair, in words. level: false-alarm rate of each drawn finding."""
+    """The findings on one pair of tables.
+
+    Attributes:
+        subject: The operation or pair, in words.
+        findings: The findings.
+        level: False-alarm rate of each drawn finding.
+    """
 
     subject: str
     findings: tuple[Finding, ...]
@@ -67,7 +73,17 @@ def of_operations(noise: Noise, draws: int) -> Iterator[Audited]:
 
 
 def of_mechanism(configuration: mechanisms.Configuration, noise: Noise, draws: int, on_part: Callable[[float], None]) -> Iterator[Audited]:
-    """A mechanism on every pair of `worst_cases`. on_part: called with the share that is done. CapacityError if it would take too long."""
+    """Audit a mechanism on every pair of `worst_cases`.
+
+    Args:
+        configuration: The mechanism.
+        noise: The source of noise.
+        draws: Number of runs on each table.
+        on_part: Called with the share of the work that is done.
+
+    Raises:
+        CapacityError: The audit would take too long.
+    """
     pairs = worst_cases(configuration.plan.domain, configuration.plan.unit)
     level = FALSE_ALARM / (len(configuration.claims) * len(pairs))
     losses = Losses(pairs[0])

@@ -13,25 +13,25 @@ from numpy.typing import NDArray
 Micros = NDArray[np.int64]
 
 NO_TIME = np.int64(np.iinfo(np.int64).min)
-"""Where there is no time."""
+"""Value in place of a missing time."""
 DAY_MICROS = 86_400_000_000
 FROM_1960, FROM_1582 = -3653, -141428
-"""The first day of Stata and SAS, and of SPSS, in days since 1970-01-01."""
+"""First day of Stata and SAS, and of SPSS, in days since 1970-01-01."""
 
 
 def holds_times(kind: pa.DataType) -> bool:
-    """Whether the values of this type are timestamps, times of day or durations."""
+    """Return whether the values of this type are timestamps, times of day or durations."""
     return pa.types.is_timestamp(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind)
 
 
 def array(values: Micros, kind: pa.DataType, absent: NDArray[np.bool_]) -> pa.Array:
-    """An array of one of these types from microseconds."""
+    """Return an array of one of these types from microseconds."""
     counts = pa.array(values if kind.unit == "us" else values // 1000, pa.int64(), mask=absent)
     return (counts.cast(pa.int32()) if kind.bit_width == 32 else counts).cast(kind)
 
 
 def micros(values: pa.Array) -> Micros:
-    """Microseconds of an array with a type of time; `NO_TIME` where it is null."""
+    """Return the microseconds of an array with a type of time; `NO_TIME` where it is null."""
     if pa.types.is_timestamp(values.type):
         values = pc.local_timestamp(values) if values.type.tz else values
         target = pa.timestamp("us")
@@ -44,7 +44,7 @@ def micros(values: pa.Array) -> Micros:
 
 
 def readable(values: pa.Array) -> pa.Array:
-    """Timestamps, times and durations as text: hours, minutes, seconds and what there is of a fraction, behind the date if there is one."""
+    """Return timestamps, times and durations as text: the date, if any, then hours, minutes, seconds and a fraction, if any."""
     counts = micros(values)
     if pa.types.is_timestamp(values.type):
         return pc.replace_substring_regex(values.cast(pa.string()), r"\.0+$", "")
@@ -52,7 +52,7 @@ def readable(values: pa.Array) -> pa.Array:
 
 
 def clock_text(micros: int) -> str:
-    """Hours, minutes, seconds, and milliseconds or microseconds if there are any."""
+    """Return hours, minutes, seconds, and milliseconds or microseconds if any."""
     seconds, fraction = divmod(abs(micros), 1_000_000)
     rest = f".{fraction:06d}".rstrip("0") if fraction else ""
     if len(rest) > len(".123"):

@@ -12,15 +12,15 @@ from pathlib import Path
 import dpsynth_core
 
 KINDS = (".py", ".html", ".css", ".js", ".json", ".txt")
-"""Endings of the package's own files; others are of editors and of Python."""
+"""Endings of the package's own files; editors and Python make others."""
 
 BESIDE = ("charts", "cli", "interface", "studio", "web")
-"""Rooms that show what others make, and what a wheel has of the app (`places`)."""
+"""Rooms that present results of other rooms, and the wheel's copy of the app (`places`)."""
 
 
 @cache
 def identity() -> str:
-    """For example 0.1.0+3f2a9c01. Equal sources have the same identity, wherever they are installed."""
+    """Return, for example, 0.1.0+3f2a9c01. Equal sources have the same identity, wherever they are installed."""
     package, digest = Path(dpsynth_core.__file__).parent, sha256()
     for path in sorted(package.rglob("*"), key=lambda path: path.relative_to(package).as_posix()):
         if path.suffix in KINDS and path.relative_to(package).parts[0] not in BESIDE:

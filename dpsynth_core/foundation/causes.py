@@ -1,6 +1,6 @@
-"""What stopped the program and is no mistake of it: a package that is missing, or memory; said with field and remedy, as of input.
+"""Failures that are not mistakes of the program: a missing package, or memory. They get field and remedy, as errors of input do.
 
-The text of an exception may quote a record; what is said here never comes from there.
+The text of an exception may quote a record; these messages never contain it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ EXTRAS = {
     "models": ("sklearn",),
     "oracles": ("ortools",),
 }
-"""What is installed only where it is asked for, by its name when it is imported."""
+"""Optional packages of each extra, by their import names."""
 
 
 def cause_of(error: BaseException) -> InputError | None:
-    """None where it is a mistake of the program, as far as its kind tells."""
+    """Return the failure's message, or None if its type suggests a mistake of the program."""
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return CapacityError("memory", "it is used up", "end other programs, ask for fewer or smaller tables, or use a larger machine")
     if not isinstance(error, ImportError):
@@ -38,14 +38,14 @@ def cause_of(error: BaseException) -> InputError | None:
 
 
 def command(package: str) -> str:
-    """What installs a package that this program imports."""
+    """Return the command that installs a package that this program imports."""
     extra = next((name for name, packages in EXTRAS.items() if package in packages), "")
     return f'pip install "dpsynth-studio[{extra}]"' if extra else "pip install dpsynth-studio"
 
 
 @contextmanager
 def explained_imports() -> Iterator[None]:
-    """A package that is missing as an InputError that says how to install it."""
+    """Turn the error of a missing package into an InputError that says how to install it."""
     try:
         yield
     except ImportError as error:

@@ -33,21 +33,25 @@ from dpsynth_core.foundation.confinement import TOO_MUCH, Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
 
 NEXT: Final = object()
-"""What a generator yields that wants the next message of `Work.send`."""
+"""A generator yields this to receive the next message of `Work.send`."""
 MAX_JSON = 64 << 20
-"""Bytes of a JSON value that is taken from a worker: as objects it takes about thirty times as many."""
+"""Largest JSON value accepted from a worker, in bytes; as objects it takes about thirty times as much memory."""
 
 _JSON, _BYTES, _RAISED, _FAILED, _DONE = b"jbrfd"
 _HEAD, _CODE = struct.Struct(">BQ"), struct.Struct(">i")
 _LAST_WORDS = 10.0
-"""Seconds for a keeper to say how its worker ended."""
+"""Seconds for a keeper to report how its worker ended."""
 _PROGRAM = f"import sys; from {__name__} import main; main(int(sys.argv[1]))"
 _ERRORS = {kind.__name__: kind for kind in (OracleError, CapacityError, InputError)}
 
 
 class Ended(Exception):
-    """Work ended without the answer that was waited for. problem: how, as a clause that follows its name, such as "takes more than 1,024 MB
-    of memory"; it quotes nothing. beyond: whether it went beyond its limits."""
+    """Work that ended without the expected answer.
+
+    Attributes:
+        problem: How it ended, as a clause after its name, such as "takes more than 1,024 MB of memory"; it quotes nothing.
+        beyond: Whether it exceeded its limits.
+    """
 
     def __init__(self, problem: str, beyond: bool = False) -> None:
         super().__init__(problem)
@@ -57,10 +61,17 @@ class Ended(Exception):
 class Work(Iterator[Any]):
     """The answers of one piece of work. Leaving the `with` block kills its process.
 
-    function: "module:function". arguments: JSON values or bytes. limits: of its process, and of each one that it starts; None for none.
-    files: all that it may read beside programs, without a network; None for all that this program may. patience: seconds by the clock for
-    each answer. load: modules that the work takes beside that of the function, which are loaded once for all work. Raises the InputErrors
-    of the work as they are, InputError where no process can be started or a package is missing, and otherwise `Ended`.
+    Args:
+        function: "module:function".
+        *arguments: JSON values or bytes.
+        limits: Limits of its process, and of each process that it starts; None for no limits.
+        files: All files that it may read beside programs, without a network; None for all that this program may read.
+        patience: Wall seconds for each answer.
+        load: Further modules of the work, which are loaded once for all work.
+
+    Raises:
+        InputError: As the work raises it, or if no process can be started or a package is missing.
+        Ended: The work ended without an answer.
     """
 
     def __init__(
@@ -118,16 +129,16 @@ class Work(Iterator[Any]):
         return value
 
     def send(self, message: Any) -> None:
-        """A message for a generator that yields `NEXT`. Where the work has ended, the next answer says so."""
+        """Send a message to a generator that yields `NEXT`. If the work has ended, the next answer reports it."""
         with suppress(OSError):
             _write(self._socket, message)
 
     def fileno(self) -> int:
-        """For waiting until an answer begins or the work ends."""
+        """Return a descriptor for waiting until an answer begins or the work ends."""
         return self._socket.fileno()
 
     def kill(self) -> None:
-        """The same as `close`, but returns when the process is gone."""
+        """Close the work and wait until its process is gone."""
         with suppress(OSError):
             self._status.shutdown(socket.SHUT_WR)
             self._status.recv(_CODE.size)
@@ -149,20 +160,20 @@ class Work(Iterator[Any]):
 def answer(
     function: str, *arguments: Any, limits: Limits | None = None, files: Sequence[str] | None = None, patience: float | None = None
 ) -> Any:
-    """The only answer of work that has one. Raises as `Work`."""
+    """Return the only answer of work that has one. Raises as `Work`."""
     with Work(function, *arguments, limits=limits, files=files, patience=patience) as work:
         (value,) = work
         return value
 
 
 def prepare(*modules: str) -> None:
-    """Start what the work of a module takes, and wait for nothing."""
+    """Start loading the modules of later work without waiting."""
     with suppress(InputError):  # the work itself will say so
         Work(":", load=modules, files=()).close()
 
 
 class _Starter:
-    """The process that forks for each work, from the first one on. It ends with this program. whole: see `confinement.environment`."""
+    """The process that forks for each work, from the first one on. It ends with this program. `whole`: see `confinement.environment`."""
 
     def __init__(self, whole: bool = True) -> None:
         self._whole = whole
@@ -208,7 +219,7 @@ class _Starter:
 
 
 _STARTER, _SHUT_IN = _Starter(), _Starter(whole=False)
-"""For work that may read what this program may, also credentials in its environment, and for work that is given files."""
+"""Starters for work that may read everything this program may, including credentials in its environment, and for work with given files."""
 
 
 def _write(to: socket.socket, message: Any, kind: int = _JSON) -> None:
@@ -218,7 +229,16 @@ def _write(to: socket.socket, message: Any, kind: int = _JSON) -> None:
 
 
 def _read(source: socket.socket, most: int | None = None) -> tuple[int, bytes]:
-    """Kind and content of a message. most: of bytes, `MAX_JSON` for anything else. Raises EOFError at the end, and Ended beyond that."""
+    """Return kind and content of a message.
+
+    Args:
+        source: The socket.
+        most: Largest number of bytes; `MAX_JSON` by default.
+
+    Raises:
+        EOFError: The stream ended.
+        Ended: The message is larger.
+    """
     kind, size = _HEAD.unpack(_exactly(source, _HEAD.size))
     if most is not None and size > (most if kind == _BYTES else MAX_JSON):
         raise Ended("gives an answer that is too large", beyond=True)
@@ -236,7 +256,7 @@ def _exactly(source: socket.socket, size: int) -> bytes:
 
 
 def main(descriptor: int) -> None:
-    """The starter. descriptor: of a socket that brings the two of each work. Returns when it is closed."""
+    """Run the starter. `descriptor` is a socket that delivers the two sockets of each work. Returns when it is closed."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a keeper says all there is to say
     with socket.socket(fileno=descriptor) as control:
         while True:
@@ -258,7 +278,7 @@ def main(descriptor: int) -> None:
 
 
 def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]) -> int:
-    """The keeper: lets a worker work until it ends or its answer is no longer waited for, and says how it ended."""
+    """Run a keeper: let a worker work until it ends or its answer is no longer awaited, and report how it ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     sandbox.adopt_orphans()
     lives, life = os.pipe()
@@ -281,7 +301,7 @@ def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]
 
 
 def _end_children() -> None:
-    """What the worker left behind, and what that left behind."""
+    """End all processes that the worker, and their descendants, left behind."""
     with suppress(OSError):  # there are none, or the system does not list them
         while children := Path("/proc/thread-self/children").read_text().split():
             for child in map(int, children):
@@ -290,7 +310,7 @@ def _end_children() -> None:
 
 
 def _work(answers: socket.socket, function: Callable[..., Generator[Any, Any, None]], count: int, limits: dict[str, int] | None) -> int:
-    """The worker. Returns its exit code."""
+    """Run the worker. Returns its exit code."""
     try:
         files, *arguments = [_message(answers) for _ in range(1 + count)]
         if limits is not None:
@@ -321,7 +341,7 @@ def _message(answers: socket.socket) -> Any:
 
 
 def _say(answers: socket.socket, error: Exception) -> None:
-    """An error of ours as it is, another one as its kind, because its text may quote what the work is about."""
+    """Send an error of ours as it is, and only the type of any other error, whose text may quote the work's content."""
     ours = error if isinstance(error, InputError) else cause_of(error)
     if ours is None:
         _write(answers, type(error).__name__, _FAILED)

@@ -15,18 +15,23 @@ import dpsynth_core
 from dpsynth_core.foundation.threads import ONE_THREAD
 
 TOO_MUCH = 75
-"""Exit code of a process that gave up for lack of memory; Python ends with 1 where a program fails."""
+"""Exit code of a process that gave up for lack of memory; Python ends with 1 when a program fails."""
 
 _ONE_THREAD = {**ONE_THREAD, "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-"""Every further thread reserves address space, which is what is limited."""
+"""Settings for one thread: every further thread reserves address space, which is limited."""
 _HARMLESS = {"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TZDIR", "TMPDIR", "LD_LIBRARY_PATH", "DPSYNTH_RUN_HOURS"}
 _HARMLESS_KINDS = ("PYTHON", "LC_", "OMP_", "OPENBLAS_", "MKL_")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """megabytes: of memory. seconds: of work of one processor. Both hold for the process, and for each one that it has search for records:
-    as many as there are processors that it may use."""
+    """Limits of a process, and of each process that it lets search for records, one per usable processor.
+
+    Attributes:
+        megabytes: Memory.
+        seconds: Processor time.
+        processors: Number of processors.
+    """
 
     megabytes: int = 1024
     seconds: int = 30
@@ -37,14 +42,14 @@ class Limits:
         return f"{self.megabytes:,} MB of memory or {self.seconds:,} seconds of work"
 
     def exceeded(self, code: int) -> str:
-        """Which of them a process went beyond that ended with this code, as `subprocess` has it; "" if none."""
+        """Return which limit a process exceeded that ended with this `subprocess` exit code, or ""."""
         if code == -signal.SIGXCPU:
             return f"takes more than {self.seconds:,} seconds of work"
         return f"takes more than {self.megabytes:,} MB of memory" if code == TOO_MUCH else ""
 
 
 def fate(code: int) -> str:
-    """How a process ended, if not by its limits, with this code as `subprocess` has it."""
+    """Return how a process ended, other than by its limits, from its `subprocess` exit code."""
     if code >= 0:
         return f"failed with exit code {code}"
     system = ", as the system does where memory is used up" if code == -signal.SIGKILL else ""
@@ -52,7 +57,11 @@ def fate(code: int) -> str:
 
 
 def environment(whole: bool = True) -> dict[str, str]:
-    """Of such a process: a fresh Python finds this package, and works with one thread. whole: with what may be a secret."""
+    """Return the environment of such a process: a fresh Python finds this package, and works with one thread.
+
+    Args:
+        whole: Whether to include variables that may hold secrets.
+    """
     package = str(Path(dpsynth_core.__file__).parents[1])
     further = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     path = os.pathsep.join([package, *filter(os.path.isabs, further)])  # any other one would be where this program works
@@ -61,7 +70,7 @@ def environment(whole: bool = True) -> dict[str, str]:
 
 
 def limit(limits: Limits) -> None:
-    """Keep this process to the limits from here on, for good."""
+    """Limit this process for good."""
     limit_seconds(limits.seconds)
     if hasattr(os, "sched_setaffinity"):
         there = sorted(os.sched_getaffinity(0))
@@ -75,7 +84,7 @@ def limit(limits: Limits) -> None:
 
 
 def limit_seconds(seconds: float) -> None:
-    """So much more processor time for this process, from here on: it ends where it needs more. Can be called again."""
+    """Allow this process `seconds` more of processor time, after which it ends. Can be called again."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     most = math.ceil(used.ru_utime + used.ru_stime + seconds)
@@ -84,8 +93,10 @@ def limit_seconds(seconds: float) -> None:
 
 
 def limit_data(megabytes: float) -> None:
-    """So much more memory to write to for this process, from here on, where the system keeps to such a limit. Can be called again. Address
-    space is not limited: of what libraries reserve, most is never used."""
+    """Allow this process `megabytes` more of writable memory, if the system keeps such a limit. Can be called again.
+
+    Address space is not limited, because libraries reserve mostly unused space.
+    """
     if (here := _statm()) is None:
         return
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
@@ -94,14 +105,16 @@ def limit_data(megabytes: float) -> None:
 
 
 def end_first() -> None:
-    """Where the memory of the machine is used up, the system shall rather end this process than others."""
+    """Make the system end this process before others when the machine's memory is used up."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
 
 
 def _statm() -> list[int] | None:
-    """Bytes of address space, of memory, ..., and sixth of data: what is reserved and not used does not count as memory. None where the
-    system does not say, and does not keep to such limits either."""
+    """Return bytes of address space, of memory, ..., and sixth of data, or None if the system does not report them and so keeps no limits.
+
+    Reserved and unused space does not count as memory.
+    """
     try:
         pages = Path("/proc/self/statm").read_text().split()
     except OSError:

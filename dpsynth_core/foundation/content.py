@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 PART_BYTES = 2**20
-"""That are held at a time."""
+"""Bytes in memory at a time."""
 
 Writer = Callable[[BinaryIO], None]
 """Writes a content into a stream, the same each time."""
@@ -21,7 +21,7 @@ Writer = Callable[[BinaryIO], None]
 
 @dataclass(frozen=True)
 class Digest:
-    """size: in bytes. sha256: in hexadecimal digits."""
+    """Size in bytes, and SHA-256 in hexadecimal digits."""
 
     size: int
     sha256: str
@@ -29,13 +29,13 @@ class Digest:
 
 @dataclass(frozen=True)
 class Content:
-    """open: a new stream at the beginning. Two contents with one hash are the same."""
+    """A content. `open` returns a new stream at its beginning. Contents with equal digests are equal."""
 
     digest: Digest
     open: Callable[[], BinaryIO] = field(compare=False)
 
     def read(self) -> bytes:
-        """All of it in memory: for what is known to be small."""
+        """Return the whole content in memory; for contents known to be small."""
         with self.open() as stream:
             return stream.read()
 
@@ -50,7 +50,7 @@ def stored(path: Path) -> Content:
 
 
 def digest_of(stream: BinaryIO) -> Digest:
-    """Of what is left of a stream."""
+    """Return the digest of the rest of a stream."""
     size, hashed = 0, sha256()
     while part := stream.read(PART_BYTES):
         size += len(part)
@@ -59,7 +59,7 @@ def digest_of(stream: BinaryIO) -> Digest:
 
 
 def digest_written(write: Writer) -> Digest:
-    """Of what a writer writes, which is kept nowhere."""
+    """Return the digest of a writer's output without keeping the output."""
     hashed = sha256()
     sink = Sink(hashed.update)
     write(sink)  # type: ignore[arg-type]  # a stream that can only be written to
@@ -67,7 +67,7 @@ def digest_written(write: Writer) -> Digest:
 
 
 class Sink(io.RawIOBase):
-    """A stream that can only be written to: `take` takes each part. size: of all so far, in bytes."""
+    """A write-only stream: `take` gets each part. `size` counts all bytes so far."""
 
     def __init__(self, take: Callable[[Any], None]) -> None:
         self.size, self._take = 0, take
@@ -84,8 +84,14 @@ class Sink(io.RawIOBase):
 
 @contextmanager
 def written_aside(write: Writer, folder: Path) -> Iterator[Content]:
-    """What a writer writes, in a file without a name: no other process can open it, and it is gone when this process is, however it ends.
-    folder: on whose disk. One reader at a time."""
+    """Write a content into a file without a name, for one reader at a time.
+
+    No other process can open the file, and it disappears with this process, however that ends.
+
+    Args:
+        write: The writer.
+        folder: A folder on the disk to use.
+    """
     with tempfile.TemporaryFile(dir=folder) as file:
         write(file)
         file.flush()

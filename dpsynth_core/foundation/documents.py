@@ -1,5 +1,6 @@
-"""Reads what a user names: text documents (domains, workloads, specs), the JSON in them, and paths. Only regular files of a sane size,
-because a pipe or device may never end; and JSON without what no field of ours could hold.
+"""Reading of what users name: text documents (domains, workloads, specs), the JSON in them, and paths.
+
+Only regular files of a limited size are read, because a pipe or device may never end; and JSON without values that no field could hold.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from dpsynth_core.foundation.errors import InputError, shown
 
 MAX_BYTES = 100_000_000
 MAX_DIGITS = 40
-"""Of a whole number. The longest that any field takes has 19."""
+"""Largest number of digits of a whole number. The longest that any field takes has 19."""
 MAX_PATH = 4096
-"""Characters of a path, as most systems have it."""
+"""Largest number of characters of a path, as on most systems."""
 
 
 def read_document(path: Path, field: str) -> str:
-    """The text of a UTF-8 file of at most MAX_BYTES, for messages called `field`. Raises InputError."""
+    """Return the text of a UTF-8 file of at most MAX_BYTES. `field` names it in messages. Raises InputError."""
     check_path(str(path), field)
     try:
         if not path.is_file():
@@ -36,7 +37,7 @@ def read_document(path: Path, field: str) -> str:
 
 
 def decoded(content: bytes, field: str) -> str:
-    """The text of a UTF-8 file, for messages called `field`, with one kind of line end. Raises InputError."""
+    """Return the text of a UTF-8 file with one kind of line end. `field` names it in messages. Raises InputError."""
     try:
         return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
     except UnicodeDecodeError:
@@ -44,8 +45,11 @@ def decoded(content: bytes, field: str) -> str:
 
 
 def parse_json(text: str, field: str) -> Any:
-    """What a JSON text says, for messages called `field`. InputError for other texts, for an entry that is there twice, and for numbers
-    that no field takes: NaN, Infinity and those of very many digits."""
+    """Parse JSON. `field` names it in messages.
+
+    Raises:
+        InputError: The text is invalid JSON, repeats an entry, or holds a number that no field takes: NaN, Infinity, very many digits.
+    """
 
     def refuse(problem: str) -> NoReturn:
         raise InputError(field, problem, "use finite numbers")
@@ -77,7 +81,7 @@ def parse_json(text: str, field: str) -> Any:
 
 
 def check_path(path: str, field: str) -> None:
-    """InputError for a path that no system could open, which would be an error of another kind each time."""
+    """Raise InputError for a path that no system could open, which would otherwise raise various errors."""
     if "\0" in path:
         raise InputError(field, "the path contains a NUL character", "check the path")
     if len(path) > MAX_PATH:
@@ -92,21 +96,21 @@ def check_path(path: str, field: str) -> None:
 
 
 STORES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
-"""Object stores and file systems of clusters, as addresses of them begin."""
+"""Beginnings of addresses of object stores and cluster file systems."""
 
 
 def is_uri(path: str) -> bool:
-    """Whether it names something on another machine, such as s3://bucket/table.parquet."""
+    """Return whether the path names a place on another machine, such as s3://bucket/table.parquet."""
     return "://" in path and not path.startswith("file://")
 
 
 def base_name(path: str) -> str:
-    """The last part of a path or URI: all that is published of it."""
+    """Return the last part of a path or URI, which is all that is published."""
     return Path(path.partition("?")[0] if is_uri(path) else path).name
 
 
 def _check_uri(uri: str, field: str) -> None:
-    """InputError for one with credentials, whose text then is in no message."""
+    """Raise InputError for a URI with credentials, without quoting the URI."""
     place, _, options = uri.partition("?")
     authority = place.partition("://")[2].partition("/")[0]
     account = place.startswith(("abfs://", "abfss://")) and ":" not in authority  # container@account, without a password
@@ -119,9 +123,9 @@ def _check_uri(uri: str, field: str) -> None:
 _URI_OPTIONS = {"region", "endpoint_override", "scheme"}
 
 FORMULA = r"\A([=+\-@\t\r])"
-"""What a text begins with that a spreadsheet would run; an apostrophe before it stops that."""
+"""Beginnings of a text that a spreadsheet would run as a formula; an apostrophe in front prevents it."""
 
 
 def inert(text: str) -> str:
-    """The text for a cell of a spreadsheet."""
+    """Return the text, safe for a cell of a spreadsheet."""
     return re.sub(FORMULA, r"'\1", text)

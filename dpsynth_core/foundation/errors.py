@@ -15,12 +15,12 @@ Value = TypeVar("Value", bound=Hashable)
 
 
 LONGEST_PART = 400
-"""Characters of a field, problem or remedy. What people give can be of any length; an error stays one line that can be read."""
+"""Largest number of characters of a field, problem or remedy. Users' input can be of any length; an error stays one readable line."""
 LONGEST_VALUE = 60
 
 
 def shown(value: object) -> str:
-    """A value that somebody gave, for a message: in quotes or as its kind, with its beginning where it is long."""
+    """Return a user's value for a message: quoted or as its type, shortened if it is long."""
     if isinstance(value, list | tuple | set | frozenset | dict):  # hundreds of megabytes of it, perhaps
         return "a list" if isinstance(value, list | tuple) else "an object"
     if hasattr(value, "__len__") and not isinstance(value, str):  # the text of a table would quote its cells
@@ -34,12 +34,12 @@ def shown(value: object) -> str:
 
 
 def many(number: int) -> str:
-    """A count for a message, which may have thousands of digits."""
+    """Return a count for a message; the count may have thousands of digits."""
     return f"{number:,}" if number < 10**18 else "more than 10^18"
 
 
 def first_repeated(values: Iterable[Value]) -> Value | None:
-    """The first value that was there before; None where each is there once. In linear time: a list may have millions of entries."""
+    """Return the first value that occurs a second time, or None. Takes linear time, as lists may have millions of entries."""
     seen: set[Value] = set()
     for value in values:
         if value in seen:
@@ -49,10 +49,12 @@ def first_repeated(values: Iterable[Value]) -> Value | None:
 
 
 class InputError(ValueError):
-    """Something the curator gave us cannot be used.
+    """An input that cannot be used. Long parts are shortened.
 
-    field: what to look at, e.g. ``"column 'age'"`` or ``"budget.epsilon"``.
-    problem: one clause, no full stop.  remedy: one clause that says what to do. All are cut where they are too long to read.
+    Attributes:
+        field: What to look at, such as ``"column 'age'"`` or ``"budget.epsilon"``.
+        problem: One clause without a full stop.
+        remedy: One clause that says what to do.
     """
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:
@@ -72,9 +74,9 @@ class ChargedError(InputError):
 
 
 class OracleError(ChargedError):
-    """A search for records gave no answer that can be used: a process of it died or hung, or no record is possible.
+    """A search for records without a usable answer: a process died or hung, or no record is possible.
 
-    The input was not wrong, but like other InputErrors the message is shown unchanged. These searches use released values alone, so no
+    The input was not wrong, but the message is shown unchanged, as of other InputErrors. These searches use released values alone, so no
     failure depends on a record. Where the kernel calls an oracle on records, a failure is an answer ("no rule") and not an error.
     """
 

@@ -1,6 +1,6 @@
-"""What other packages offer by an entry point: found by name when it is asked for, and never loaded before.
+"""Objects that other packages offer by entry points, found by name on request and loaded no earlier.
 
-Whoever installs a package lets it run in this process. What that means for a promise of privacy is said where it is used.
+Installing a package lets it run in this process. The modules that use such objects state the consequence for privacy.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from importlib.metadata import EntryPoint, entry_points
 from dpsynth_core.foundation.errors import InputError, shown
 
 MECHANISMS = "dpsynth_studio.mechanisms"
-"""The group of entry points whose objects are mechanisms."""
+"""Group of entry points whose objects are mechanisms."""
 
 
 class Missing(InputError):
-    """What is asked for is of a package that is not here, cannot be loaded, or may not be."""
+    """A request for an object of a package that is not installed, cannot be loaded, or is not allowed."""
 
 
 def package_of(name: str) -> str:
-    """The package of "PACKAGE:NAME"; "" for what is part of this program."""
+    """Return the package of "PACKAGE:NAME", or "" for a part of this program."""
     return name.partition(":")[0] if ":" in name else ""
 
 
 def offered(group: str) -> dict[str, EntryPoint]:
-    """By "PACKAGE:NAME", what the packages that are installed offer. Loads nothing."""
+    """Return the entry points of installed packages by "PACKAGE:NAME". Loads nothing."""
     return {f"{point.dist.name}:{point.name}": point for point in entry_points(group=group) if point.dist is not None}
 
 
 def load(group: str, name: str) -> object:
-    """The object of this "PACKAGE:NAME". Raises Missing."""
+    """Return the object of a "PACKAGE:NAME". Raises Missing."""
     package = package_of(name)
     point = offered(group).get(name)
     if point is None:

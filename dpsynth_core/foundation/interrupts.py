@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 INTERRUPTED = 130
-"""Exit code of a process that ended because of a signal."""
+"""Exit code of a process that a signal ended."""
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -30,21 +30,21 @@ class Interrupted(KeyboardInterrupt):
 
 
 def handle() -> None:
-    """Install the handler. A signal that the parent process set to be ignored stays ignored, as `nohup` needs."""
+    """Install the handler. A signal that the parent process ignores stays ignored, as `nohup` needs."""
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _note)
 
 
 def defer() -> None:
-    """From now on, record a first signal until the next `check`. Call it before work that has to be ended in order."""
+    """Record a first signal until the next `check`, from now on. Call it before work that has to end in order."""
     global _deferred
     _deferred = True
 
 
 @contextmanager
 def deferring() -> Iterator[None]:
-    """`defer`, for a program that is not ours: Ctrl-C alone, while the body runs, and where this thread is the one that hears of it."""
+    """Defer Ctrl-C alone while the body runs, for a host program that is not ours, if this thread receives signals."""
     global _deferred, _requested
     if threading.current_thread() is not threading.main_thread() or _deferred:
         yield
@@ -59,7 +59,7 @@ def deferring() -> Iterator[None]:
 
 
 def check() -> None:
-    """Raises Interrupted if a signal was recorded."""
+    """Raise Interrupted if a signal was recorded."""
     if _requested:
         raise Interrupted
 
@@ -74,7 +74,7 @@ def _note(_number: int, _frame: FrameType | None) -> None:
 
 
 def _write(line: bytes) -> None:
-    """Not with `print`: the signal may have arrived while its buffer was half written."""
+    """Write a line without `print`, whose buffer may be half written when a signal arrives."""
     try:
         os.write(2, line)
     except OSError:  # stderr is closed

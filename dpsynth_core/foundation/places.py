@@ -1,4 +1,4 @@
-"""Where what lies around this package is: app.py, pages, assets. In a checkout beside it, in a wheel inside it, as `studio`."""
+"""Paths of the files around this package: app.py, pages, assets. A checkout has them beside the package, a wheel inside it, as `studio`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Files and directories that only their owner can read. Directories are created 0700 and files 0600, and every write of a whole file is
-atomic, so that a crash leaves either the old content or the new. A name is on the disk once its own folder was synced: POSIX promises no
-more, whatever some file systems do. This module knows nothing of what is inside the files.
+"""Files and directories that only their owner can read.
+
+Directories are created 0700 and files 0600. Every write of a whole file is atomic, so that a crash leaves either the old content or the
+new. A name is on the disk once its folder was synced: POSIX promises no more, even if some file systems do. This module does not know the
+content of the files.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ _PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
 
 
 def private_directory(path: Path) -> Path:
-    """As `lasting_directory`, each readable by its owner only."""
+    """Create a directory like `lasting_directory`, readable by its owner only."""
     return lasting_directory(path, 0o700)
 
 
@@ -48,14 +50,15 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_partial(folder: Path) -> None:
-    """What processes left in `folder` that were killed while they wrote a `private_file`. No other may write there meanwhile."""
+    """Delete files in `folder` from processes that were killed while writing a `private_file`. No other process may write there meanwhile.
+    """
     for path in folder.glob(".*.partial"):
         if _PARTIAL.fullmatch(path.name):
             path.unlink(missing_ok=True)
 
 
 def sync(path: Path) -> None:
-    """Wait until the content of a file is on the disk, or the names of what is in a directory."""
+    """Wait until a file's content, or the names in a directory, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -65,7 +68,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def made_once(path: Path) -> Iterator[Path]:
-    """An empty file beside `path`, mode 0600, to fill. It then becomes `path`, unless another process was first: its file stays."""
+    """Open an empty file beside `path`, mode 0600, to fill. It then becomes `path`, unless another process was first, whose file stays."""
     candidate = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
     candidate.touch(mode=0o600)
     try:
@@ -80,7 +83,7 @@ def made_once(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """While the body runs, others who ask for the same file wait, threads and processes. The lock ends with its process; the file stays."""
+    """Hold a lock on the file while the body runs; other threads and processes wait. The lock ends with its process; the file stays."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

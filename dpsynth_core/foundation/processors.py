@@ -1,4 +1,4 @@
-"""How many processors there are for us."""
+"""The number of usable processors."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 
 def available() -> int:
-    """Those that this process may use; all of the machine, where the system does not say."""
+    """Return the number of processors that this process may use; all of the machine's if the system does not say."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

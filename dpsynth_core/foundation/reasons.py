@@ -1,7 +1,7 @@
-"""Reasons that a person gives in writing: one rule for all of them, of what counts as a sentence.
+"""Reasons that people give in writing, and one rule for what counts as a sentence.
 
-A reason is published or kept for auditors, and what it is asked for gives people away or lets something go on that should not. One letter
-typed to get past the question is none.
+A reason is published or kept for auditors. It is asked for before an act that reveals facts about people, or that continues against a
+warning, so one typed letter does not suffice.
 """
 
 from __future__ import annotations
@@ -13,18 +13,20 @@ from dpsynth_core.foundation.errors import InputError
 
 FEWEST_WORDS = 3
 MAX_REASON = 10_000
-"""Characters of one that is published."""
+"""Largest number of characters of a published reason."""
 _WORD = re.compile(r"\w+")
 
 
 def is_reason(text: object) -> bool:
-    """Whether a text has at least three different words. A word has two different letters or digits at least; of a script that writes
-    no spaces (wide characters), every character counts as one."""
+    """Return whether a text has at least three different words.
+
+    A word has at least two different letters or digits; in a script without spaces (wide characters), every character counts as a word.
+    """
     return isinstance(text, str) and len(_words(text)) >= FEWEST_WORDS
 
 
 def check_reason(field: str, text: object, what: str) -> None:
-    """Raises InputError for a text that is no reason. what: what has to be explained, as in "write why ..."."""
+    """Raise InputError for a text that does not qualify as a reason. `what` has to be explained, as in "write why ..."."""
     if not is_reason(text):
         problem = "it is too short for a reason" if str(text).strip() else "there is no reason"
         raise InputError(field, problem, f"write {what}, in a sentence: at least {FEWEST_WORDS} different words")
@@ -33,8 +35,9 @@ def check_reason(field: str, text: object, what: str) -> None:
 
 
 def is_one_paragraph(text: object) -> bool:
-    """Whether a text can stand in a published document: not long, one paragraph, and no character that is not seen, among them those that
-    turn the direction of what follows."""
+    """Return whether a text can stand in a published document: not long, one paragraph, without invisible characters such as bidirectional
+    marks.
+    """
     return isinstance(text, str) and len(text) <= MAX_REASON and text.isprintable()
 
 

@@ -1,7 +1,7 @@
-"""No file but those that are named, and no network, for this process and all that it starts: Landlock and seccomp of the Linux kernel.
+"""Confinement of this process and its descendants to named files, without a network: Landlock and seccomp of the Linux kernel.
 
-What a kernel lacks is left out, and `lacking` says so: processes have limits all the same. What it has and refuses is an error. The
-numbers are those of the kernel's own headers (linux/landlock.h, linux/seccomp.h, asm/unistd.h).
+Protections that a kernel lacks are left out, and `lacking` names them; processes still have limits. A kernel that has a protection and
+refuses it is an error. The numbers are those of the kernel's own headers (linux/landlock.h, linux/seccomp.h, asm/unistd.h).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CREATE, _ADD, _RESTRICT = 444, 445, 446
 """System calls of Landlock, on all processors."""
 _EXECUTE, _WRITE, _READ, _LIST, _TRUNCATE, _DEVICE = (1 << place for place in (0, 1, 2, 3, 14, 15))
 _RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
-"""From a version of Landlock on, how many rights to files it knows; the first ones, as bits."""
+"""Number of rights to files that each version of Landlock introduces; they are the first bits."""
 _OF_FILES = _EXECUTE | _WRITE | _READ | _TRUNCATE | _DEVICE
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime")
 """Libraries and time zones."""
@@ -40,26 +40,33 @@ _REFUSED = {
     **{"setpriority": (141, 140), "shmget": (29, 194), "mq_open": (240, 180)},
     **{"add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219)},
 }
-"""Calls that open a network, reach into other processes or change what Landlock does not guard, by their numbers on x86_64 and aarch64.
-The older ways to set a time are not there on aarch64."""
+"""Calls that open a network, reach into other processes or change what Landlock does not guard, by their numbers on x86_64 and aarch64. The
+older ways to set a time do not exist on aarch64.
+"""
 _GUARDED = {"socketpair": ((53, 199), 24, 0xF, 1), "prlimit64": ((302, 261), 16, 0xFFFFFFFF, 0)}
-"""Calls that are allowed where an argument, at this place and of it these bits, has this value: a pair of any other type than a stream
-could still send to a name; limits are one's own (0) alone."""
+"""Calls that are allowed if an argument, at this place and masked with these bits, has this value: a pair of sockets other than streams
+could still send to a name; limits are one's own (0) alone.
+"""
 _NO_EMPTYING = {"open": ((2, 0xFFFFFFFF), 24, os.O_TRUNC, 0), "openat": ((257, 56), 32, os.O_TRUNC, 0)}
 _OTHERWISE = {"creat": (85, 437), "openat2": (437, 437)}
-"""Before Landlock 3, also a file that is open for reading alone could be emptied as it is opened. There is one such call on aarch64."""
+"""Before Landlock 3, opening could empty a file that is open for reading alone. aarch64 has one such call."""
 _PROCESSORS = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-"""Place in the pairs above, and the kernel's name."""
+"""Index into the pairs above, and the kernel's name of the processor."""
 _LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
 _ALLOW, _KILL, _NOT_PERMITTED = 0x7FFF0000, 0x80000000, 0x00050001
 _NUMBER, _PROCESSOR = 0, 4
-"""Where in what a filter sees: the call and the processor. The lower half of the first argument is at 16, of the next at 24."""
+"""Offsets of the call and the processor in a filter's input. The lower half of the first argument is at 16, of the next at 24."""
 _SECCOMP, _SUBREAPER, _NO_NEW_PRIVILEGES, _FILTER = 22, 36, 38, 2
 
 
 def close(files: Sequence[str]) -> None:
-    """From here on, for good: programs and libraries can be read, the named files and folders too, and nothing can be written. No socket
-    can be opened but a pair, and no other process be looked into or, with Landlock 6, signalled. InputError where the kernel refuses."""
+    """Confine this process for good: it can read programs, libraries and the named files and folders, and write nothing.
+
+    It can open no socket but a pair, and look into no other process or, with Landlock 6, signal one.
+
+    Raises:
+        InputError: The kernel refuses.
+    """
     if sys.platform == "linux":
         _done(_libc().prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
         _close_files(files)
@@ -67,14 +74,14 @@ def close(files: Sequence[str]) -> None:
 
 
 def lacking() -> str:
-    """A sentence on what this machine cannot shut; "" where nothing is left open."""
+    """Return a sentence on the protections that this machine lacks, or ""."""
     if version() and _known() is not None:
         return ""
     return "this system cannot shut the readers of files in (Landlock and seccomp of Linux): limits on memory and time are all there is"
 
 
 def adopt_orphans() -> None:
-    """Whatever this process's descendants leave behind becomes its own child, where the system knows that."""
+    """Make this process the parent of processes that its descendants leave behind, if the system supports it."""
     if sys.platform == "linux":
         _libc().prctl(_SUBREAPER, 1, 0, 0, 0)
 
@@ -87,7 +94,7 @@ def _done(result: int) -> int:
 
 @cache
 def version() -> int:
-    """Of the kernel's Landlock; 0 where there is none."""
+    """Return the version of the kernel's Landlock, or 0 without Landlock."""
     return max(0, _libc().syscall(_CREATE, None, 0, 1)) if sys.platform == "linux" else 0
 
 
@@ -109,7 +116,9 @@ def _close_files(files: Sequence[str]) -> None:
 
 
 def _programs() -> Iterator[tuple[str, int]]:
-    """What Python may load later. Beside a package that is not installed there may be anything, of which names alone are told."""
+    """Yield the paths that Python may load later. Folders beside a package that is not installed may hold anything, so only names are
+    allowed.
+    """
     package = Path(dpsynth_core.__file__).resolve().parent
     beside = str(package.parent) if package.parent.name not in ("site-packages", "dist-packages") else ""
     places = (*_SYSTEM, sys.prefix, sys.base_prefix, str(package), *sys.path)

@@ -1,7 +1,7 @@
-"""How many threads linear algebra has: one, unless the environment says otherwise.
+"""The number of threads of linear algebra: one, unless the environment sets another.
 
-Our products are many and small. Two threads of one product wait for each other in a loop, and where another process has one of their
-processors, each of them waits for as long as that one is taken. NumPy's library reads these names when it is loaded, and only then.
+Our products are many and small. Two threads of one product wait for each other in a loop, and if another process occupies one of their
+processors, each waits as long as it is occupied. NumPy's library reads these variables when it is loaded, and only then.
 """
 
 from __future__ import annotations
@@ -17,25 +17,27 @@ if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""What makes it one, in a process that is started with it."""
+"""Environment of a process with one thread."""
 
 
 def limit() -> None:
-    """One thread here and in processes started from here, where the environment states no number. To be called before NumPy is loaded."""
+    """Set one thread here and in processes started from here, unless the environment sets a number. Call it before NumPy is loaded."""
     for name, number in ONE_THREAD.items():
         os.environ.setdefault(name, number)
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One thread whatever the environment says, for libraries that are loaded already: where a sum must be rounded as it was before."""
+    """Use one thread regardless of the environment, for loaded libraries, where a sum must be rounded as it was before."""
     with _libraries(len(sys.modules)).limit(limits=1):
         yield
 
 
 @lru_cache(maxsize=1)
 def _libraries(_modules: int) -> ThreadpoolController:
-    """The libraries that have threads: finding them takes longer than most products do, and no library comes without a further module."""
+    """Return the libraries that have threads, cached: finding them takes longer than most products, and new libraries come with new
+    modules.
+    """
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

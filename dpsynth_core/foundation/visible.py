@@ -1,5 +1,4 @@
-"""Hostile text without what nobody sees (line breaks, control characters, marks that turn the direction of what follows) and without
-what has a meaning in Markdown."""
+"""Hostile text without invisible characters (line breaks, control characters, bidirectional marks) and without Markdown."""
 
 from __future__ import annotations
 
@@ -12,22 +11,22 @@ _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, or its beginning with a mark that it goes on, in so many characters."""
+    """Return the text, or its beginning with an ellipsis, in at most `most` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def listed(texts: Sequence[str], most: int) -> str:
-    """The first texts, and how many more there are."""
+    """Return the first texts, and how many more there are."""
     return ", ".join(texts[:most]) + (f" and {len(texts) - most:,} more" if len(texts) > most else "")
 
 
 def visible(text: str) -> str:
-    """The text with a space for every character that is not seen, or that no standard knows."""
+    """Return the text with a space for every invisible or unassigned character."""
     if text.isprintable():  # quick, and nothing of it is in any of these categories
         return text
     return "".join(" " if unicodedata.category(character) in _INVISIBLE else character for character in text)
 
 
 def escaped(text: str) -> str:
-    """The text with a backslash before every character that may mean something in Markdown."""
+    """Return the text with a backslash before every character that may mean something in Markdown."""
     return _MARKS.sub(r"\\\1", text)

@@ -1,7 +1,7 @@
 """Wings: packages that add operations and mechanisms to the core, which does not import them otherwise.
 
-A wing has three modules: `operations` (of the kernel), `offers` (mechanisms by purpose) and `audits` (of its operations). Which wings there
-are is a constant of the source, so that nothing that runs can register another.
+A wing has three modules: `operations` (of the kernel), `offers` (mechanisms by purpose) and `audits` (of its operations). The list of wings
+is a constant of the source, so that a running program cannot register another.
 """
 
 from __future__ import annotations
@@ -13,5 +13,5 @@ WINGS = ("dpsynth_core.research",)
 
 
 def registered(part: str) -> tuple[ModuleType, ...]:
-    """One of the three modules of every wing."""
+    """Return one of the three modules of every wing."""
     return tuple(import_module(f"{wing}.{part}") for wing in WINGS)

@@ -55,7 +55,7 @@ def combine(function: Callable[..., T], *arguments: Zoned[Any]) -> Zoned[T]:
 
 
 def publishable(zoned: Zoned[T], what: str) -> T:
-    """The bare value, if it may be published. Raises ZoneError for curator-only values; `what` names it in the error."""
+    """Return the bare value if it may be published. Raises ZoneError for curator-only values; `what` names it in the error."""
     if zoned.zone is Zone.CURATOR:
         raise ZoneError(f"{what} is curator-only and cannot be part of a release")
     return zoned.value

@@ -1,13 +1,13 @@
-"""Accountants: what operations cost, and how costs add up to (epsilon, delta). There are two. What that means is in `meaning`.
+"""Accountants: the costs of operations, and the conversion of their sum to (epsilon, delta). `meaning` says what a guarantee means.
 
-The currency of both is rho. Gaussian noise of sigma on answers of L2 sensitivity l2 costs l2^2 / (2 sigma^2), and costs add up, chosen
-adaptively as long as their sum stays within a bound fixed beforehand (Proposition 17).
+The currency of both accountants is rho. Gaussian noise of sigma on answers of L2 sensitivity l2 costs l2^2 / (2 sigma^2), and costs add up,
+chosen adaptively as long as their sum stays within a bound fixed beforehand (Proposition 17).
 
-`ZCDP`: rho-zCDP. Its conversion to (epsilon, delta) has to hold for everything that satisfies zCDP, and so is loose for Gaussian noise.
-`GDP`: mu-GDP with mu^2 = 2 rho (Dong, Roth and Su 2022), whose conversion is exact for Gaussian noise: at epsilon 1 and delta 1e-9 rho is
-larger by a factor of 1.106. Everything else costs pi/2 times as much as under zCDP (Proposition 6), and a 1024th of delta is set aside
-because noise is in whole numbers (Proposition 8). It is for mechanisms that spend nearly all on Gaussian noise. Where it does not cover a
-budget, zCDP is in force. Runs of both add up under zCDP, within delta and not 2 delta (Proposition 18).
+`ZCDP`: rho-zCDP. Its conversion to (epsilon, delta) holds for everything that satisfies zCDP, and so is loose for Gaussian noise. `GDP`:
+mu-GDP with mu^2 = 2 rho (Dong, Roth and Su 2022), whose conversion is exact for Gaussian noise: at epsilon 1 and delta 1e-9 rho is larger
+by a factor of 1.106. Every other operation costs pi/2 times as much as under zCDP (Proposition 6), and a 1024th of delta is reserved
+because noise is in whole numbers (Proposition 8). GDP suits mechanisms that spend nearly all of their budget on Gaussian noise. Where it
+does not cover a budget, zCDP is in force. Runs of both add up under zCDP, within delta and not 2 delta (Proposition 18).
 """
 
 from __future__ import annotations
@@ -23,15 +23,20 @@ from dpsynth_core.privacy import conversions, lattice
 from dpsynth_core.privacy.events import Event, Gaussian, delta_of
 
 RUNS = 2**10
-"""The largest number of runs that may be added up under GDP."""
+"""Largest number of runs that can be added up under GDP."""
 DISTANCE = RUNS * lattice.DISTANCE
-"""How far all noise of as many runs is from continuous noise, in total variation."""
+"""Total variation between all noise of RUNS runs and continuous noise."""
 _KEPT = 2.0**-10
 """Share of delta that pays for the distance from continuous noise."""
 
 
 class Accountant(ABC):
-    """name: as releases state it. price: rho of one selection at eps = 1, never rounded down; at eps it is eps^2 times that."""
+    """An accountant.
+
+    Attributes:
+        name: Name in releases.
+        price: rho of one selection at eps = 1, never rounded down; a selection at eps costs eps^2 times that.
+    """
 
     name: ClassVar[str]
     price: ClassVar[Fraction]
@@ -40,20 +45,20 @@ class Accountant(ABC):
         return self.name
 
     def cost(self, event: Event) -> Fraction:
-        """rho of an operation. ValueError where it cannot be accounted in this way."""
+        """Return rho of an operation. ValueError for an event that this accountant cannot account for."""
         return event.cost if isinstance(event, Gaussian) else event.cost * self.price * 8
 
     @abstractmethod
     def covers(self, epsilon: float, delta: float) -> bool:
-        """Whether it can account for a budget of this size."""
+        """Return whether the accountant covers a budget of this size."""
 
     @abstractmethod
     def rho_from(self, epsilon: float, delta: float) -> float:
-        """Largest known rho that implies (epsilon, delta)-DP: the budget that a kernel is sealed with."""
+        """Return the largest known rho that implies (epsilon, delta)-DP: the budget that a kernel is sealed with."""
 
     @abstractmethod
     def epsilon_from(self, rho: float, delta: float) -> float:
-        """Smallest known epsilon such that rho implies (epsilon, delta)-DP."""
+        """Return the smallest known epsilon such that rho implies (epsilon, delta)-DP."""
 
 
 class _Zcdp(Accountant):
@@ -73,17 +78,21 @@ class _Zcdp(Accountant):
 class _Gdp(Accountant):
     name: ClassVar[str] = "GDP"
     price: ClassVar[Fraction] = Fraction(355, 113) / 16
-    """355/113 is above pi, by less than a ten-millionth of it."""
+    """355/113 exceeds pi by less than a ten-millionth part."""
 
     def cost(self, event: Event) -> Fraction:
-        """ValueError for a step that keeps its promise only up to a delta of its own, unless all of it but that is Gaussian noise
-        (`thresholds`)."""
+        """Return rho of an operation.
+
+        Raises:
+            ValueError: The step keeps its promise only up to a delta of its own, and its other part is not Gaussian noise (`thresholds`).
+        """
         if delta_of(event) and not isinstance(event, Gaussian):
             raise ValueError(f"a {type(event).__name__} is not accounted under GDP")
         return super().cost(event)
 
     def covers(self, epsilon: float, delta: float) -> bool:
-        """(1 + e^epsilon) times the distance is at most half of what is kept of delta, so that rounding here does not matter."""
+        """Return whether (1 + e^epsilon) times the distance is at most half of the reserved delta, so that rounding here does not matter.
+        """
         return math.log1p(math.exp(-epsilon)) + epsilon + math.log(2 * DISTANCE / _KEPT) <= math.log(delta)
 
     def rho_from(self, epsilon: float, delta: float) -> float:
@@ -100,24 +109,24 @@ _KNOWN = {accountant.name: accountant for accountant in (ZCDP, GDP)}
 
 
 def named(name: str) -> Accountant:
-    """InputError for a name that is unknown."""
+    """Return the accountant of a name. Raises InputError for an unknown name."""
     if name not in _KNOWN:
         raise InputError("budget.accountant", f"{name[:40]!r} is unknown", f"use one of {', '.join(_KNOWN)}")
     return _KNOWN[name]
 
 
 def in_force(wanted: Accountant, epsilon: float, delta: float) -> Accountant:
-    """The accountant `wanted`, or zCDP where that does not cover the budget."""
+    """Return the accountant `wanted`, or zCDP if `wanted` does not cover the budget."""
     return wanted if wanted.covers(epsilon, delta) else ZCDP
 
 
 def common(accountants: list[Accountant]) -> Accountant:
-    """What runs with these accountants add up in: GDP if all have it and they are not too many, or else zCDP, which holds for all."""
+    """Return the accountant in which runs add up: GDP if all runs have it and they are few enough, else zCDP, which holds for all."""
     return GDP if all(accountant is GDP for accountant in accountants) and len(accountants) <= RUNS else ZCDP
 
 
 def mu_of(rho: float) -> float:
-    """sqrt(2 rho), not rounded down."""
+    """Return sqrt(2 rho), not rounded down."""
     return math.nextafter(math.sqrt(2 * rho), math.inf)
 
 

@@ -1,8 +1,9 @@
-"""What a guarantee means for an attacker who tests whether one person is in the table: the best trade-off between members identified (true
-positives) and others wrongly accused (false positives).
+"""The meaning of a guarantee for an attacker who tests whether one person is in the table.
 
-Pure functions of public numbers. All curves are upper bounds: no test does better, with any knowledge and any computation. They hold
-for an attacker who knows every other record; someone who knows less does worse.
+The measure is the best trade-off between members identified (true positives) and others wrongly accused (false positives).
+
+Pure functions of public numbers. All curves are upper bounds: no test does better, with any knowledge and any computation. They hold for an
+attacker who knows every other record; an attacker who knows less does worse.
 
 A run is accounted by zCDP or by GDP (`accountant`); each has its own curves here.
 """
@@ -21,21 +22,26 @@ Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 """False-positive and true-positive rates, both increasing from 0 to 1."""
 
 _ORDERS = 1 + np.geomspace(1e-4, 1e6, 400)
-"""Rényi orders that are tried. Any choice of them is safe: each one only excludes tests that cannot exist."""
+"""Rényi orders that are tried. Any set of orders is safe: each one only excludes impossible tests."""
 _SLACK = 1e-12
-"""Relative rounding allowed to a divergence before it counts as too large."""
+"""Relative rounding allowed for a divergence before it counts as too large."""
 _HALVINGS = 45
 RATES = np.unique(np.concatenate([np.linspace(0, 1, 101), np.geomspace(1e-6, 1, 100), [0.01, 0.1]]))
 """False-positive rates at which curves are drawn, 1 % and 10 % among them. Shared: do not write to it."""
 RATES.flags.writeable = False
 _ALL = 1 - 1e-9
-"""From this false-positive rate on, the largest true-positive rate is taken to be 1: above it floating point has little precision."""
+"""False-positive rate from which on the largest true-positive rate counts as 1, because floating point has little precision above it."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A budget as an attacker's odds. at_1, at_10: share of members identified when 1 % or 10 % of others are wrongly accused. guess: how
-    often a guess about one person, 50:50 before, is right afterwards. All three are upper bounds."""
+    """A budget as an attacker's odds. All three numbers are upper bounds.
+
+    Attributes:
+        at_1: Share of members identified when 1 % of others are wrongly accused.
+        at_10: Share of members identified when 10 % of others are wrongly accused.
+        guess: How often a guess about one person, undecided before, is right afterwards.
+    """
 
     at_1: float
     at_10: float
@@ -43,7 +49,7 @@ class Reading:
 
 
 def zcdp_power(rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
-    """The largest true-positive rates of any test with these false-positive rates under slack-approximate rho-zCDP.
+    """Return the largest true-positive rates of tests with these false-positive rates under slack-approximate rho-zCDP.
 
     Proposition 21: tpr <= slack + (1 - slack) * power(fpr / (1 - slack)), both coins' Rényi divergences being alpha * rho at most.
     """
@@ -53,7 +59,7 @@ def zcdp_power(rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDAr
 
 
 def _power(rho: float, fpr: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`zcdp_power` without slack."""
+    """Return `zcdp_power` without slack."""
     inside = (fpr > 0) & (fpr < _ALL)
     low, high = fpr[inside], np.ones(inside.sum())
     for _ in range(_HALVINGS):  # tpr = 1 is impossible for fpr < 1: one of the divergences is infinite
@@ -71,13 +77,14 @@ def _possible(rho: float, fpr: NDArray[np.float64], tpr: NDArray[np.float64]) ->
 
 
 def _divergences(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
-    """D_alpha(Bernoulli(p) || Bernoulli(q)), shape (rates, orders); both strictly between 0 and 1."""
+    """Return D_alpha(Bernoulli(p) || Bernoulli(q)), shape (rates, orders); both strictly between 0 and 1."""
     yes, no = (np.log(a)[:, None] * _ORDERS + np.log(b)[:, None] * (1 - _ORDERS) for a, b in ((p, q), (1 - p, 1 - q)))
     return np.logaddexp(yes, no) / (_ORDERS - 1)
 
 
 def zcdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
-    """The smallest rho whose slack-approximate zCDP allows a test with these rates, 0 where tpr <= fpr: `zcdp_power` solved for rho."""
+    """Return the smallest rho whose slack-approximate zCDP allows a test with these rates, 0 where tpr <= fpr: `zcdp_power` solved for rho.
+    """
     low, high = np.minimum(1.0, fpr / (1 - slack)), np.maximum(0.0, (tpr - slack) / (1 - slack))
     least = np.where(high > low, np.inf, 0.0)  # a rate of 0 or 1 that the other world does not share
     inside = (high > low) & (low > 0) & (high < 1)
@@ -87,10 +94,14 @@ def zcdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float 
 
 
 def gdp_power(mu: float, fpr: NDArray[np.float64], distance: float = 0.0) -> NDArray[np.float64]:
-    """The same under mu-GDP: Phi(Phi^-1(fpr) + mu), which a single Gaussian attains (Dong, Roth and Su 2022, section 2.2).
+    """Return the largest true-positive rates under mu-GDP: Phi(Phi^-1(fpr) + mu), which a single Gaussian attains (Dong, Roth and Su 2022,
+    2.2).
 
-    distance: total variation between what is released and what satisfies mu-GDP, at most, for every table. It moves both rates of a
-    test by no more than itself.
+    Args:
+        mu: Parameter of GDP.
+        fpr: False-positive rates.
+        distance: Largest total variation, over all tables, between the release and one that satisfies mu-GDP. It moves both rates of a test
+            by at most itself.
     """
     if not 0 < mu < math.inf or not 0 <= distance < 1:
         raise ValueError("mu must be positive, distance a probability below 1")
@@ -99,7 +110,7 @@ def gdp_power(mu: float, fpr: NDArray[np.float64], distance: float = 0.0) -> NDA
 
 
 def gdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], distance: float = 0.0) -> NDArray[np.float64]:
-    """The smallest mu whose GDP allows a test with these rates, 0 where tpr <= fpr: `gdp_power` solved for mu."""
+    """Return the smallest mu whose GDP allows a test with these rates, 0 where tpr <= fpr: `gdp_power` solved for mu."""
     low, high = np.minimum(1.0, fpr + distance), np.maximum(0.0, tpr - distance)
     least = np.zeros(np.shape(low))
     apart = high > low
@@ -109,13 +120,13 @@ def gdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], distance: floa
 
 @lru_cache(maxsize=128)
 def gdp_reading(mu: float, distance: float = 0.0) -> Reading:
-    """What mu-GDP means in three numbers. The best guess is at tpr = 1 - fpr = Phi(mu / 2)."""
+    """Return the meaning of mu-GDP in three numbers. The best guess is at tpr = 1 - fpr = Phi(mu / 2)."""
     at_1, at_10 = gdp_power(mu, np.array([0.01, 0.1]), distance).tolist()
     return Reading(at_1, at_10, min(1.0, float(scipy.special.ndtr(mu / 2)) * (1 + _SLACK) + distance))
 
 
 def tradeoff(epsilon: float, delta: float, points: int = 200) -> Curve:
-    """The best rates of any test under (epsilon, delta)-DP.
+    """Return the best rates of tests under (epsilon, delta)-DP.
 
     tpr <= min(e^eps fpr + delta, 1 - e^-eps (1 - delta - fpr), 1): Kairouz, Oh and Viswanath 2015, Theorem 2.1. The corners of the curve
     are among the points. delta = 0 is allowed here.
@@ -131,9 +142,9 @@ def tradeoff(epsilon: float, delta: float, points: int = 200) -> Curve:
 
 
 def posterior_odds(epsilon: float, delta: float, prior: float = 0.5) -> float:
-    """Largest probability with which someone can guess a person's presence right who held it for `prior` likely before.
+    """Return the largest probability of guessing a person's presence right, for a guesser with the prior probability `prior`.
 
-    The maximum of prior * tpr + (1 - prior) * (1 - fpr) over the trade-off curve, which is reached at one of its corners.
+    It is the maximum of prior * tpr + (1 - prior) * (1 - fpr) over the trade-off curve, which is reached at one of its corners.
     """
     fpr, tpr = tradeoff(epsilon, delta, points=2)
     if not 0 <= prior <= 1:
@@ -143,16 +154,13 @@ def posterior_odds(epsilon: float, delta: float, prior: float = 0.5) -> float:
 
 @lru_cache(maxsize=128)
 def zcdp_reading(rho: float, slack: float = 0.0) -> Reading:
-    """What slack-approximate rho-zCDP means in three numbers."""
+    """Return the meaning of slack-approximate rho-zCDP in three numbers."""
     at_1, at_10 = zcdp_power(rho, np.array([0.01, 0.1]), slack).tolist()
     return Reading(at_1, at_10, min(1.0, slack + (1 - slack) * _guess(rho)))
 
 
 def _guess(rho: float) -> float:
-    """The largest (1 + tpr - fpr) / 2 of any test under rho-zCDP.
-
-    Tests with tpr = 1 - fpr suffice (Proposition 21).
-    """
+    """Return the largest (1 + tpr - fpr) / 2 of tests under rho-zCDP. Tests with tpr = 1 - fpr suffice (Proposition 21)."""
     low, high = np.array([0.5]), np.array([1.0])
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Which budgets are usable, and which deserve a warning. What they promise, and what is spent, is not decided here."""
+"""Checks of a budget: which budgets are usable, and which deserve a warning."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ WEAK_EPSILON = 10.0
 
 
 def check_budget(epsilon: object, delta: object, public_n: int | None = None) -> list[str]:
-    """Warnings about a usable budget; InputError for one that is not.
+    """Return warnings about a usable budget. Raises InputError for an unusable one.
 
-    public_n: a number of people that is public, declared, or already noisy; never the exact count under add-remove.
+    Args:
+        epsilon: Epsilon as given.
+        delta: Delta as given.
+        public_n: A public, declared or noisy number of people; never the exact count under add-remove.
     """
     eps = _read_number("budget.epsilon", epsilon, "1")
     dlt = _read_number("budget.delta", delta, "1e-9")
@@ -39,7 +42,7 @@ def check_budget(epsilon: object, delta: object, public_n: int | None = None) ->
 
 
 def check_delta(delta: float, people: int) -> None:
-    """Raises InputError for a delta that is not below 1 in a declared number of people: before a run there is time to choose another."""
+    """Raise InputError for a delta that is not below 1 / people. Before a run there is time to choose another."""
     if delta >= 1 / people:
         raise InputError("budget.delta", f"{delta:g} {_too_large(people)}", "choose a delta at least a hundred times smaller, such as 1e-9")
 

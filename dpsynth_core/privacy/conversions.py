@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 _ROUNDING = 8 * np.finfo(float).eps
-"""Relative error allowed for each term of a sum of a few correctly rounded or 1-ulp operations."""
+"""Relative error allowed for each term of a sum of a few operations that are correctly rounded or off by 1 ulp."""
 _TINY = math.ulp(0.0)
 _PRECISION = 1e-13
 """Relative width at which a bisection stops; it returns the safe end, so this costs accuracy only."""
@@ -24,31 +24,31 @@ _PRECISION = 1e-13
 
 
 def delta_from(rho: float, epsilon: float) -> float:
-    """Smallest known delta such that rho-zCDP implies (epsilon, delta)-DP. Canonne, Kamath and Steinke 2020, Corollary 13."""
+    """Return the smallest known delta such that rho-zCDP implies (epsilon, delta)-DP. Canonne, Kamath and Steinke 2020, Corollary 13."""
     _check(0 < rho < math.inf and 0 <= epsilon < math.inf, "rho must be positive, and epsilon zero or more")
     return _exp_up(_log_delta(rho, epsilon))
 
 
 @lru_cache(maxsize=4096)
 def epsilon_from(rho: float, delta: float) -> float:
-    """Smallest known epsilon such that rho-zCDP implies (epsilon, delta)-DP; 0 where delta alone covers everything."""
+    """Return the smallest known epsilon such that rho-zCDP implies (epsilon, delta)-DP; 0 where delta alone covers everything."""
     _check_budget(rho, delta, "rho")
     return _smallest(lambda epsilon: delta_from(rho, epsilon) <= delta, _epsilon_of_weaker_conversion(rho, math.log(delta)))
 
 
 @lru_cache(maxsize=4096)
 def rho_from(epsilon: float, delta: float) -> float:
-    """Largest rho whose zCDP implies (epsilon, delta)-DP: the budget that a kernel is sealed with."""
+    """Return the largest rho whose zCDP implies (epsilon, delta)-DP: the budget that a kernel is sealed with."""
     _check_budget(epsilon, delta, "epsilon")
     return _largest(lambda rho: delta_from(rho, epsilon) <= delta, _rho_of_weaker_conversion(epsilon, math.log(delta)))
 
 
 def _log_delta(rho: float, epsilon: float) -> float:
-    """ln of min over alpha > 1 of exp((alpha-1)(alpha rho - epsilon)) / (alpha-1) * (1 - 1/alpha)^alpha, rounded up.
+    """Return ln of min over alpha > 1 of exp((alpha-1)(alpha rho - epsilon)) / (alpha-1) * (1 - 1/alpha)^alpha, rounded up.
 
-    The logarithm is convex in alpha; its derivative (2 alpha - 1) rho - epsilon + ln(1 - 1/alpha) is increasing, so that bisection
-    finds the minimum. The search is over t = ln(alpha - 1): alpha - 1 spans hundreds of orders of magnitude. Every alpha gives
-    a valid bound, so that an inexact search is safe.
+    The logarithm is convex in alpha; its derivative (2 alpha - 1) rho - epsilon + ln(1 - 1/alpha) is increasing, so that bisection finds
+    the minimum. The search is over t = ln(alpha - 1), because alpha - 1 spans hundreds of orders of magnitude. Every alpha gives a valid
+    bound, so an inexact search is safe.
     """
 
     low, high = min(0.0, epsilon - 3 * rho) - 1, math.log((epsilon + 1) / rho + 2)
@@ -60,7 +60,7 @@ def _log_delta(rho: float, epsilon: float) -> float:
 
 
 def _log_delta_at(t: float, rho: float, epsilon: float) -> float:
-    """The bound at alpha = 1 + e^t, plus what rounding may have taken away."""
+    """Return the bound at alpha = 1 + e^t, plus the largest rounding error."""
     excess = math.exp(t)
     terms = [excess * (1 + excess) * rho, -excess * epsilon]
     if t > 0:  # ln(1 + e^t) = t + ln(1 + e^-t): the large terms cancel on paper instead of in floating point
@@ -71,17 +71,17 @@ def _log_delta_at(t: float, rho: float, epsilon: float) -> float:
 
 
 def _softplus(x: float) -> float:
-    """ln(1 + e^x), for any x."""
+    """Return ln(1 + e^x) for any x."""
     return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
 
 
 def _epsilon_of_weaker_conversion(rho: float, log_delta: float) -> float:
-    """rho + 2 sqrt(rho ln(1/delta)) (Bun and Steinke 2016, Proposition 1.3): a safe place to start a search from."""
+    """Return rho + 2 sqrt(rho ln(1/delta)) (Bun and Steinke 2016, Proposition 1.3): a safe start for a search."""
     return rho + 2 * math.sqrt(-rho * log_delta)
 
 
 def _rho_of_weaker_conversion(epsilon: float, log_delta: float) -> float:
-    """The same solved for rho, written without cancellation."""
+    """Return the rho of the weaker conversion for a given epsilon, computed without cancellation."""
     return (epsilon / (math.sqrt(epsilon - log_delta) + math.sqrt(-log_delta))) ** 2
 
 
@@ -89,7 +89,8 @@ def _rho_of_weaker_conversion(epsilon: float, log_delta: float) -> float:
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
-    """Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2): exact for one Gaussian with l2/sigma = mu (Balle and Wang 2018, Theorem 8)."""
+    """Return Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2): exact for one Gaussian with l2/sigma = mu (Balle and Wang 2018, Theorem 8).
+    """
     _check(0 < mu < math.inf and 0 <= epsilon < math.inf, "mu must be positive, and epsilon zero or more")
     near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     if near < 0:  # no cancellation: the first term is above 1/2, the second below it
@@ -101,19 +102,19 @@ def gdp_delta(mu: float, epsilon: float) -> float:
 
 
 def gdp_mu_from(epsilon: float, delta: float) -> float:
-    """Largest mu whose Gaussian DP implies (epsilon, delta)-DP. One Gaussian of sigma = l2/mu spends exactly this."""
+    """Return the largest mu whose Gaussian DP implies (epsilon, delta)-DP. One Gaussian of sigma = l2/mu spends exactly this."""
     _check_budget(epsilon, delta, "epsilon")
     return _largest(lambda mu: gdp_delta(mu, epsilon) <= delta, math.sqrt(2 * rho_from(epsilon, delta)))
 
 
 def gdp_epsilon_from(mu: float, delta: float) -> float:
-    """Smallest epsilon such that mu-GDP implies (epsilon, delta)-DP."""
+    """Return the smallest epsilon such that mu-GDP implies (epsilon, delta)-DP."""
     _check_budget(mu, delta, "mu")
     return _smallest(lambda epsilon: gdp_delta(mu, epsilon) <= delta, _epsilon_of_weaker_conversion(mu * mu / 2, math.log(delta)))
 
 
 def _mills(x: float) -> float:
-    """(1 - Phi(x)) / phi(x), without underflow for large x."""
+    """Return (1 - Phi(x)) / phi(x), without underflow for large x."""
     return math.sqrt(math.pi / 2) * float(scipy.special.erfcx(x / math.sqrt(2)))
 
 
@@ -121,7 +122,7 @@ def _mills(x: float) -> float:
 
 
 def _largest(allowed: Callable[[float], bool], start: float) -> float:
-    """Largest x > 0 that is allowed (an interval that begins at 0), to relative `_PRECISION`, from its inside."""
+    """Return the largest x > 0 that is allowed (an interval that begins at 0), to relative `_PRECISION`, from its inside."""
     low = start
     while not allowed(low):
         low /= 2
@@ -135,7 +136,7 @@ def _largest(allowed: Callable[[float], bool], start: float) -> float:
 
 
 def _smallest(allowed: Callable[[float], bool], start: float) -> float:
-    """Smallest x >= 0 that is allowed (an interval without end), to relative `_PRECISION`, from its inside."""
+    """Return the smallest x >= 0 that is allowed (an unbounded interval), to relative `_PRECISION`, from its inside."""
     if allowed(0.0):
         return 0.0
     low, high = 0.0, start
@@ -152,7 +153,7 @@ def _exp_up(x: float) -> float:
 
 
 def _up(probability: float) -> float:
-    """The probability, rounded away from zero; never 0, which would claim pure differential privacy."""
+    """Return the probability rounded away from zero, never 0, which would claim pure differential privacy."""
     return min(1.0, max(_TINY, probability * (1 + _ROUNDING)))
 
 

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Counts:
-    """A `View` of a source. All that is kept of records is kept here."""
+    """A `View` of a source. It keeps counts, never records."""
 
     def __init__(self, source: MarginalSource, noise: Noise) -> None:
         self.source, self.domain, self.noise = source, source.domain, noise
@@ -30,7 +30,7 @@ class Counts:
         self._remembered: dict[str, tuple[Hashable, Any]] = {}
 
     def prepare(self, cliques: Collection[Clique]) -> None:
-        """Read these marginals in one pass where their tables fit."""
+        """Read these marginals in one pass, if their tables fit."""
         if missing := [clique for clique in cliques if clique not in self._tables]:
             self._fetch(missing)
 
@@ -40,13 +40,13 @@ class Counts:
         self._cells = {attribute: counts[(attribute.name,)] for attribute in cells}
 
     def over(self, domain: Domain) -> ValueSource:
-        """The same records in the cells of another domain."""
+        """Return the same records in the cells of another domain."""
         if not hasattr(self.source, "over"):
             raise ValueError("this source holds cells, not values")
         return cast(ValueSource, self.source).over(domain)
 
     def tables(self, cliques: Collection[Clique]) -> dict[Clique, Integers]:
-        """From what is kept, by summation from a larger one, or else in one pass over the source."""
+        """Return marginals from the cache, by summation of a larger one, or else in one pass over the source."""
         if unknown := [clique for clique in cliques if clique not in self._tables and not self._sum_down(clique)]:
             self._fetch(unknown)
         return {clique: self._tables[clique] for clique in cliques}
@@ -80,7 +80,7 @@ class Counts:
         return cast(T, self._remembered[kind][1])
 
     def _sum_down(self, clique: Clique) -> bool:
-        """Keep the marginal as a sum of the smallest kept one that contains it; False if there is none."""
+        """Cache the marginal as a sum of the smallest cached one that contains it. Return False if no cached one does."""
         wanted = set(clique)
         supersets = [kept for kept in self._tables if wanted.issubset(kept)]
         if not supersets:

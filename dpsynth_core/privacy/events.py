@@ -14,11 +14,11 @@ from fractions import Fraction
 from typing import Any, cast
 
 NEAR = 1e-9
-"""Relative difference of two numbers that count as the same."""
+"""Relative difference below which two numbers count as the same."""
 
 
 class Event(ABC):
-    """What every event has. Kinds of events are frozen dataclasses of numbers; a field `delta` adds up on its own (`delta_of`)."""
+    """The base of all events: frozen dataclasses of numbers. A field `delta` adds up on its own (`delta_of`)."""
 
     @property
     @abstractmethod
@@ -35,7 +35,8 @@ class Event(ABC):
         return None
 
     def pays(self, needed: Event) -> bool:
-        """Whether it is the event that is due: the same kind, noise and sensitivity, up to rounding on another machine."""
+        """Return whether the event equals the event that is due: the same kind, noise and sensitivity, up to rounding on another machine.
+        """
         return type(self) is type(needed) and all(
             math.isclose(getattr(self, f.name), getattr(needed, f.name), rel_tol=NEAR) for f in fields(cast(Any, self))
         )
@@ -104,12 +105,12 @@ class Selection(Event):
 
 
 def delta_of(event: Event) -> Fraction:
-    """The probability with which the event's cost may not hold: its `delta`, or 0 for an event without one."""
+    """Return the probability with which the event's cost may not hold: its `delta`, or 0 for an event without one."""
     return Fraction(getattr(event, "delta", 0))
 
 
 def check_positive(**values: float) -> None:
-    """ValueError unless all are positive and finite."""
+    """Raise ValueError unless all values are positive and finite."""
     for name, value in values.items():
         if not 0 < value < math.inf:
             raise ValueError(f"{name} must be a positive number")

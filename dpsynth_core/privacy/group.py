@@ -1,7 +1,7 @@
-"""The counts of records that do not all count once: by their public cells of columns, not at all or several times.
+"""Counts of records that count zero, one or several times each, by their public cells of columns.
 
-Every sensitivity holds for them, of a person with as many records as theirs count together (Propositions 19 and 26). How many they are is
-never public: a replaced person may be among them or not.
+Every sensitivity holds for them, with a person owning as many records as theirs count together (Propositions 19 and 26). Their number is
+never public, because a replaced person may be among them or not.
 """
 
 from __future__ import annotations
@@ -21,21 +21,26 @@ Counts = dict[Clique, NDArray[np.int64]]
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A counting source over what another one counts. counted: the other one's counts. times: by column, how often a record of each code
-    counts, a whole number of 0 or more; with several columns, the product."""
+    """A counting source on top of another one.
+
+    Attributes:
+        domain: The domain.
+        counted: Counts of the other source.
+        times: By column, how often a record of each code counts, a whole number from 0; with several columns, the product.
+    """
 
     domain: Domain
     counted: Callable[[Collection[Clique]], Counts]
     times: Mapping[str, NDArray[np.int64]]
 
     def counts(self, cliques: Collection[Clique]) -> Counts:
-        """Exact counts of each canonical clique; the empty one gives what all records count together."""
+        """Return exact counts of each canonical clique; the empty clique gives the sum over all records."""
         wide = {clique: self.domain.clique({*clique, *self.times}) for clique in cliques}
         whole = self.counted(list(dict.fromkeys(wide.values())))
         return {clique: self._counted(whole[over], over, clique) for clique, over in wide.items()}
 
     def _counted(self, counts: NDArray[np.int64], over: Clique, clique: Clique) -> NDArray[np.int64]:
-        """Cells of records that do not count stay, and are empty."""
+        """Return the counts with records repeated or left out. Cells of records that do not count remain, empty."""
         for name in self.times:
             counts = counts * expand(self.times[name], (name,), over)
         return project(counts, over, clique)

@@ -1,6 +1,6 @@
-"""The counts of groups of values beside those of values.
+"""Counts over groups of values, in addition to counts over values.
 
-Every sensitivity holds for them: a record is in one cell of each table over groups (Proposition 19).
+Every sensitivity holds for them, because a record is in one cell of each table over groups (Proposition 19).
 """
 
 from __future__ import annotations
@@ -21,8 +21,15 @@ Counts = dict[Clique, NDArray[np.int64]]
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """A counting source over what another one counts. domain: with the groups. plain: the other one's. counted: the other one's counts.
-    roots: the other one's, if it has any; it knows groups."""
+    """A counting source on top of another one.
+
+    Attributes:
+        domain: The domain with the groups.
+        plain: The domain of the other source.
+        counted: Counts of the other source.
+        groups: Groups by name.
+        roots: Sums of roots of the other source, which knows groups, if it has any.
+    """
 
     domain: Domain
     plain: Domain
@@ -31,7 +38,7 @@ class Grouped:
     roots: Callable[[Clique, Mapping[str, Groups]], NDArray[np.int64]] | None
 
     def counts(self, cliques: Collection[Clique]) -> Counts:
-        """Exact counts of each canonical clique; the empty one gives the number of records."""
+        """Return exact counts of each canonical clique; the empty clique gives the number of records."""
         over = {clique: parent(self.plain, clique, self.groups) for clique in cliques}
         whole = self.counted(list(dict.fromkeys(over.values())))
         return {clique: regrouped(whole[columns], columns, clique, self.groups) for clique, columns in over.items()}

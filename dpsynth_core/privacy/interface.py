@@ -1,7 +1,7 @@
-"""The privacy kernel as others see it: mechanisms their only view of the private table, and what drives a run.
+"""The interface of the privacy kernel: for mechanisms, their only view of the private table; and for the code that drives a run.
 
 Mechanisms are written against `Kernel`, never against a source or the class that implements it (`privacy.kernel`). The kernel charges
-before it answers, so the privacy proof of a mechanism is that it calls nothing else. What is asked, answered and charged stands with each
+before it answers, so the privacy proof of a mechanism is that it calls nothing else. Questions, answers and charges are described with each
 operation (`privacy.operations`); the wing's operations are called with a kernel as their first argument.
 """
 
@@ -27,10 +27,12 @@ from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts
 
 
 class Kernel(ABC):
-    """What a mechanism may do: ask, within a budget. rho_total, rho_spent, rho_left: in the currency of the accountant in force.
+    """A mechanism's view of the table: questions within a budget. rho_total, rho_spent and rho_left are in the accountant in force.
 
-    public: what may be known without asking. meter: the budget. known: what was answered of single columns before the mechanism began, and
-    is released anyway: in this domain's cells, and free.
+    Args:
+        public: Public facts of the table.
+        meter: The budget.
+        known: Answers about single columns from before the mechanism began, which are released anyway; in this domain's cells, and free.
     """
 
     def __init__(self, public: Asked, meter: Meter, known: Sequence[MarginalCounts] = ()) -> None:
@@ -42,7 +44,7 @@ class Kernel(ABC):
 
     @property
     def unit(self) -> Unit:
-        """Which tables are neighbours, and with it every sensitivity."""
+        """The unit of privacy: the neighbouring relation, and with it every sensitivity."""
         return self.__public.unit
 
     @property
@@ -63,12 +65,12 @@ class Kernel(ABC):
 
     @property
     def delta_total(self) -> float:
-        """What was set aside for steps that keep their promise except with a small probability; 0 unless the mechanism asked for it."""
+        """Delta reserved for steps that keep their promise except with a small probability; 0 unless the mechanism asked for it."""
         return self.__meter.delta_total
 
     @property
     def selection_price(self) -> float:
-        """rho of one selection at eps = 1 under the accountant in force; at eps it is eps^2 times that."""
+        """rho of one selection at eps = 1 under the accountant in force; a selection at eps costs eps^2 times that."""
         return self.__meter.selection_price
 
     @property
@@ -77,23 +79,23 @@ class Kernel(ABC):
         return self.__meter.events
 
     def part(self, rho: float) -> Self:
-        """A kernel over the same table with `rho` of this one's budget, which can spend no more. What it charges is charged and listed here
-        too. Free."""
+        """Return a kernel over the same table with `rho` of this budget, which can spend no more. Its charges are charged here too. Free.
+        """
         stage = copy(self)
         stage.__meter = self.__meter.part(rho)
         return stage
 
     @abstractmethod
     def grouped(self, groups: Sequence[Groups]) -> Self:
-        """A kernel over the same table with these groups of values as further columns of its domain, with the same budget. Free."""
+        """Return a kernel over the same table and budget, with these groups of values as further columns of its domain. Free."""
 
     @abstractmethod
     def prepare(self, cliques: Collection[Clique]) -> None:
-        """Read the marginals that will be needed in one pass. Answers nothing and so costs nothing."""
+        """Read marginals that will be needed in one pass. Answers nothing, so it costs nothing."""
 
     @abstractmethod
     def _ask(self, operation: str, *arguments: object, **options: object) -> object:
-        """The answer of an operation, after its charge."""
+        """Return the answer of an operation, after its charge."""
 
     if not TYPE_CHECKING:  # an operation that no class names is a wing's, which is called by its function
 
@@ -110,7 +112,7 @@ class Kernel(ABC):
         self.__meter.charge(event)
 
     def _turned(self, public: Asked, known: Sequence[MarginalCounts]) -> Self:
-        """A kernel of the same budget that answers about something else."""
+        """Return a kernel of the same budget with other public facts."""
         other = copy(self)
         other.__public, other.__known = public, tuple(known)
         return other
@@ -130,25 +132,35 @@ class Kernel(ABC):
 
 
 class SealedKernel(Kernel):
-    """What drives a run holds: the same operations and more, over other domains and over some of the records."""
+    """The kernel of the code that drives a run. It can also ask over other domains and over some of the records."""
 
     @abstractmethod
     def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> Self:
-        """A kernel over the same table in the cells of another public domain, with the same budget: in any domain a record is in one cell
-        of each marginal. known: what is released of it. Free."""
+        """Return a kernel over the same table and budget in the cells of another public domain. Free.
+
+        In any domain a record is in one cell of each marginal.
+
+        Args:
+            domain: The other domain.
+            known: Released answers in its cells.
+        """
 
     @abstractmethod
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
-        """A kernel over those records alone that are in these public cells of columns, with the same budget. Free."""
+        """Return a kernel of the same budget over the records in these public cells of columns alone. Free."""
 
     @abstractmethod
     def weighted(self, column: str, times: Integers) -> Self:
-        """A kernel over the same table in which each record counts as often as its cell of this column says, with the same budget. times:
-        public, whole numbers from 0 to `unit.MOST_TIMES`, shape (size of the column,). Free."""
+        """Return a kernel over the same table and budget in which each record counts as often as its cell of this column says. Free.
+
+        Args:
+            column: Name of the column.
+            times: Public whole numbers from 0 to `unit.MOST_TIMES`, shape (size of the column,).
+        """
 
     @abstractmethod
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
-        """Count these columns in these public cells in one pass, for `measure_cells`. Answers nothing and so costs nothing."""
+        """Count these columns in these public cells in one pass, for `measure_cells`. Answers nothing, so it costs nothing."""
 
     measure_cells = operations.measure_cells
     discover_values = operations.discover_values

@@ -1,13 +1,13 @@
 """The privacy kernel: the one place that sees private counts (a protected kernel in the sense of EKTELO, Zhang et al. 2018).
 
-Everything that a mechanism learns of the table comes out of `_ask`, which charges the meter before the operation gets the counts. Each
-operation states its sensitivity and has a price (`privacy.operations`). A mechanism that only calls them is private by composition.
+Everything that a mechanism learns about the table comes from `_ask`, which charges the meter before the operation gets the counts. Each
+operation states its sensitivity and has a price (`privacy.operations`). A mechanism that only calls operations is private by composition.
 
-Counts and source sit in name-mangled attributes. Python cannot hide them from hostile code; it does not have to, because mechanisms are
-ours: import rules and tests make sure that they know only `privacy.interface.Kernel`. Of a mechanism of another package nothing of
-the kind is known here, and its release says so.
+Counts and source sit in name-mangled attributes. Python cannot hide them from hostile code, and does not have to, because mechanisms are
+ours: import rules and tests make sure that they know only `privacy.interface.Kernel`. For a mechanism of another package this is unknown,
+and its release says so.
 
-Not protected: how long an operation takes and how much memory it needs. So no release has times (`release.times`). It matters most where
+Not protected: how long an operation takes and how much memory it needs. So no release has times (`release.times`). This matters most where
 an oracle is asked about records (`research.privacy.rspm`).
 """
 
@@ -39,9 +39,15 @@ from dpsynth_core.vocabulary.regrouping import by_name
 
 
 class PrivacyKernel(SealedKernel):
-    """A kernel over a counting source, with a budget of `rho` sealed at construction.
+    """A kernel over a counting source, with a budget sealed at construction.
 
-    delta: set aside for steps that keep their promise except with a small probability (see `meter`). accountant: what operations cost.
+    Args:
+        source: The counting source.
+        unit: The unit of privacy.
+        rho: The budget.
+        noise: The source of noise.
+        delta: Reserved for steps that keep their promise except with a small probability (see `meter`).
+        accountant: Accountant of the costs.
     """
 
     def __init__(
@@ -51,10 +57,12 @@ class PrivacyKernel(SealedKernel):
         super().__init__(_public(self.__view, unit, {}), Meter(rho, delta=delta, accountant=accountant))
 
     def _ask(self, operation: str, *arguments: object, **options: object) -> object:
-        """Charge what the operation costs, then let it see the counts. What is free sees none.
+        """Charge an operation's cost, then let it see the counts. A free operation sees no counts.
 
-        Nothing is charged for a question that cannot be (ValueError), nor beyond the budget (BudgetExceeded). AttributeError for an
-        operation that is not registered.
+        Raises:
+            ValueError: The question is invalid; nothing is charged.
+            BudgetExceeded: The cost exceeds the budget; nothing is charged.
+            AttributeError: The operation is not registered.
         """
         known = find(operation)
         if known is None:
@@ -69,25 +77,25 @@ class PrivacyKernel(SealedKernel):
         return self.__counting(self.__view.over(domain), self.unit, {}, known)
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
-        """What one person owns of these records is part of what they own: `privacy.group`."""
+        """Implement `SealedKernel.among`. A person's records among these are part of the person's records (`privacy.group`)."""
         inside = {name: np.isin(np.arange(self.domain[name].size), codes).astype(np.int64) for name, codes in cells.items()}
         source = Group(self.domain, self.__view.tables, inside)
         return self.__counting(source, self.unit.counted(1), self._public.groups, self.known)
 
     def weighted(self, column: str, times: Integers) -> Self:
-        """Whole numbers from 0 to `MOST_TIMES`, whatever is given: `privacy.group`."""
+        """Implement `SealedKernel.weighted`. Numbers are brought to whole numbers from 0 to `MOST_TIMES` (`privacy.group`)."""
         whole = np.clip(times, 0, MOST_TIMES).astype(np.int64)
         source = Group(self.domain, self.__view.tables, {column: whole})
         return self.__counting(source, self.unit.counted(int(whole.max())), self._public.groups, ())
 
     def grouped(self, groups: Sequence[Groups]) -> Self:
-        """A record is in one group of each column of groups: `privacy.grouped`."""
+        """Implement `Kernel.grouped`. A record is in one group of each column of groups (`privacy.grouped`)."""
         roots = self.__view.roots if "roots" in self._public.offers else None
         source = Grouped(with_groups(self.domain, groups), self.domain, self.__view.tables, by_name(groups), roots)
         return self.__counting(source, self.unit, {**self._public.groups, **by_name(groups)}, self.known)
 
     def __counting(self, source: MarginalSource, unit: Unit, groups: Mapping[str, Groups], known: Sequence[MarginalCounts]) -> Self:
-        """A kernel of the same budget over another source, with nothing kept of this one."""
+        """Return a kernel of the same budget over another source, without the cache of this one."""
         view = Counts(source, self.__view.noise)
         other = self._turned(_public(view, unit, groups), known)
         other.__view = view
@@ -103,7 +111,7 @@ class PrivacyKernel(SealedKernel):
 
 
 class _Blind:
-    """In place of a view for what is free: noise, and no counts."""
+    """A view with noise and without counts, for free operations."""
 
     def __init__(self, noise: Noise) -> None:
         self.noise = noise
@@ -114,7 +122,7 @@ def _public(view: Counts, unit: Unit, groups: Mapping[str, Groups]) -> Asked:
 
 
 def _public_rows(unit: Unit, view: View) -> int:
-    """The number of rows where it is public; ValueError where it is not."""
+    """Return the number of rows where it is public. ValueError where it is not."""
     if not unit.total_is_public:
         raise ValueError("the number of rows is private")
     return int(view.total()[0])

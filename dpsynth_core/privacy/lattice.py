@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 MOST_DRAWS = 2**36
 DISTANCE = 2.0**-82
-"""Total variation between all that one source of noise draws and rounded continuous normal noise, at most: 2^36 / (16 * 2^114)."""
+"""Largest total variation between all that one source of noise draws and rounded continuous normal noise: 2^36 / (16 * 2^114)."""
 
 _FINEST = 58
 _MOST_BITS = 62
 
 
 def bits(sigma: float, finest: int = _FINEST, most: int = _MOST_BITS) -> int:
-    """The largest b, `most` at most, with 2^b sigma below 2^finest. ValueError unless sigma itself is positive and below it."""
+    """Return the largest b, `most` at most, with 2^b sigma below 2^finest. ValueError unless sigma is positive and below 2^finest."""
     if not 0 < sigma < 2.0**finest:
         raise ValueError(f"sigma must be a positive number below 2^{finest}")
     return min(most, finest - math.frexp(sigma)[1])
 
 
 def rounded(noise: NDArray[np.int64], b: int) -> NDArray[np.int64]:
-    """floor(noise / 2^b + 1/2)."""
+    """Return floor(noise / 2^b + 1/2)."""
     return (noise + ((1 << b) >> 1)) >> b

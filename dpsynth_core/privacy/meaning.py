@@ -1,6 +1,6 @@
-"""What a budget means under its accountant: an attacker's best tests, and the promise in words and symbols.
+"""The meaning of a budget under its accountant: an attacker's best tests, and the promise in words and symbols.
 
-slack: delta of steps that keep their promise except with a small probability.
+In these functions, `slack` is the delta of steps that keep their promise except with a small probability.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ Float = NDArray[np.float64]
 
 
 def power(accountant: Accountant, rho: float, fpr: Float, slack: float = 0.0) -> Float:
-    """The largest true-positive rates of any test with these false-positive rates."""
+    """Return the largest true-positive rates of tests with these false-positive rates."""
     return attacker.gdp_power(mu_of(rho), fpr, slack + DISTANCE) if accountant is GDP else attacker.zcdp_power(rho, fpr, slack)
 
 
 def least_rho(accountant: Accountant, fpr: Float, tpr: Float, slack: float = 0.0) -> Float:
-    """The smallest rho under which some test has these false- and true-positive rates: `power` solved for rho. What an audit finds."""
+    """Return the smallest rho under which some test has these false- and true-positive rates: `power` solved for rho. Audits report it."""
     return attacker.gdp_least(fpr, tpr, slack + DISTANCE) ** 2 / 2 if accountant is GDP else attacker.zcdp_least(fpr, tpr, slack)
 
 
 def reading(accountant: Accountant, rho: float, slack: float = 0.0) -> Reading:
-    """Three numbers that describe a budget to a person."""
+    """Return three numbers that describe a budget to a person."""
     return attacker.gdp_reading(mu_of(rho), slack + DISTANCE) if accountant is GDP else attacker.zcdp_reading(rho, slack)
 
 
 @lru_cache(maxsize=32)
 def tradeoff(accountant: Accountant, rho: float, slack: float = 0.0) -> Curve:
-    """False- and true-positive rates of the best tests."""
+    """Return false- and true-positive rates of the best tests."""
     return attacker.RATES, power(accountant, rho, attacker.RATES, slack)
 
 
@@ -43,7 +43,7 @@ def title(accountant: Accountant) -> str:
 
 
 def conversion(accountant: Accountant) -> str:
-    """How rho becomes (epsilon, delta), in words."""
+    """Return the conversion of rho to (epsilon, delta) in words."""
     if accountant is GDP:
         kept = "a 1024th of delta is kept because noise is in whole numbers and theirs is continuous"
         return f"converted as in Dong, Roth and Su 2022; {kept}"
@@ -51,13 +51,17 @@ def conversion(accountant: Accountant) -> str:
 
 
 def stated(accountant: Accountant, rho: float) -> str:
-    """A budget in words."""
+    """Return a budget in words."""
     return f"mu = {mu_of(rho):.6g} (rho = mu^2/2 = {rho:.6g})" if accountant is GDP else f"rho = {rho:.6g}"
 
 
 def symbols(accountant: Accountant, weight: str) -> str:
-    """The promise of rho in symbols, for distributions M(D) and M(D′). weight: of the parts that steps with a delta of their own may leave
-    out, in symbols; "" for none."""
+    """Return the promise of rho in symbols, for distributions M(D) and M(D′).
+
+    Args:
+        accountant: The accountant.
+        weight: Weight, in symbols, of the parts that steps with a delta of their own may leave out; "" for none.
+    """
     if accountant is GDP:
         except_for = f", and for parts of weight {weight}" if weight else ""
         return (

@@ -28,7 +28,7 @@ _HEADROOM = Fraction(1, 2**30)
 
 
 class Meter:
-    """Counts what has been spent of `rho` and `delta`; `events` lists every charge in order. within: the meter that this is a part of."""
+    """A counter of the spent `rho` and `delta`; `events` lists every charge in order. `within` is the meter that contains this one."""
 
     def __init__(self, rho: float, within: Meter | None = None, delta: float = 0.0, accountant: Accountant = ZCDP) -> None:
         if not 0 < rho < math.inf or not 0 <= delta < 1:
@@ -63,15 +63,15 @@ class Meter:
 
     @property
     def selection_price(self) -> float:
-        """rho of one selection at eps = 1; at eps it is eps^2 times that."""
+        """rho of one selection at eps = 1; a selection at eps costs eps^2 times that."""
         return float(self._accountant.price)
 
     def part(self, rho: float) -> Meter:
-        """A meter that seals `rho` of this one's budget for one stage; of delta, the stage may use all that is left."""
+        """Return a meter that seals `rho` of this budget for one stage. The stage may use all remaining delta."""
         return Meter(rho, within=self, delta=float(self._delta), accountant=self._accountant)
 
     def charge(self, event: Event) -> None:
-        """Raises BudgetExceeded, and charges nothing, if the sealed budget, or that of the whole, does not cover the event."""
+        """Charge an event. Raises BudgetExceeded, charging nothing, if this budget or the containing one does not cover the event."""
         price = self._accountant.cost(event)
         cost = math.ceil(price * _UNIT)
         if self._spent + cost > self._sealed:

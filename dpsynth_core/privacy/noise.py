@@ -1,7 +1,7 @@
-"""Where the randomness of releases comes from: OpenDP and the operating system. That of tests is in `seeded_noise`.
+"""The randomness of releases, from OpenDP and the operating system. The noise of tests is in `seeded_noise`.
 
-Noise is added to integers and returns integers: no floating-point trace of the private value survives. This module knows nothing
-of sensitivities or budgets; the kernel states the scale.
+Noise is added to integers and returns integers: no floating-point trace of the private value survives. This module knows nothing of
+sensitivities or budgets; the kernel states the scale.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from dpsynth_core.privacy.view import Integers
 enable_features("contrib")
 
 _WORD = 64
-"""Bits of a word; coins of fewer than these are tossed together."""
+"""Number of bits of a word; at most as many coins are tossed together."""
 
 
 class OpenDPNoise:
-    """Exact samplers on the operating system's randomness (OpenDP). About 10 microseconds a draw. One for each run: see `gaussian`."""
+    """Exact samplers on the operating system's randomness (OpenDP), about 10 microseconds per draw. Each run needs its own: see `gaussian`.
+    """
 
     private = True
 
@@ -36,7 +37,9 @@ class OpenDPNoise:
         self._draws = 0
 
     def gaussian(self, values: Integers, sigma: float) -> Integers:
-        """BudgetExceeded beyond `lattice.MOST_DRAWS` numbers: the distance from normal noise is proved for that many."""
+        """Add rounded normal noise. Raises BudgetExceeded beyond `lattice.MOST_DRAWS` numbers, up to which the distance from normal noise
+        is proved.
+        """
         self._draws += values.size
         if self._draws > lattice.MOST_DRAWS:
             raise BudgetExceeded(f"more than {lattice.MOST_DRAWS:,} noisy numbers were asked for, and the guarantee is for fewer")
@@ -54,11 +57,11 @@ class OpenDPNoise:
         return secrets.randbelow(size)
 
     def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
-        """Exact (Canonne, Kamath and Steinke 2020, Algorithm 1); OpenDP has it inside but does not offer it."""
+        """Draw exactly (Canonne, Kamath and Steinke 2020, Algorithm 1). OpenDP contains this sampler but does not export it."""
         return np.array([_bernoulli_exp(x) for x in exponents], dtype=np.bool_)
 
     def halved(self, counts: Integers) -> Integers:
-        """One random bit a coin, counted."""
+        """Count one random bit per coin."""
         few = np.minimum(counts, _WORD - 1).astype(np.uint64)
         words = np.frombuffer(secrets.token_bytes(8 * counts.size), dtype=np.uint64).reshape(counts.shape)
         heads = np.bitwise_count(words & ((np.uint64(1) << few) - np.uint64(1))).astype(np.int64)
@@ -68,8 +71,11 @@ class OpenDPNoise:
 
 
 def _bernoulli_exp(x: Fraction) -> bool:
-    """For x above 1, all of floor(x) draws of exp(-1) and one of the rest must succeed. For x up to 1, let K - 1 be how often in a row
-    events of probability x/1, x/2, x/3, ... happen: Pr[K odd] = 1 - x + x^2/2! - ... = exp(-x). Whole numbers only."""
+    """Draw True with probability exp(-x), using whole numbers only.
+
+    For x above 1, floor(x) draws of exp(-1) and one of the rest must succeed. For x up to 1, let K - 1 be how often in a row events of
+    probability x/1, x/2, x/3, ... happen: Pr[K odd] = 1 - x + x^2/2! - ... = exp(-x).
+    """
     if x > 1:
         return all(_bernoulli_exp(Fraction(1)) for _ in range(math.floor(x))) and _bernoulli_exp(x - math.floor(x))
     k = 1
@@ -88,7 +94,7 @@ def _vectors() -> Domain:
 
 
 def _drawn(measurement: Measurement, values: Integers) -> Integers:
-    """One call for the whole array: OpenDP takes and returns flat vectors."""
+    """Draw for the whole array in one call; OpenDP takes and returns flat vectors."""
     if values.size == 0:
         return values.copy()
     flat = np.ascontiguousarray(values, dtype=np.int64).ravel()

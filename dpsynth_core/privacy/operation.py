@@ -1,8 +1,8 @@
-"""An operation of the kernel, described once: what may be asked, what it is charged as, and how the counts answer it.
+"""The description of a kernel operation: its valid questions, its charge, and its answer as a function of the counts.
 
-The charge comes before the answer by construction. An operation is a function of public things alone: it checks the question, and
+The charge comes before the answer by construction. An operation is a function of public arguments alone: it checks the question, and
 returns the answer as a function of the counts. Its price is another function of public numbers. `privacy.kernel` calls both, charges the
-price, and only then hands over the counts (`View`); what is free gets noise and no counts (`_Blind`). Kernel, transcripts, audits and
+price, and only then hands over the counts (`View`); a free operation gets noise and no counts (`_Blind`). Kernel, transcripts, audits and
 checks of bundles find operations by name in `privacy.registry`.
 """
 
@@ -28,7 +28,8 @@ R = TypeVar("R")
 Question = Mapping[str, Any]
 """The arguments of a call, by parameter."""
 Price = Callable[..., Event | None]
-"""From `Asked` and the names of columns and numbers of the question, in the order of its parameters; None where it is free."""
+"""Returns the event of a call from `Asked` and the question's names of columns and numbers, in the order of its parameters; None if free.
+"""
 
 _REFUSALS = {
     **dict.fromkeys(("over", "values"), "this source holds cells, not values"),
@@ -40,10 +41,17 @@ _REFUSALS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What is public of a call beside its arguments. count: how many answers are asked for. groups: of values, by name.
+    """The public facts of a call, in addition to its arguments.
 
-    offers: what the source can tell beside marginals (`_REFUSALS`). shapes, offered: of tables that were checked before. rows: the number
-    of rows where it is public; ValueError where it is not.
+    Attributes:
+        unit: The unit of privacy.
+        domain: The domain.
+        count: Number of answers asked for.
+        groups: Groups of values, by name.
+        offers: Abilities of the source beyond marginals (`_REFUSALS`).
+        shapes: Shapes of tables that were checked before.
+        offered: Offers that were checked before.
+        rows: Returns the number of rows where it is public; ValueError where it is not.
     """
 
     unit: Unit
@@ -56,7 +64,7 @@ class Asked:
     rows: Callable[[], int] = lambda: 0
 
     def shape(self, clique: Clique) -> tuple[int, ...]:
-        """Of a marginal's table. ValueError unless the clique is canonical and has a column."""
+        """Return the shape of a marginal's table. ValueError unless the clique is canonical and has a column."""
         if clique not in self.shapes:
             if not clique or self.domain.clique(clique) != clique:
                 raise ValueError("a marginal is named by one or more columns in domain order")
@@ -64,17 +72,17 @@ class Asked:
         return self.shapes[clique]
 
     def groups_of(self, clique: Clique) -> tuple[Groups, ...]:
-        """Those among the names of a marginal."""
+        """Return the groups among the names of a marginal."""
         return tuple(self.groups[name] for name in clique if name in self.groups)
 
     def require(self, ability: str) -> None:
-        """ValueError unless the source offers it."""
+        """Raise ValueError unless the source offers this ability."""
         if ability not in self.offers:
             raise ValueError(_REFUSALS[ability])
 
 
 class Operation(Generic[P, R]):
-    """See the module. In the body of a class of kernels it is a method; elsewhere it is called with a kernel before its arguments."""
+    """A kernel operation. In the body of a class of kernels it is a method; elsewhere it is called with a kernel before its arguments."""
 
     def __init__(
         self,
@@ -91,18 +99,19 @@ class Operation(Generic[P, R]):
         self.signature = inspect.Signature(parameters)
 
     def asked(self, public: Asked, *arguments: P.args, **options: P.kwargs) -> tuple[Event | None, Callable[[View], R]]:
-        """What the call is charged as, None where it is free, and its answer. ValueError for a question that cannot be."""
+        """Return the event that the call is charged as (None if free), and its answer. ValueError for an invalid question."""
         question = self.signature.bind(*arguments, **options).arguments
         answer = self._ask(public, *arguments, **options)
         count = 1 if self._count is None else self._count(question)
         return self.price(replace(public, count=count), *questions.numbers(question.values())), answer
 
     def due(self, public: Asked, numbers: Sequence[object], answer: Sized) -> Event | None:
-        """What the call must have been charged as, from what a transcript has of it. Any error: question and answer do not fit."""
+        """Return the event that the call must have been charged as, from a transcript. Any error means that question and answer do not fit.
+        """
         return self.price(replace(public, count=1 if self._count is None else len(answer)), *numbers)
 
     def digests(self, arguments: Sequence[object]) -> tuple[tuple[str, ...], ...]:
-        """SHA-256 of what a call was given in whole, as one more argument; none where names and numbers say enough."""
+        """Return the SHA-256 of arguments given as whole objects, as one more argument; empty where names and numbers identify the call."""
         return questions.digests(arguments) if self._digests is None else (self._digests(*arguments),)
 
     @overload
@@ -113,7 +122,7 @@ class Operation(Generic[P, R]):
         return self if kernel is None else partial(cast(Any, kernel)._ask, self.name)
 
     def __call__(self, kernel: object, *arguments: P.args, **options: P.kwargs) -> R:
-        """The kernel's own answer, by name: that an operation was made does not mean that a kernel knows it."""
+        """Ask the kernel for this operation by name. A made operation is not necessarily one that a kernel knows."""
         answer: R = getattr(kernel, self.name)(*arguments, **options)
         return answer
 
@@ -124,6 +133,12 @@ def operation(
     count: Callable[[Question], int] | None = None,
     digests: Callable[..., tuple[str, ...]] | None = None,
 ) -> Callable[[Callable[Concatenate[Asked, P], Callable[[View], R]]], Operation[P, R]]:
-    """Describe an operation whose first parameter is what is public. event: its kind; None where it is always free. count: how many answers
-    a question asks for, if not one. digests: what stands beside names and numbers in a transcript, if not `questions.digests`."""
+    """Describe an operation whose first parameter is `Asked`.
+
+    Args:
+        event: Kind of its event; None for an operation that is always free.
+        price: Its price.
+        count: Number of answers of a question; one by default.
+        digests: Digests for the transcript beside names and numbers; `questions.digests` by default.
+    """
     return lambda ask: Operation(ask, event, price, count, digests)

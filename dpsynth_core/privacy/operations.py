@@ -1,9 +1,9 @@
-"""The operations of the kernel: everything that a mechanism, or what drives a run, can learn of a table. The wing has more of its own.
+"""The operations of the kernel: everything that a mechanism or the code that drives a run can learn about a table. The wing adds its own.
 
-Most are one `measure`: rounded normal noise on a vector of whole numbers, of which one unit of privacy (`unit`) changes at most l2 in L2
-norm. That costs l2^2 / (2 sigma^2) in every accountant (Proposition 1). Records that the domain calls impossible are counted like any
-other: an error, or a count of them, would be a fact about a person, and the sensitivities hold for every table. Costs below are zCDP's;
-under GDP selections cost pi/2 times as much (Proposition 6).
+Most operations are one `measure`: rounded normal noise on a vector of whole numbers, of which one unit of privacy (`unit`) changes at most
+l2 in L2 norm. That costs l2^2 / (2 sigma^2) in every accountant (Proposition 1). Records that the domain calls impossible are counted like
+any other: an error about them, or their number, would be a fact about a person, and the sensitivities hold for every table. Costs below are
+zCDP's; under GDP selections cost pi/2 times as much (Proposition 6).
 """
 
 from __future__ import annotations
@@ -31,31 +31,30 @@ R = TypeVar("R")
 Answer = Callable[[View], R]
 Float = NDArray[np.float64]
 _Gap = Callable[[Clique, Integers, Integers], int]
-"""Of the counts of a marginal from what is stated of them, all in steps."""
+"""Returns the distance of a marginal's counts from their public answers, all in steps."""
 
 
 def measure(vector: Callable[[View], Integers], sigma: float, fineness: int = 1) -> Answer[Float]:
-    """A private vector in whole steps of 1 / fineness (a power of two), plus rounded normal noise of standard deviation sigma."""
+    """Measure a private vector in whole steps of 1 / fineness (a power of two), with rounded normal noise of standard deviation sigma."""
     return lambda view: view.noise.gaussian(vector(view), sigma * fineness) / fineness
 
 
 @operation()
 def seed(_asked: Asked) -> Answer[int]:
-    """A fresh seed for randomness that protects no one, such as the perturbations of a search. Free, and may be published."""
+    """Draw a fresh seed for randomness that protects no person, such as the perturbations of a search. Free, and may be published."""
     return lambda view: view.noise.uniform(2**63)
 
 
 @operation()
 def residual_l2(asked: Asked, clique: Clique, sigma: float) -> Answer[float]:
-    """L2 sensitivity of the residual of a marginal when it is measured at sigma; of (): of the number of rows. Free and public."""
+    """Return the L2 sensitivity of a marginal's residual measured at sigma; of (): of the number of rows. Free and public."""
     l2 = residuals.sensitivity(asked.unit, asked.shape(clique) if clique else (), sigma)
     return lambda _: l2
 
 
 @operation(Gaussian, lambda asked, *given: Gaussian(given[-1], asked.unit.marginals_l2(len(given) - 1)))  # each marginal's columns; sigma
 def measure_marginals(asked: Asked, cliques: list[Clique], sigma: float) -> Answer[list[Measurement]]:
-    """Each of k marginals + noise in every cell, in one draw. A person's rows are in one cell of each: l2 = sqrt(k) marginal_l2
-    (Proposition 2)."""
+    """Measure each of k marginals in one draw. A person's rows are in one cell of each: l2 = sqrt(k) marginal_l2 (Proposition 2)."""
     shapes = [asked.shape(clique) for clique in cliques]
     ends = np.cumsum([math.prod(shape) for shape in shapes])
     noisy = measure(lambda view: np.concatenate([counts.ravel() for counts in _counts(view, cliques)]), sigma)
@@ -73,9 +72,9 @@ def _residual(asked: Asked, clique: Clique, sigma: float) -> events.Residual:
 
 @operation(events.Residual, _residual)
 def measure_residual(asked: Asked, clique: Clique, sigma: float) -> Answer[Residual]:
-    """The residual of a marginal + noise on a lattice in every cell: l2 = residual_l2 (Proposition 4). Columns have two values or more.
+    """Measure the residual of a marginal with noise on a lattice in every cell: l2 = residual_l2 (Proposition 4).
 
-    Noise is drawn apart from the counts: the sampler would cut large sums off.
+    Columns have two values or more. Noise is drawn separately from the counts, because the sampler would cut large sums off.
     """
     asked.shape(clique)
     bits = residuals.lattice_bits(sigma)
@@ -91,9 +90,12 @@ def measure_residual(asked: Asked, clique: Clique, sigma: float) -> Answer[Resid
 
 @operation(Gaussian, lambda asked, _clique, sigma: Gaussian(sigma, asked.unit.marginal_l2))
 def measure_roots(asked: Asked, clique: Clique, sigma: float) -> Answer[Float]:
-    """The sum over persons of the root of the share of their records that is in each cell of a marginal, times `max_rows_per_person`, +
-    noise, shaped like the marginal. The squares of one person's roots add up to 1: l2 = marginal_l2 (Proposition 27), exactly, in whole
-    steps of 1/ROOT_STEPS that are rounded down."""
+    """Measure, for each cell of a marginal, the sum of persons' roots: the root of the share of a person's records in it, times
+    `max_rows_per_person`.
+
+    The squares of one person's roots add up to 1: l2 = marginal_l2 (Proposition 27), exactly, in whole steps of 1/ROOT_STEPS that are
+    rounded down.
+    """
     asked.shape(clique)
     asked.require("roots")
     return measure(lambda view: view.roots(clique, asked.groups), sigma, ROOT_STEPS)
@@ -101,7 +103,10 @@ def measure_roots(asked: Asked, clique: Clique, sigma: float) -> Answer[Float]:
 
 @operation(Gaussian, lambda asked, _clique, sigma: Gaussian(sigma, asked.unit.marginal_l2))
 def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) -> Answer[Float]:
-    """Numbers of records in public cells of one column, which the domain may not have, + noise: l2 = marginal_l2 (Proposition 2)."""
+    """Measure the numbers of records in public cells of one column: l2 = marginal_l2 (Proposition 2).
+
+    The cells need not be cells of the domain.
+    """
     asked.shape(clique)
     asked.require("over")
     if (cells.name,) != clique:
@@ -111,9 +116,9 @@ def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) 
 
 @operation(Thresholded, lambda asked, _clique, sigma, delta: Thresholded(sigma, asked.unit.marginal_l2, delta))
 def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) -> Answer[dict[str, int]]:
-    """Texts of one column with their numbers of records + noise, of those that reach a threshold, and always `keys.PUBLIC`.
+    """Release the texts of one column that reach a threshold, with noisy numbers of records, and always `keys.PUBLIC`.
 
-    l2 = marginal_l2, and delta on top (Proposition 5). In an order that says nothing of the table.
+    l2 = marginal_l2, and delta on top (Proposition 5). The order of the texts reveals nothing about the table.
     """
     asked.shape(clique)
     asked.require("values")
@@ -135,7 +140,7 @@ def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) ->
 
 @operation(Gaussian, lambda asked, sigma: None if asked.unit.total_is_public else Gaussian(sigma, float(asked.unit.total_l2)))
 def measure_total(asked: Asked, sigma: float) -> Answer[float]:
-    """The number of rows + noise: l2 = total_l2 (Proposition 2). Where it is public: exact and free, for any sigma."""
+    """Measure the number of rows: l2 = total_l2 (Proposition 2). Where it is public, the answer is exact and free for any sigma."""
     if asked.unit.total_is_public:
         rows = float(asked.rows())
         return lambda _: rows
@@ -145,7 +150,7 @@ def measure_total(asked: Asked, sigma: float) -> Answer[float]:
 
 @operation(Gaussian, lambda asked, sigma: Gaussian(sigma, asked.unit.errors_l2(asked.count)), lambda question: len(question["answers"]))
 def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) -> Answer[dict[Clique, float]]:
-    """||M_r(D) - answers_r||_1 + noise, in counts, for each of k marginals; answers are public, counts, shaped like the marginals.
+    """Measure ||M_r(D) - answers_r||_1, in counts, for each of k marginals. Answers are public counts, shaped like the marginals.
 
     Each error moves by marginal_l1 at most: l2 = sqrt(k) marginal_l1 (Proposition 3), exactly, on the grid of `scores`.
     """
@@ -157,9 +162,10 @@ def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) 
 
 @operation(Gaussian, lambda asked, _rank, sigma: Gaussian(sigma, float(asked.unit.marginal_l1)))
 def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: int, sigma: float) -> Answer[float]:
-    """The rank-th smallest of all ||M_r(D) - answers_r||_1, + noise, in counts; answers as in `measure_errors`.
+    """Measure the rank-th smallest of all ||M_r(D) - answers_r||_1, in counts; answers as in `measure_errors`.
 
-    Each error moves by marginal_l1 at most, and so does the rank-th smallest: l2 = marginal_l1 (Proposition 3), exactly, as there.
+    Each error moves by marginal_l1 at most, and so does the rank-th smallest: l2 = marginal_l1 (Proposition 3), exactly, on the grid of
+    `scores`.
     """
     if not 1 <= rank <= len(answers):
         raise ValueError("a rank is from 1 to the number of marginals")
@@ -171,10 +177,10 @@ def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: in
 
 @operation(Gaussian, lambda asked, sigma, *_threshold: Gaussian(sigma, float(asked.unit.query_l1)))
 def measure_largest_error(asked: Asked, answers: Mapping[Clique, Float], sigma: float, threshold: int | None = None) -> Answer[float]:
-    """The largest |q(D) - answer_q| over all cells of all marginals, + noise, in counts.
+    """Measure the largest |q(D) - answer_q| over all cells of all marginals, in counts.
 
-    threshold: answers are to "at least so many of the columns agree" instead of to cells, in tables of the same shape. Each difference
-    moves by query_l1 at most, and so does the largest: l2 = query_l1 (Proposition 3), exactly, on the grid of `scores`.
+    With a threshold, answers are to "at least `threshold` of the columns agree" instead of to cells, in tables of the same shape. Each
+    difference moves by query_l1 at most, and so does the largest: l2 = query_l1 (Proposition 3), exactly, on the grid of `scores`.
     """
     if threshold is not None and not 1 <= threshold <= min(map(len, answers), default=0):
         raise ValueError("a threshold is from 1 to the number of columns")
@@ -183,10 +189,11 @@ def measure_largest_error(asked: Asked, answers: Mapping[Clique, Float], sigma: 
 
 @operation(Gaussian, lambda asked, _columns, sigma: Gaussian(sigma, float(asked.unit.query_l1)))
 def measure_largest_range(asked: Asked, answers: Mapping[Clique, Float], columns: Clique, sigma: float) -> Answer[float]:
-    """The largest |q(D) - answer_q| over all ranges of these columns, + noise, in counts: of everybody, or within each cell of the other
-    columns of a marginal. A range is of neighbouring cells among those of a column that are in an order.
+    """Measure the largest |q(D) - answer_q| over all ranges of these columns, in counts: of all people, or within each cell of a marginal's
+    other columns.
 
-    Each is a counting query, and so the largest difference moves by query_l1 at most (Proposition 3), exactly, on the grid of `scores`.
+    A range is a run of neighbouring ordered cells of a column. Each range is a counting query, so the largest difference moves by query_l1
+    at most (Proposition 3), exactly, on the grid of `scores`.
     """
     along = {r: [(r.index(name), range(asked.domain[name].ordered)) for name in columns if name in r] for r in answers}
     if not all(axes and all(cells for _, cells in axes) for axes in along.values()):
@@ -195,7 +202,7 @@ def measure_largest_range(asked: Asked, answers: Mapping[Clique, Float], columns
 
 
 def _largest(asked: Asked, answers: Mapping[Clique, Float], sigma: float, gap: _Gap) -> Answer[float]:
-    """The largest gap of a marginal from its answer, + noise. One person moves a gap by query_l1 at most."""
+    """Measure the largest gap of a marginal from its answer. One person moves a gap by query_l1 at most."""
     if not answers:
         raise ValueError("there is at least one marginal")
     check_answers(tuple(answers.values()), [asked.shape(clique) for clique in answers])
@@ -219,7 +226,7 @@ def _hashes(predictors: Sequence[Predictor], sigma: float) -> tuple[str, ...]:  
     _hashes,
 )
 def measure_right(asked: Asked, predictors: Sequence[Predictor], sigma: float) -> Answer[Float]:
-    """How many records each of k predictors is right about, + noise. Predictors are made of released values alone.
+    """Measure how many records each of k predictors is right about. Predictors are made from released values alone.
 
     Each number is a counting query and moves by query_l1 at most: l2 = sqrt(k) query_l1 (Proposition 3).
     """
@@ -230,15 +237,15 @@ def measure_right(asked: Asked, predictors: Sequence[Predictor], sigma: float) -
 
 
 def _weights_hash(_clique: Clique, weights: Float, _low: float, _high: float, _sigma: float) -> tuple[str, ...]:
-    """Of the weights as they are rounded here."""
+    """Return the digest of the weights after the rounding done here."""
     return (sha256(np.rint(weights * SUM_STEPS).astype("<i8").tobytes()).hexdigest(),)
 
 
 @operation(Gaussian, lambda asked, _clique, low, high, sigma, *_hash: Gaussian(sigma, asked.unit.sum_l2(low, high)), digests=_weights_hash)
 def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: float, sigma: float) -> Answer[float]:
-    """The sum over records of the weight of each one's cell of a marginal, + noise.
+    """Measure the sum over records of the weight of each record's cell of a marginal.
 
-    weights: public, shaped like the marginal, from low to high, with -1 <= low <= 0 <= high <= 1. l2 = sum_l2 (Proposition 3), exactly:
+    Weights are public, shaped like the marginal, from low to high, with -1 <= low <= 0 <= high <= 1. l2 = sum_l2 (Proposition 3), exactly:
     weights are rounded to whole multiples of 1/SUM_STEPS within the same bounds, and all else is in integers.
     """
     if not -1 <= low <= 0 <= high <= 1 or low == high:
@@ -252,12 +259,12 @@ def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: 
 
 @operation(Selection, lambda _, eps: Selection(eps))
 def select_offered_marginal(asked: Asked, offered: Offered, eps: float, among: NDArray[np.bool_]) -> Answer[Clique]:
-    """Exponential mechanism over the marginals offered where `among` is True, shape (marginals,), with score
-    w_r * (||M_r(D) - answers_r||_1 - offset_r), for eps^2 / 8.
+    """Select one of the offered marginals where `among` is True, shape (marginals,), by the exponential mechanism, for eps^2 / 8.
 
-    A score moves by max w_r * marginal_l1 at most (Proposition 7), exactly: answers, offsets and weights are rounded to fixed grids first.
-    The largest score + Gumbel noise of scale 2 * sensitivity / eps is the exponential mechanism; a scale rounded up only hides more. What
-    is offered is checked, compared and digested once, and the scores of the last offer are kept: a round draws from it many times.
+    The score is w_r * (||M_r(D) - answers_r||_1 - offset_r). It moves by max w_r * marginal_l1 at most (Proposition 7), exactly: answers,
+    offsets and weights are rounded to fixed grids first. The largest score + Gumbel noise of scale 2 * sensitivity / eps is the exponential
+    mechanism; a scale rounded up only hides more. An offer is checked, compared and digested once, and the scores of the last offer are
+    cached, because a round draws from it many times.
     """
     if offered not in asked.offered:
         check_answers(offered.tables, [asked.shape(clique) for clique in offered.cliques])

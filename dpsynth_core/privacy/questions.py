@@ -1,7 +1,7 @@
-"""What a question to the kernel is about, beyond the names of columns and the numbers in it: arrays, predictors, a group of records.
+"""The parts of a question to the kernel other than names of columns and numbers: arrays, predictors, a group of records.
 
-All of it is public or released. Its digest stands beside each answer, so that an answer is never taken for one about something else that
-was asked in the same words: a measured error, for one, belongs to the answers that it was measured of.
+All of them are public or released. Their digest accompanies each answer, so that an answer is never mistaken for one to another question
+with the same names and numbers: a measured error, for one, belongs to the answers whose error it is.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from dpsynth_core.vocabulary.domain import Domain
 
 _AMONG, _ABOUT, _WEIGHTED = "among", "about", "weighted"
 _TOGETHER = 256
-"""Tables that are digested in one piece: most are small."""
+"""Number of tables that are digested in one piece; most are small."""
 _OFFERED: WeakKeyDictionary[Offered, str] = WeakKeyDictionary()
 
 
 def numbers(values: Iterable[Any]) -> tuple[Any, ...]:
-    """The names of columns and the numbers among the arguments of a call, in order; of a list of names each."""
+    """Return the names of columns and the numbers among the arguments of a call, in order; of a list, the names of each."""
     each = chain.from_iterable(value if _are_names(value) else [value] for value in values)
     said = (value.item() if isinstance(value, np.number) else value for value in each)
     return tuple(value for value in said if is_name(value) or isinstance(value, int | float))
 
 
 def digests(arguments: Iterable[Any]) -> tuple[tuple[str, ...], ...]:
-    """SHA-256 of what a call was given besides, as one more argument; none where names and numbers say enough."""
+    """Return the SHA-256 of the other arguments of a call, as one more argument; empty where names and numbers identify the call."""
     said = int, float, np.number, type(None)
     given = [one for one in arguments if not (is_name(one) or _are_names(one) or isinstance(one, said))]
     return ((_ABOUT, digest(given)),) if given else ()
 
 
 def parted(arguments: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """What a call was asked, up to its last number, and what is told of it behind that: columns may be named as a digest or a group is."""
+    """Split the arguments of a call after its last number. Columns may have the names of digests or groups, so names alone do not tell."""
     last = max((place for place, one in enumerate(arguments) if not isinstance(one, tuple)), default=-1)
     return tuple(arguments[: last + 1]), tuple(arguments[last + 1 :])
 
 
 def is_name(value: object) -> bool:
-    """Whether an argument names columns, or is one of the further arguments here."""
+    """Return whether an argument names columns, or is a further argument of this module."""
     return isinstance(value, tuple) and all(isinstance(part, str) for part in value)
 
 
@@ -56,14 +56,17 @@ def _are_names(value: object) -> bool:
 
 
 def is_about(argument: object) -> bool:
-    """Whether an argument of a call is the digest of arrays that were computed from earlier answers, so that another machine may have
-    rounded them otherwise."""
+    """Return whether an argument is the digest of arrays computed from earlier answers, which another machine may have rounded differently.
+    """
     return isinstance(argument, tuple) and argument[:1] == (_ABOUT,)
 
 
 def digest(value: object) -> str:
-    """SHA-256 of arrays and what holds them: mappings, sequences, public data classes. Fractions count in steps of 1/SUM_STEPS, which is
-    finer than the kernel rounds them. What is no data is left out, such as a solver."""
+    """Return the SHA-256 of arrays and their containers: mappings, sequences, public data classes.
+
+    Fractions count in steps of 1/SUM_STEPS, which is finer than the kernel's rounding. Objects without data, such as a solver, are left
+    out.
+    """
     hashed = sha256()
     _feed(hashed.update, value)
     return hashed.hexdigest()
@@ -101,7 +104,7 @@ def _feed(update: Callable[[bytes], object], value: object) -> None:
 
 
 def _feed_each(update: Callable[[Any], object], values: Sequence[Any]) -> None:
-    """Keys are written once where mappings have the same: a selection's answers, weights and offsets."""
+    """Digest several values. Mappings with the same keys have them written once: a selection's answers, weights and offsets."""
     keys, listed = list[Any](), b"[]"
     for value in values:
         if is_name(value):  # as `_feed` would, of many at once
@@ -121,7 +124,7 @@ def _stored(cells: NDArray[Any]) -> str:
 
 
 def _feed_cells(update: Callable[[Any], object], cells: NDArray[Any], kind: str) -> None:
-    """cells: a copy, as it is stored. kind: of the numbers that it is a copy of."""
+    """Digest `cells`, a stored copy of numbers of the type `kind`."""
     if kind == "f":
         cells *= SUM_STEPS
         np.rint(cells, out=cells)
@@ -131,17 +134,17 @@ def _feed_cells(update: Callable[[Any], object], cells: NDArray[Any], kind: str)
 
 
 def among(cells: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
-    """The group of records in these cells of columns, as one more argument: its last."""
+    """Return the group of records in these cells of columns, as the last argument of a call."""
     return (_AMONG, *(f"{name}: {', '.join(map(str, cells[name]))}" for name in sorted(cells)))
 
 
 def weighted(column: str, times: Integers) -> tuple[str, ...]:
-    """As what records count, likewise: by which column, at most how often, and a digest of how often in each of its cells."""
+    """Return the repetitions of records, as the last argument of a call: their column, the largest number, and a digest of all numbers."""
     return (_WEIGHTED, column, str(times.max()), digest(times))
 
 
 def most_times(argument: object) -> int:
-    """How often a record counts at most where an argument of a call is one of these two; 0 where it is another. ValueError if damaged."""
+    """Return how often a record counts at most by an argument of `among` or `weighted`; 0 for any other. ValueError for a damaged one."""
     if not isinstance(argument, tuple) or argument[:1] not in ((_AMONG,), (_WEIGHTED,)):
         return 0
     return 1 if argument[0] == _AMONG else max(1, int(argument[2]))

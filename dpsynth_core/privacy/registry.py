@@ -20,18 +20,18 @@ Operations = Mapping[str, Operation[..., Any]]
 
 
 def find(name: str) -> Operation[..., Any] | None:
-    """The operation of this name; None where there is none. Wings are loaded for names that the core does not have."""
+    """Return the operation of this name, or None. Wings are loaded for names that the core does not have."""
     return _core().get(name) or everything().get(name)
 
 
 @cache
 def everything() -> Operations:
-    """All operations by name."""
+    """Return all operations by name."""
     return _of(operations, *registered("operations"))
 
 
 def event_named(name: str) -> type[Event] | None:
-    """The kind of event of this name that some operation is charged as; None where there is none."""
+    """Return the kind of event of this name that some operation is charged as, or None."""
     return next((kind for known in (_core, everything) for kind in _kinds(known()) if kind.__name__ == name), None)
 
 

@@ -20,30 +20,32 @@ from dpsynth_core.privacy import lattice
 from dpsynth_core.privacy.unit import Unit
 
 MOST_BITS = 24
-"""Counts keep 39 bits: 2^38 people, as in `scores`."""
+"""Largest number of bits for noise; counts have 39 bits: 2^38 people, as in `scores`."""
 NOISE_BITS = 50
-"""sigma * 2^b stays below 2^50, and so must sigma."""
+"""sigma * 2^b and sigma stay below 2^50."""
 _KEPT = 4096
-"""Norms by the sizes of columns and the bits of the lattice: a planner asks for the same ones many times, and fractions are slow."""
+"""Number of cached norms, by the sizes of columns and the bits of the lattice: a planner asks for the same ones often, and fractions are
+slow.
+"""
 
 
 def lattice_bits(sigma: float) -> int:
-    """b: noise is drawn in steps of 2^-b people. ValueError unless sigma is a positive number that leaves room for the noise."""
+    """Return b: noise is drawn in steps of 2^-b people. ValueError unless sigma is a positive number that leaves room for the noise."""
     return lattice.bits(sigma, NOISE_BITS, MOST_BITS)
 
 
 @lru_cache(maxsize=_KEPT)
 def one_row(sizes: tuple[int, ...], bits: int) -> Fraction:
-    """||w_c||^2, the same for every cell: what one row more or less is charged for. About prod (1 - 1/n_i), and never above 1."""
+    """Return ||w_c||^2, the same for every cell: the charge for one row more or less. About prod (1 - 1/n_i), and never above 1."""
     return math.prod((equal for equal, _ in _factors(sizes, bits)), start=Fraction(1))
 
 
 @lru_cache(maxsize=_KEPT)
 def one_row_elsewhere(sizes: tuple[int, ...], bits: int) -> Fraction:
-    """The largest ||w_c - w_d||^2 over two cells: what one row that moves is charged for. At least twice `one_row`, at most 2.
+    """Return the largest ||w_c - w_d||^2 over two cells: the charge for one row that moves. At least twice `one_row`, at most 2.
 
     It is 2 ||w_c||^2 - 2 <w_c, w_d>, and <w_c, w_d> is a product over the columns of one of two factors: where c and d agree, and where
-    they differ. Its smallest value is found by keeping the smallest and the largest product of the columns so far.
+    they differ. Tracking the smallest and the largest product of the columns so far finds its smallest value.
     """
     smallest = largest = Fraction(1)
     for equal, different in _factors(sizes, bits):
@@ -53,7 +55,7 @@ def one_row_elsewhere(sizes: tuple[int, ...], bits: int) -> Fraction:
 
 
 def sensitivity(unit: Unit, sizes: tuple[int, ...], sigma: float) -> float:
-    """L2 sensitivity of the residual over columns of `sizes` when it is measured at sigma; without columns, of the number of rows."""
+    """Return the L2 sensitivity of the residual over columns of `sizes` measured at sigma; without columns, of the number of rows."""
     if not sizes:
         return float(unit.total_l2)
     bits = lattice_bits(sigma)
@@ -61,7 +63,7 @@ def sensitivity(unit: Unit, sizes: tuple[int, ...], sigma: float) -> float:
 
 
 def _factors(sizes: Sequence[int], bits: int) -> Iterator[tuple[Fraction, Fraction]]:
-    """||e_c - r 1||^2 and <e_c - r 1, e_d - r 1> for c != d, per column: 1 - 2r + n r^2 > 0 and -2r + n r^2 <= 0.
+    """Yield ||e_c - r 1||^2 and <e_c - r 1, e_d - r 1> for c != d, per column: 1 - 2r + n r^2 > 0 and -2r + n r^2 <= 0.
 
     Every column gets the same share of the bits. r is at most 2/n: 1/n is rounded to 0, or to a step that is at most twice as large.
     """
@@ -74,7 +76,7 @@ def _factors(sizes: Sequence[int], bits: int) -> Iterator[tuple[Fraction, Fracti
 
 
 def differences(table: NDArray[np.int64]) -> NDArray[np.int64]:
-    """R: along every axis, the first entry minus each of the others. Exact, also where it wraps around."""
+    """Apply R: along every axis, subtract each of the other entries from the first. Exact, also where it wraps around."""
     for axis in range(table.ndim):
         first, others = np.split(table, [1], axis=axis)
         table = first - others
@@ -82,7 +84,7 @@ def differences(table: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def centred(released: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The table w with R w = `released` that sums to zero along every axis: for R x, x projected on what R does not forget."""
+    """Return the table w with R w = `released` that sums to zero along every axis: for R x, the projection of x on what R keeps."""
     table = released
     for axis in range(released.ndim):
         first = table.sum(axis=axis, keepdims=True) / (table.shape[axis] + 1)

@@ -25,11 +25,11 @@ SCORE_LIMIT = 2**62
 _EXACT = 2.0**52
 """float64 adds whole numbers exactly, in any order, as long as the sum of their sizes stays below this (here: 2^38 people)."""
 _TOGETHER = 2**15
-"""Cells of many small tables that are worked on at a time: as many as a processor's nearest caches hold."""
+"""Number of cells of many small tables processed at a time: as many as a processor's nearest caches hold."""
 
 
 def check_answers(answers: Sequence[NDArray[np.floating]], shapes: Sequence[tuple[int, ...]]) -> None:
-    """ValueError unless each answer has its shape and is finite and small enough for exact sums. Looks at public values only."""
+    """Raise ValueError unless each answer has its shape and is finite and small enough for exact sums. Looks at public values only."""
     if any(answer.shape != shape for answer, shape in zip(answers, shapes, strict=True)):
         raise ValueError("an answer has the wrong shape for its marginal")
     for block in _blocks(answers):
@@ -39,15 +39,15 @@ def check_answers(answers: Sequence[NDArray[np.floating]], shapes: Sequence[tupl
 
 
 def steps(answers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Public answers as whole steps."""
+    """Return public answers as whole steps."""
     return np.rint(answers * COUNT_STEPS).astype(np.int64)
 
 
 def distances(counts: Sequence[NDArray[np.int64]], answers: Sequence[NDArray[np.floating]]) -> list[int]:
-    """||counts - answer||_1 of each in steps, with the answers rounded to whole steps. Exact in any order of summing: see `_EXACT`; steps
-    are a power of two.
+    """Return ||counts - answer||_1 of each table in steps, with the answers rounded to whole steps.
 
-    All passes but the first work in place, and small tables are worked on together: this is what a selection spends its time on.
+    The result is exact in any order of summing (see `_EXACT`); steps are a power of two. All passes but the first work in place, and small
+    tables are processed together, because a selection spends most of its time here.
     """
     steps: list[int] = []
     for block in _blocks(answers):
@@ -62,7 +62,7 @@ def distances(counts: Sequence[NDArray[np.int64]], answers: Sequence[NDArray[np.
 
 
 def _blocks(tables: Sequence[NDArray[Any]]) -> Iterator[slice]:
-    """Runs of tables that are worked on together: as many as have `_TOGETHER` cells, or one."""
+    """Yield runs of tables that are processed together: up to `_TOGETHER` cells, or one table."""
     start, cells = 0, 0
     for number, table in enumerate(tables):
         if cells and cells + table.size > _TOGETHER:
@@ -74,7 +74,7 @@ def _blocks(tables: Sequence[NDArray[Any]]) -> Iterator[slice]:
 
 
 def _flat(tables: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
-    """All cells, one table after the other; a copy."""
+    """Return all cells, one table after the other, as a copy."""
     return np.concatenate([table.ravel() for table in tables], dtype=np.float64)
 
 
@@ -83,7 +83,7 @@ def _starts(tables: Sequence[NDArray[Any]]) -> NDArray[np.intp]:
 
 
 def weight_steps(weights: Collection[float]) -> NDArray[np.int64]:
-    """Weights as whole multiples of the largest / WEIGHT_STEPS, rounded up so that none becomes 0. ValueError unless positive."""
+    """Return weights as whole multiples of the largest / WEIGHT_STEPS, rounded up so that none becomes 0. ValueError unless positive."""
     stated = np.array(weights, dtype=np.float64)
     if not stated.size or not bool(((stated > 0) & (stated < math.inf)).all()):
         raise ValueError("every candidate needs a weight that is a positive number, and there must be one")
@@ -91,7 +91,7 @@ def weight_steps(weights: Collection[float]) -> NDArray[np.int64]:
 
 
 def offset_steps(offsets: Collection[float]) -> NDArray[np.int64]:
-    """Offsets in steps; what is far beyond all distances is cut off. ValueError unless finite."""
+    """Return offsets in steps, clipped far beyond all distances. ValueError unless finite."""
     stated = np.array(offsets, dtype=np.float64)
     if not bool(np.isfinite(stated).all()):
         raise ValueError("offsets must be finite numbers")
@@ -100,9 +100,10 @@ def offset_steps(offsets: Collection[float]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False, init=False)
 class Offered:
-    """Marginals that selections draw among, with what their scores are made of: counts that answer them, weights, offsets. Made once, for
-    as many draws as are asked for: its arrays lie in bytes, which nobody writes to, and it takes no others. ValueError as `weight_steps`
-    and `offset_steps`."""
+    """The marginals that selections draw among, with the parts of their scores: answers, weights, offsets.
+
+    An offer is made once for any number of draws. Its arrays are views of immutable bytes. ValueError as `weight_steps` and `offset_steps`.
+    """
 
     cliques: tuple[Any, ...]
     tables: tuple[NDArray[np.float64], ...]
@@ -117,11 +118,11 @@ class Offered:
 
 
 def scores(weights: NDArray[np.int64], distance_steps: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """In units of 1 / (COUNT_STEPS * WEIGHT_STEPS) of the largest weight; gaps are clamped so that no score is beyond +-SCORE_LIMIT."""
+    """Return scores in units of 1 / (COUNT_STEPS * WEIGHT_STEPS) of the largest weight, clamped to +-SCORE_LIMIT."""
     most = SCORE_LIMIT // weights
     return weights * np.clip(distance_steps - offsets, -most, most)
 
 
 def sensitivity(weights: NDArray[np.int64], l1: int) -> int:
-    """The most by which one person changes any score, in the units of `score`; l1: L1 sensitivity of a marginal."""
+    """Return the largest change of any score by one person, in the units of `scores`. `l1` is the L1 sensitivity of a marginal."""
     return int(weights.max()) * l1 * COUNT_STEPS

@@ -13,12 +13,12 @@ from functools import lru_cache
 import scipy
 
 _ROUNDING = 1e-9
-"""Of a logarithm of a probability: far more than log_ndtr errs by."""
+"""Allowance for the error of a logarithm of a probability, far above that of log_ndtr."""
 
 
 @lru_cache(maxsize=256)
 def threshold(sigma: float, delta: float, rows: int) -> int:
-    """The smallest T that Proposition 5 allows. rows: per person. ValueError for a sigma or delta out of range."""
+    """Return the smallest T that Proposition 5 allows. `rows` are per person. ValueError for a sigma or delta out of range."""
     if not (0 < sigma < math.inf and 0 < delta < 0.5 and rows >= 1):
         raise ValueError("sigma must be positive, delta a probability below one half, rows 1 or more")
     start = max(rows + 1, math.floor(max(rows - sigma * float(scipy.special.ndtri_exp(math.log(delta))), 0.0)) - 1)
@@ -33,5 +33,5 @@ def _hides(t: int, sigma: float, delta: float, rows: int) -> bool:
 
 
 def _log_tail(t: int, sigma: float) -> float:
-    """ln of a bound of Pr[Z >= t], t >= 1."""
+    """Return ln of a bound of Pr[Z >= t], t >= 1."""
     return float(scipy.special.log_ndtr(-(t - 1) / sigma))

@@ -15,15 +15,18 @@ from dpsynth_core.foundation.errors import InputError
 ADD_REMOVE = "add-remove"
 REPLACE = "replace"
 MOST_TIMES = 2**10
-"""A record counts: more would leave less room for exact sums."""
+"""Largest number of times that a record counts; more would leave less room for exact sums."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Neighbours differ by one person added or removed, or by one person's rows replaced.
+    """The unit of privacy: neighbours differ by one person added or removed, or by one person's rows replaced.
 
-    rows_may_not_count: whether how many rows count depends on what they say: where a column says whose a row is, it may name nobody
-    (`sources.persons`); in a workbook, it may be blank (`sources.spreadsheet_file`).
+    Attributes:
+        relation: The neighbouring relation.
+        max_rows_per_person: Largest number of counted rows per person.
+        rows_may_not_count: Whether the content of rows decides how many of them count: a person column may be empty (`sources.persons`),
+            and a row of a workbook may be blank (`sources.spreadsheet_file`).
     """
 
     relation: str = ADD_REMOVE
@@ -38,7 +41,7 @@ class Unit:
             raise InputError("unit.max_rows_per_person", f"{rows!r} is not a whole number from 1 up", "give the most rows one person owns")
 
     def counted(self, times: int) -> Unit:
-        """The unit where each record counts at most so many times (Proposition 26)."""
+        """Return the unit where each record counts up to `times` times (Proposition 26)."""
         return replace(self, max_rows_per_person=self.max_rows_per_person * times, rows_may_not_count=True)
 
     @property
@@ -52,20 +55,21 @@ class Unit:
         return self.marginals_l2(1)
 
     def marginals_l2(self, count: int) -> float:
-        """L2 sensitivity of `count` marginals together, never rounded down: one row may be all that each of them counts."""
+        """Return the L2 sensitivity of `count` marginals together, never rounded down. One row may be all that each of them counts."""
         return _root(count * self.max_rows_per_person**2 * (2 if self.relation == REPLACE else 1))
 
     def residual_l2(self, one_row: Fraction, one_row_elsewhere: Fraction) -> float:
-        """L2 sensitivity of a residual, never rounded down, from the squares that `privacy.residuals` has for one row.
+        """Return the L2 sensitivity of a residual, never rounded down, from the squares of `privacy.residuals` for one row.
 
-        The worst of m rows are the same row m times. A person with fewer rows after the replacement than before is no worse: a row
-        that is only taken away costs less than one that moves.
+        The worst m rows are the same row m times. A person with fewer rows after the replacement than before is no worse: a row that is
+        only taken away costs less than a row that moves.
         """
         squared = one_row_elsewhere if self.relation == REPLACE else one_row
         return _root(self.max_rows_per_person**2 * squared)
 
     def errors_l2(self, count: int) -> float:
-        """L2 sensitivity of `count` errors ||M_r(D) - v_r||_1 together, never rounded down: each changes by marginal_l1 at most."""
+        """Return the L2 sensitivity of `count` errors ||M_r(D) - v_r||_1 together, never rounded down; each changes by marginal_l1 at most.
+        """
         return _root(count * self.marginal_l1**2)
 
     @property
@@ -74,12 +78,15 @@ class Unit:
         return self.max_rows_per_person
 
     def queries_l2(self, count: int) -> float:
-        """L2 sensitivity of `count` arbitrary counting queries together, never rounded down."""
+        """Return the L2 sensitivity of `count` arbitrary counting queries together, never rounded down."""
         return _root(count * self.query_l1**2)
 
     def sum_l2(self, low: float, high: float) -> float:
-        """Sensitivity of a sum over rows in which each counts as a number from `low` to `high`, 0 among them; never rounded down. Each row
-        of a person adds one of these numbers; replaced, it gives way to another, or to none."""
+        """Return the sensitivity of a sum over rows in which each row counts as a number from `low` to `high`, 0 among them; never rounded
+        down.
+
+        Each row of a person adds one of these numbers; replaced, it gives way to another number, or to none.
+        """
         lowest, highest = Fraction(low), Fraction(high)
         widest = highest - lowest if self.relation == REPLACE else max(-lowest, highest)
         return _root((self.max_rows_per_person * widest) ** 2)
@@ -91,14 +98,16 @@ class Unit:
 
     @property
     def total_is_public(self) -> bool:
-        """True when neighbours have the same number of rows: replace, every row a person of its own. Every line of a file is a row,
-        whatever it holds (`sources.csv_file`), so nothing that is written in one can change their number. That does not hold for workbooks,
-        nor for views and queries of a database: their rows may not count."""
+        """True if neighbours have the same number of rows: replace, with one row per person.
+
+        Every line of a file is a row, with any content (`sources.csv_file`), so no content can change their number. Workbooks, and views
+        and queries of a database, differ: their rows may not count.
+        """
         return self.relation == REPLACE and self.max_rows_per_person == 1 and not self.rows_may_not_count
 
 
 def _root(squared: int | Fraction) -> float:
-    """The square root as a float, not rounded down."""
+    """Return the square root as a float, not rounded down."""
     root = math.sqrt(squared)
     while Fraction(root) ** 2 < squared:
         root = math.nextafter(root, math.inf)
