@@ -80,7 +80,7 @@ def _run(plan: Plan) -> dict[str, Any]:
     assert release.certificate is not None
     true = errors(release, truth)
     spans = naming.spans(true, release.certificate, release.bounds)
-    named = naming.named(spans, plan.domain)
+    named = naming.named(spans)
     stated, alone = {one.attributes: one for one in release.certificate.marginals}, table_bounds(release.certificate, CONFIDENCE)
     chosen = [] if release.certificate.says_nothing else [r for r in true if alone[r] <= named.limit]
     return {

@@ -82,7 +82,7 @@ def _summary(opened: Opened) -> Summary | None:
     try:
         stated = (*report.verdict_facts(release), *report.claim_facts(release), *report.facts(release))
         brief, facts = (tuple((name, text[:_LONGEST]) for name, text in pairs) for pairs in (report.in_short(release), stated))
-        return Summary(tuple(brand.sentence[:_LONGEST] for brand in release.brands), release.statement[:_LONGEST], facts, brief)
+        return Summary(tuple(warning[:_LONGEST] for warning in report.warnings(release)), release.statement[:_LONGEST], facts, brief)
     except _DAMAGE:
         return None
 

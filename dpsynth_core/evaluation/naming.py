@@ -3,20 +3,20 @@
 A table is good enough if at most `limit` of the people are in a wrong cell of it. With a certificate it is named good or poor where its
 bounds exclude the other, by a rule that names few through luck (`statistics.naming`, Proposition 23); without one it is named good where
 the noise of what was released bounds it, and never poor, because such bounds say how bad a table can be and not how bad it is. A table with
-a column of which nothing but "other" and "missing" was learnt has nothing to be good at.
+an unread column has nothing to be good at (`unread`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dpsynth_core.claims.certificate import Certificate
 from dpsynth_core.evaluation.bounds import Bound
+from dpsynth_core.evaluation.unread import says_something
 from dpsynth_core.statistics.naming import LIMIT
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 
 Span = tuple[float, float]
@@ -36,9 +36,15 @@ class Named:
         return {"limit": self.limit} | {name: [list(clique) for clique in getattr(self, name)] for name in ("good", "poor", "unknown")}
 
 
-def named(spans: Mapping[Clique, Span], domain: Domain, limit: float = LIMIT) -> Named:
-    """spans: of every table, as `spans` makes them."""
-    good = sorted((r for r, (_, high) in spans.items() if high <= limit and says_something(r, domain)), key=lambda r: spans[r][1])
+def named(spans: Mapping[Clique, Span], unread: Collection[str] = (), limit: float = LIMIT) -> Named:
+    """Sort tables into good, poor and unknown ones.
+
+    Args:
+        spans: Lower and upper bound of the error of every table, as `spans` makes them.
+        unread: Names of the unread columns, whose tables are never good.
+        limit: Share of people in a wrong cell up to which a table is good.
+    """
+    good = sorted((r for r, (_, high) in spans.items() if high <= limit and says_something(r, unread)), key=lambda r: spans[r][1])
     poor = sorted((r for r, (low, _) in spans.items() if low > limit), key=lambda r: -spans[r][0])
     told = {*good, *poor}
     return Named(limit, tuple(good), tuple(poor), tuple(r for r in spans if r not in told))
@@ -53,8 +59,3 @@ def spans(cliques: Iterable[Clique], certificate: Certificate | None, bounds: Ma
 
 def _bounded(bound: Bound | None) -> float:
     return math.nan if bound is None or math.isinf(bound.tight) else min(1.0, bound.tight)
-
-
-def says_something(clique: Clique, domain: Domain) -> bool:
-    """Whether each of its columns has a value of its own."""
-    return domain.valueless.isdisjoint(clique)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -21,11 +21,14 @@ from dpsynth_core.claims.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation import baselines, naming
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound
 from dpsynth_core.evaluation.comparison import Truth
+from dpsynth_core.evaluation.unread import Unread, says_something, unread_columns
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import in_wrong_cell, largest_gap, possible
 from dpsynth_core.statistics.evidence import Evidence, label
 from dpsynth_core.statistics.quantiles import normal
+from dpsynth_core.statistics.totals import known_total
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
@@ -52,8 +55,19 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Statements:
-    """What a release says about itself. rho: what the mechanism had; mechanism: its name. bounds: as `bounds.bounds` gives them.
-    swapped: by column, the one that may stand in its place, if all others are put in theirs too: those of two members of a household."""
+    """The statements of a release about itself.
+
+    Attributes:
+        evidence: What is released.
+        workload: The tables that the release answers.
+        bounds: Error bounds as `bounds.bounds` gives them.
+        certificate: The measured errors, None where nothing was measured.
+        mechanism: Name of the mechanism.
+        rho: Budget of the mechanism.
+        unit: What one person owns.
+        swapped: By column, the one that may stand in its place if all others are put in theirs too: those of two members of a household.
+        declared: By column of a member of a household, the attribute as declared, without the cell for nobody.
+    """
 
     evidence: Evidence
     workload: Workload
@@ -63,6 +77,18 @@ class Statements:
     rho: float
     unit: Unit
     swapped: Mapping[str, str] = field(default_factory=dict)
+    declared: Mapping[str, Attribute] = field(default_factory=dict)
+
+    @cached_property
+    def unread(self) -> tuple[Unread, ...]:
+        """The columns of which nothing was understood."""
+        total = known_total(self.evidence.measurements, self.evidence.total if self.unit.total_is_public else None)
+        return unread_columns(self.evidence, total, marginal_limits(self), self.declared)
+
+    @cached_property
+    def silent(self) -> frozenset[str]:
+        """Names of the unread columns: no table with one of them can be good."""
+        return frozenset(one.column for one in self.unread)
 
     @property
     def measured(self) -> Certificate | None:
@@ -77,7 +103,7 @@ class Statements:
 def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) -> Zoned[pd.DataFrame]:
     """One row per marginal of the workload, the largest error first; those that nothing bounds last.
 
-    Columns: rank, marginal (label), columns (number of), cells, says (whether it can be good: `naming.says_something`), support (one of
+    Columns: rank, marginal (label), columns (number of), cells, says (whether it can be good: `unread.says_something`), support (one of
     SUPPORT), sigma (noise per cell, people);
     error (the best estimate of a certificate, see `Certified`), low (95 % lower bound), together (95 % upper bound for all tables at once);
     bound, paper (95 % a-priori bounds: the tight one, the paper's); limit (95 %: the certificate's bound, else the a-priori one);
@@ -107,7 +133,7 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
         error, low, limit, together = certified.get(clique, (math.nan,) * 4)
         support, bound, paper = _bounded(statements, clique)
         about = {"marginal": label(clique), "columns": len(clique), "cells": evidence.domain.cells(clique)}
-        about["says"] = naming.says_something(clique, evidence.domain)
+        about["says"] = says_something(clique, statements.silent)
         about["sigma"] = measurement.deviation if measurement else math.nan
         errors = {"error": error, "low": low, "together": together, "support": support, "bound": bound, "paper": paper}
         rows.append(about | errors | {"limit": bound if math.isnan(limit) else limit})

@@ -17,6 +17,9 @@ asked for; for some purposes, where others do; and otherwise not. A part of a ta
 table that contains it, for summing up cannot raise an error, or as one of most tables of so many columns; and a single column that was
 measured is as good as its noise allows: which of these is taken does not depend on any error.
 
+A column of which nothing was understood is no purpose, nor is a table with it good, however small its error is (`unread`). It is in the
+headline, and its remedy is another than that of noise: a verdict's advice follows from its `causes`.
+
 The means of columns of numbers, where they were measured (`claims.means`), are judged beside the tables. One that is surely off is in the
 headline, whatever the tables are: these count groups of values, and cannot see it.
 """
@@ -25,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, combinations
 
@@ -34,16 +37,18 @@ from dpsynth_core.claims.means import MeanMeasured, near
 from dpsynth_core.claims.ranks import Most, tables_of
 from dpsynth_core.evaluation import naming
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
-from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, Headline, Statements
+from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, Headline, Statements, marginal_limits
+from dpsynth_core.evaluation.unread import Unread, distinct, says_something
 from dpsynth_core.statistics.distances import possible
 from dpsynth_core.statistics.evidence import label
 from dpsynth_core.statistics.naming import LIMIT as LIMIT
 from dpsynth_core.statistics.naming import MOSTLY as MOSTLY
 from dpsynth_core.statistics.totals import known_total
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, subsets
 
 PUBLISH, PARTLY, UNSHOWN, WITHHOLD = "publish", "publish for these purposes", "a must is not shown", "do not publish"
+NOISE, UNREAD = "noise", "unread"
+"""Causes why tables are not good enough. `report.verdict` has a remedy for each."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,8 @@ class Verdict:
     each number of columns, ascending; columns: for each column, as far as tables have others in them. simpler: the ways that were
     compared. private: whether the noise was. failed, unmeasured, undecided: the criteria that must be met and are not, were never measured,
     or may not be met; of so many `musts`. means: by column whether its mean is near, as far as that is known (`claims.means.near`).
-    despite: why the release is published all the same. noise, people, says_nothing, who: as in `quality.Headline`."""
+    despite: why the release is published all the same. unread: the columns of which nothing was understood, once for two members. causes:
+    why tables are not good enough, the one to mend first first. noise, people, says_nothing, who: as in `quality.Headline`."""
 
     kind: str
     tables: int
@@ -103,6 +109,8 @@ class Verdict:
     musts: int = 0
     means: tuple[tuple[str, bool | None], ...] = ()
     despite: str = ""
+    unread: tuple[Unread, ...] = ()
+    causes: tuple[str, ...] = ()
     noise: float = math.nan
     people: float = math.nan
     says_nothing: bool = False
@@ -136,21 +144,27 @@ def judge(
     despite: why it is published although a criterion that must be met is not, or was not measured. means: as measured."""
     domain = statements.evidence.domain
     known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
-    named = naming.named(known, domain, LIMIT)
-    limits = {clique: high if naming.says_something(clique, domain) else math.nan for clique, (_, high) in known.items()}
+    silent = statements.silent
+    named = naming.named(known, silent, LIMIT)
+    open_ones = tuple(clique for clique in named.unknown if says_something(clique, silent))
+    limits = {clique: high if says_something(clique, silent) else math.nan for clique, (_, high) in known.items()}
     sizes, columns = _by_size(statements, limits), _by_column(limits)
     if statements.measured is not None and statements.measured.most:
-        sizes, columns = _by_most(statements.measured.most, sizes, tuple(limits), domain)
+        sizes, columns = _by_most(statements.measured.most, sizes, tuple(limits), silent)
     needs_reason = any(one.needs_reason for one in decided)
     shown = not any(one.is_must(NOT_MET, UNMEASURED, UNDECIDED) for one in decided)
     judged = tuple((one.column, near(domain[one.column], one)) for one in means)
     kind = WITHHOLD if needs_reason and not despite else _kind(sizes, columns, private, shown)
+    noisy = any(says_something(clique, silent) for clique in (*named.poor, *open_ones))
+    exceptions = bool(silent) or any(is_near is False for _, is_near in judged)
     return Verdict(
-        kind=PARTLY if kind == PUBLISH and any(is_near is False for _, is_near in judged) else kind,
+        kind=PARTLY if kind == PUBLISH and exceptions else kind,
         tables=len(limits),
         within=len(named.good),
         bounded=headline.bounded,
-        **{answer: tuple(map(label, getattr(named, answer))) for answer in ("good", "poor", "unknown")},
+        good=tuple(map(label, named.good)),
+        poor=tuple(label(clique) for clique in named.poor if says_something(clique, silent)),
+        unknown=tuple(map(label, open_ones)),
         sizes=sizes,
         columns=columns,
         simpler=tuple(_simpler(headline)),
@@ -161,6 +175,8 @@ def judge(
         musts=sum(one.criterion.importance == MUST for one in decided),
         means=judged,
         despite=despite if needs_reason else "",
+        unread=distinct(statements.unread, statements.swapped),
+        causes=(*[UNREAD] * bool(silent), *[NOISE] * noisy),
         noise=headline.noise,
         people=headline.people,
         says_nothing=headline.says_nothing,
@@ -178,10 +194,10 @@ def _kind(sizes: Sequence[Purpose], columns: Sequence[Purpose], private: bool, s
 
 def _by_size(statements: Statements, limits: Mapping[Clique, float]) -> tuple[Purpose, ...]:
     known = _of_single_columns(statements, limits) | dict(limits)
-    domain = statements.evidence.domain
-    for clique in sorted(limits, key=lambda r: (not naming.says_something(r, domain), domain.cells(r))):
+    whole = marginal_limits(statements)
+    for clique in sorted(limits, key=statements.evidence.domain.cells):
         for part in subsets(clique, 1, len(clique) - 1):
-            known.setdefault(part, limits[clique])
+            known.setdefault(part, whole[clique] if says_something(part, statements.silent) else math.nan)
     numbers = sorted({len(clique) for clique in known})
     return tuple(_purpose((known[clique] for clique in known if len(clique) == size), size=size) for size in numbers)
 
@@ -190,7 +206,7 @@ def _of_single_columns(statements: Statements, limits: Mapping[Clique, float]) -
     """Of those that were measured and not asked for by themselves: what their noise bounds."""
     evidence = statements.evidence
     total = known_total(evidence.measurements, evidence.total if statements.unit.total_is_public else None)
-    learnt = (name for clique in limits for name in clique if naming.says_something((name,), evidence.domain))
+    learnt = (name for clique in limits for name in clique if name not in statements.silent)
     wanted = {(name,): None for name in learnt if (name,) not in limits}
     if total is None or not wanted:
         return {}
@@ -200,10 +216,10 @@ def _of_single_columns(statements: Statements, limits: Mapping[Clique, float]) -
 
 
 def _by_most(
-    most: Sequence[Most], sizes: Sequence[Purpose], cliques: Sequence[Clique], domain: Domain
+    most: Sequence[Most], sizes: Sequence[Purpose], cliques: Sequence[Clique], silent: Collection[str]
 ) -> tuple[tuple[Purpose, ...], tuple[Purpose, ...]]:
     """The purposes by number of columns and by column where groups of tables were measured. sizes: by what is known of single ones."""
-    stated, empty = [], tables_of([one.group for one in most], [r for r in cliques if not naming.says_something(r, domain)])
+    stated, empty = [], tables_of([one.group for one in most], [r for r in cliques if not says_something(r, silent)])
     for one in most:  # tables that say nothing may be among those that are near
         within = one.rank - len(empty[one.group]) if one.bound95 <= LIMIT else 0
         stated.append(Purpose(one.tables, max(0, within), one.group.size, one.group.name, possible(one.error), one.bound95))

@@ -72,7 +72,7 @@ class Release:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before they trust it, in full sentences."""
-        return tuple(brand.sentence for brand in self.made.brands)
+        return tuple(report.warnings(self.made))
 
     @property
     def facts(self) -> list[tuple[str, str]]:

@@ -76,12 +76,12 @@ def verdict(made: Release) -> str:
 
 
 def release_text(made: Release) -> str:
-    warnings = [f"  warning: {brand.sentence}" for brand in made.brands]
+    warnings = [f"  warning: {warning}" for warning in report.warnings(made)]
     return "\n".join([release_line(made), f"  {verdict(made)}", *warnings])
 
 
 def release_html(made: Release) -> str:
-    warnings = "".join(f"<li>{escape(brand.sentence)}</li>" for brand in made.brands)
+    warnings = "".join(f"<li>{escape(warning)}</li>" for warning in report.warnings(made))
     shown = f"<ul>{warnings}</ul>" if warnings else ""
     return f"<p><b>{escape(release_line(made))}</b></p><p>{escape(verdict(made))}</p>{shown}{_list(report.in_short(made))}"
 

@@ -102,7 +102,7 @@ def to_json(release: Release) -> dict[str, Any]:
 def named_tables(release: Release) -> dict[str, Any]:
     """Which tables are good enough, which are not, and of which neither can be said (`evaluation.naming`); of the default limit."""
     known = naming.spans(release.plan.workload.cliques, release.certificate, release.bounds)
-    return naming.named(known, release.domain).to_json()
+    return naming.named(known, release.statements.silent).to_json()
 
 
 def from_json(

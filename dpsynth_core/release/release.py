@@ -22,6 +22,7 @@ from dpsynth_core.claims.criteria.deciding import CRITERIA
 from dpsynth_core.claims.models.usefulness import MODELS, Usefulness
 from dpsynth_core.claims.weighted import WEIGHTED, calibrated
 from dpsynth_core.evaluation.bounds import Bound
+from dpsynth_core.evaluation.quality import Statements
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Event
@@ -33,6 +34,7 @@ from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.released import of_columns
 from dpsynth_core.vocabulary.rows import Repeated
+from dpsynth_core.vocabulary.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,31 @@ class Release:
     @cached_property
     def final(self) -> Final:
         return Final.of(self.plan, self.codes, self.tables_of_columns, self.total, self.claims, self.inside)
+
+    @cached_property
+    def statements(self) -> Statements:
+        """What the release says about itself: the parts that its quality is judged by."""
+        link = self.plan.link
+        told = [] if link is None else [(name, one) for one in link.told for name in (one.name, link.other(one.name))]
+        return Statements(
+            evidence=self.final.released,
+            workload=self._answered,
+            bounds=self.bounds,
+            certificate=self.certificate,
+            mechanism=self.spec.mechanism.name,
+            rho=self.plan.shares.mechanism,
+            unit=self.plan.unit,
+            swapped=link.swapped if link else {},
+            declared=dict(told),
+        )
+
+    @property
+    def _answered(self) -> Workload:
+        """The tables that it answers: its workload's; of a rule or an interrupted run, those that were measured."""
+        if "rule" not in self.details and not self.branded(INTERRUPTED):
+            return self.plan.workload
+        measured = [measurement.clique for measurement in self.tables_of_columns if measurement.clique]
+        return Workload(self.domain, dict.fromkeys(measured or [(self.domain.names[-1],)], 1.0))
 
     def knowing(self, final: Final) -> Release:
         """Itself, which now has what was worked out of its rows before."""

@@ -17,7 +17,7 @@ from dpsynth_core.evaluation import verdict as verdicts
 from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.zones import Zoned, combine, released
-from dpsynth_core.release.release import INTERRUPTED, Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.report import brief, table_files
 from dpsynth_core.report.card import card
 from dpsynth_core.report.citation import CITATION, cff
@@ -28,10 +28,10 @@ from dpsynth_core.report.notebook import NOTEBOOK, notebook
 from dpsynth_core.report.page import html
 from dpsynth_core.report.sections import claim_facts
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
+from dpsynth_core.report.warnings import warnings
 from dpsynth_core.report.words import noise, protected
 from dpsynth_core.statistics.distances import percent
 from dpsynth_core.statistics.evidence import Evidence
-from dpsynth_core.vocabulary.workload import Workload
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["CARD", "EXPLORE", "NOTEBOOK", "REPORT", "SPEC"]
 __all__ += ["Quality", "card", "facts", "html", "parts", "quality_of", "sentence"]
 __all__ += ["can_answer", "goodness", "households", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
-__all__ += ["claim_facts", "comparison", "despite", "fit_for", "in_short", "reasons", "ruling", "unfit_for", "verdict_facts"]
+__all__ += ["claim_facts", "comparison", "despite", "fit_for", "in_short", "reasons", "ruling", "unfit_for", "verdict_facts", "warnings"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", table_files.MARGINALS, "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
@@ -51,27 +51,8 @@ def evidence(release: Release) -> Zoned[Evidence]:
 
 
 def statements(release: Release) -> Zoned[Statements]:
-    plan = release.plan
-    return released(
-        Statements(
-            evidence=release.final.released,
-            workload=answered_workload(release),
-            bounds=release.bounds,
-            certificate=release.certificate,
-            mechanism=plan.spec.mechanism.name,
-            rho=plan.shares.mechanism,
-            unit=plan.unit,
-            swapped=plan.link.swapped if plan.link else {},
-        )
-    )
-
-
-def answered_workload(release: Release) -> Workload:
-    """The tables that a release answers: its workload's; of a rule or an interrupted run, those that were measured."""
-    if not learnt(release) and not release.branded(INTERRUPTED):
-        return release.plan.workload
-    measured = [measurement.clique for measurement in release.tables_of_columns if measurement.clique]
-    return Workload(release.domain, dict.fromkeys(measured or [(release.domain.names[-1],)], 1.0))
+    """Return what a release says about itself; all of it is released by construction."""
+    return released(release.statements)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from dpsynth_core.release.statement import NOT_PRIVATE
 from dpsynth_core.report import words
 from dpsynth_core.report.facts import amount, byline, counted, goodness, learnt, sentence
 from dpsynth_core.report.verdict import line, ruling
+from dpsynth_core.report.warnings import warnings
 from dpsynth_core.statistics.totals import known_total
 
 MOST_WORDS = 300
@@ -85,7 +86,7 @@ def _ruled(release: Release, verdict: Verdict | None) -> Iterator[str]:
         yield _ENOUGH.format(limit=LIMIT, who=verdict.who)
     if verdict is not None and verdict.despite:
         yield _REASON
-    if count := len(release.brands):
+    if count := len(warnings(release)):
         yield "Read its warning below first." if count == 1 else f"Read its {count:,} warnings below first."
 
 

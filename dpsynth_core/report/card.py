@@ -11,6 +11,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.report.facts import counted, facts, first, sentence
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
+from dpsynth_core.report.warnings import warnings
 from dpsynth_core.report.words import CHECKS, MISUSES, READING, USES, assumptions, not_protected, protected
 from dpsynth_core.vocabulary.filled import Filled, RowColumn
 
@@ -32,7 +33,7 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         "",
         plain(release.statement),
         "",
-        *_card_list("Warnings", [brand.sentence for brand in release.brands] or ["None."]),
+        *_card_list("Warnings", warnings(release) or ["None."]),
         *_card_list("What was assumed", assumptions(release)),
         *_card_list("What the data are for", [*([] if verdict is None else fit_for(verdict)), *USES]),
         *_card_list("What they are not for", [*([] if verdict is None else unfit_for(verdict)), *MISUSES]),

@@ -18,6 +18,7 @@ from dpsynth_core.report.answers import cells_phrase
 from dpsynth_core.report.card import plain
 from dpsynth_core.report.facts import counted, learnt
 from dpsynth_core.report.svg import escape
+from dpsynth_core.report.warnings import warnings
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -76,7 +77,7 @@ def summary(before: Release, after: Release, found: Change) -> list[str]:
         lines.append(f"Not compared, for they are in one release alone or have other values: {_some(found.columns)}.")
     lines += sorted({note for release in (before, after) if (note := counted(release.spec))})
     for release in (before, after):
-        lines += [f"{_name(release)}: {brand.sentence}" for brand in release.brands]
+        lines += [f"{_name(release)}: {warning}" for warning in warnings(release)]
     return list(dict.fromkeys(lines))
 
 

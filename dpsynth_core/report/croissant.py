@@ -17,6 +17,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import MEMBERS, is_name
 from dpsynth_core.report.citation import sentence, version
 from dpsynth_core.report.facts import sentence as quality
+from dpsynth_core.report.warnings import warnings
 from dpsynth_core.report.words import MISUSES, READING, USES, assumptions, noise, not_protected, odds, protected
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import Filled, RowColumn
@@ -141,7 +142,7 @@ def _guarantee(release: Release, headline: Headline) -> dict[str, Any]:
             "guessOfOneInTwo": attacker.guess,
         },
         "assumptions": list(assumptions(release)),
-        "warnings": [brand.sentence for brand in release.brands],
+        "warnings": warnings(release),
         "quality": {"tables": headline.tables, "bounded": headline.bounded},
         "specSha256": release.seal,
     }

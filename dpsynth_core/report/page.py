@@ -20,6 +20,7 @@ from dpsynth_core.report.facts import PICKED, facts, first
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.svg import escape
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, unfit_for
+from dpsynth_core.report.warnings import warnings as warned
 from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import RowColumn
@@ -62,7 +63,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
     odds, shares = words.odds(release), release.plan.shares
     parts = ((part.title, part.reading, _html_list(part.name, part.lines)) for part in sections(release))
     told = "".join(f'<tr><th scope="row">{escape(key)}</th><td>{escape(value)}</td></tr>' for key, value in facts(release))
-    warnings = _html_list("warnings", [brand.sentence for brand in release.brands])
+    warnings = _html_list("warnings", said := warned(release))
     return Template(_FRAME.read_text(encoding="utf-8")).substitute(
         title=escape(f"Synthetic data: {release.spec.name}"),
         badge="" if release.private else '<p class="alarm">NOT PRIVATE: made with predictable noise. Do not publish.</p>',
@@ -70,7 +71,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         why="" if verdict is None else _WHY.format(escape(" ".join(filter(None, (reasons(verdict), comparison(verdict)))))),
         despite="" if verdict is None or not verdict.despite else f"\n<p>{escape(despite(verdict))}</p>",
         sections="".join(f"\n<h2>{title}</h2><p>{escape(reading)}</p>{lines}" for title, reading, lines in parts),
-        warnings=f"<h2>Warnings</h2>{warnings}" if release.brands else "",
+        warnings=f"<h2>Warnings</h2>{warnings}" if said else "",
         protected=_html_list("protected", words.protected(release)),
         symbols="".join(f"<p>{escape(line)}</p>" for line in words.symbols(release)),
         tradeoff=drawing.tradeoff(*meaning.tradeoff(shares.accountant, release.rho, shares.slack), [(0.01, odds.at_1), (0.1, odds.at_10)]),

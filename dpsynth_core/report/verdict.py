@@ -6,14 +6,20 @@ import math
 from collections.abc import Sequence
 
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS
-from dpsynth_core.evaluation.verdict import LIMIT, MOSTLY, PARTLY, PUBLISH, UNSHOWN, Purpose, Simpler, Verdict
+from dpsynth_core.evaluation.unread import Unread
+from dpsynth_core.evaluation.verdict import LIMIT, MOSTLY, NOISE, PARTLY, PUBLISH, UNREAD, UNSHOWN, Purpose, Simpler, Verdict
 from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary import names
 
-_ADVICE = "Fewer tables, fewer or wider groups, or a larger budget would help."
+REMEDIES = {
+    UNREAD: "Say how the table writes such a column, or list its values: a larger budget would not help.",
+    NOISE: "Fewer tables, fewer or wider groups, or a larger budget would help.",
+}
+"""What would help, by the cause of a verdict."""
 _TABLES_NAMED = 4
 _PURPOSES_NAMED = 8
 _CRITERIA_NAMED = 4
+_COLUMNS_NAMED = 4
 TRIALS = "in trials with 3,000 people at epsilon 1, 21 of 541 tables called so were not"
 """`benchmarks/naming.py`. A test compares with its results."""
 _NEAR = f"within {LIMIT:.0%} of the way from the people's to the nearer bound"
@@ -30,12 +36,14 @@ def ruling(verdict: Verdict, most: int = _PURPOSES_NAMED) -> str:
     if verdict.kind == PUBLISH:
         return f"Publish for {_sizes(verdict)}."
     if verdict.kind == PARTLY:
-        means = f"the mean of {_listed(verdict.off, most)}"
+        means = f"the mean of {_listed(verdict.off, most)}" if verdict.off else ""
+        unread = f"what needs {_listed([f'“{one.column}”' for one in verdict.unread], most)}, which was not read" if verdict.unread else ""
+        exceptions = " and not for ".join(filter(None, (unread, means)))
         if all(purpose.holds for purpose in verdict.sizes):
-            return f"Publish for {_sizes(verdict)}, but not for {means}."
+            return f"Publish for {_sizes(verdict)}, but not for {exceptions}."
         nouns = [_noun(purpose) for purpose in verdict.columns if purpose.holds]
         held = ([_sizes(verdict)] if verdict.largest else []) + [noun[0].lower() + noun[1:] for noun in nouns]
-        return f"Publish for these purposes only: {_listed(held, most)}.{f' Not for {means}.' if verdict.off else ''}"
+        return f"Publish for these purposes only: {_listed(held, most)}.{f' Not for {exceptions}.' if exceptions else ''}"
     if verdict.kind == UNSHOWN:
         return _musts(verdict)
     return f"Do not publish this as it is. {_musts(verdict)}".strip()
@@ -65,7 +73,24 @@ def reasons(verdict: Verdict) -> str:
         said.append("It is published all the same, for a reason that the curator gives below.")
     if verdict.undecided:
         said.append(f"Not decided, because of the noise, although a must: {_listed(verdict.undecided, _CRITERIA_NAMED)}.")
+    said += not_read(verdict.unread)
     return " ".join((*said, _tables(verdict)))
+
+
+def not_read(unread: Sequence[Unread]) -> list[str]:
+    """Return a sentence about each of the first unread columns, and one about how many more there are. Names are hostile text."""
+    said = []
+    for one in unread[:_COLUMNS_NAMED]:
+        where = f"Column “{one.column}” was not read: nearly all of it is other or missing"
+        known = f"at most {one.at_most:.0%} of the people have one of its values" if one.is_sure else "noise hides how much the table holds"
+        said.append(f"{where}; {known}.")
+    more = len(unread) - _COLUMNS_NAMED
+    return [*said, f"{more:,} more columns were not read."] if more > 0 else said
+
+
+def _advice(verdict: Verdict) -> str:
+    """Return what would help, by the causes of the verdict; "" where nothing has to."""
+    return " ".join(REMEDIES[cause] for cause in verdict.causes)
 
 
 def despite(verdict: Verdict) -> str:
@@ -77,11 +102,11 @@ def despite(verdict: Verdict) -> str:
 def _tables(verdict: Verdict) -> str:
     if verdict.says_nothing and not math.isnan(verdict.noise):  # that of the certificate is as large as the table
         among = f"about {verdict.people:,.0f} {verdict.who}, and noise of ± {verdict.noise:,.0f} in the number that is in the wrong group"
-        return f"Nothing can be said of the tables: {among}. {_ADVICE}"
+        return f"Nothing can be said of the tables: {among}. {REMEDIES[NOISE]}"
     if not verdict.bounded:
         return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
-    good_enough = verdict.private and all(purpose.holds for purpose in verdict.sizes)  # then a criterion decided
-    advice = "" if good_enough else f" {_ADVICE}"
+    good_enough = verdict.private and all(purpose.holds for purpose in verdict.sizes) and not verdict.unread  # then a criterion decided
+    advice = "" if good_enough else f" {_advice(verdict)}".rstrip()
     if most := [purpose for purpose in verdict.sizes if not math.isnan(purpose.at_most)]:
         return f"{_GROUPS} {' '.join(map(line, most))}{advice}"
     trials = f"; {TRIALS}" if verdict.who == "people" else ""  # of one table
@@ -135,6 +160,7 @@ def unfit_for(verdict: Verdict) -> list[str]:
     unmet = [f"What rests on a must that {how}: {_listed(named, _CRITERIA_NAMED)}." for named, how in musts if named]
     untold = [name for name, is_near in verdict.means if is_near is None]
     off = [(verdict.off, f"surely not {_NEAR}"), (untold, "not measured closely enough to tell")]
+    unmet += [f"What needs “{one.column}”: it was not read." for one in verdict.unread]
     unmet += [f"The mean of {_listed(named, _PURPOSES_NAMED)}: {how}." for named, how in off if named]
     return [*unmet, *(line(purpose) for purpose in _purposes(verdict) if not purpose.holds or not verdict.private)]
 

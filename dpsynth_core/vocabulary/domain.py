@@ -108,11 +108,6 @@ class Domain:
         return tuple(attribute.name for attribute in self.attributes)
 
     @cached_property
-    def valueless(self) -> frozenset[str]:
-        """Columns without a value of their own, of which all cells are "other" or missing."""
-        return frozenset(attribute.name for attribute in self.attributes if not attribute.values)
-
-    @cached_property
     def _position(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.names)}
 

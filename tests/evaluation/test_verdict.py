@@ -17,8 +17,10 @@ from dpsynth_core.claims.means import MeanMeasured
 from dpsynth_core.claims.ranks import Group, Most
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.quality import INDEPENDENT, Headline, Statements
-from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, WITHHOLD, Purpose, Verdict, _good_parts, judge
+from dpsynth_core.evaluation.unread import Unread
+from dpsynth_core.evaluation.verdict import LIMIT, NOISE, PARTLY, PUBLISH, UNREAD, WITHHOLD, Purpose, Verdict, _good_parts, judge
 from dpsynth_core.foundation.zones import released
+from dpsynth_core.report.verdict import REMEDIES
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.intervals import Interval
 from dpsynth_core.statistics.totals import Total
@@ -195,6 +197,55 @@ def test_a_column_of_which_nothing_was_learnt_is_in_no_good_table_and_is_none_it
     assert quality.within(table, 0.1).sum() == 1
     grouped = replace(stated, certificate=replace(stated.certificate, most=(Most(Group(2), 3, 3, 0.02, 0.03),)))
     assert judge(grouped, head(grouped), True).sizes[-1].within == 1
+
+
+def test_an_unread_column_is_in_the_headline_and_a_larger_budget_is_not_its_remedy() -> None:
+    """Two columns of three are right, and all their tables: of the third all is "other", which is right as well and says nothing. With
+    noise of 3 in each cell, 17 of the 600 people is what 4.3 deviations leave open: 3 %."""
+    spelled = Attribute.categorical("c", ["f", "m"], other=True)
+    domain = Domain((DOMAIN["a"], DOMAIN["b"], spelled))
+    codes = np.column_stack([CODES[:, :2], np.full(len(CODES), 2)]).astype(np.int32)
+    counted = (Measurement(("c",), np.array([1.0, -2.0, 601.0]), 3.0),)
+    stated = statements(certificate(dict.fromkeys(all_kway(domain, 2).cliques, 0.02), margin=0.0))
+    stated = replace(stated, evidence=Evidence(domain, codes, counted, 600.0), workload=all_kway(domain, 2))
+    made = judge(stated, head(stated), True)
+    assert (made.kind, made.good, made.causes, [one.column for one in made.unread]) == (WITHHOLD, ("a × b",), (UNREAD,), ["c"])
+    assert report.ruling(made) == "Do not publish this as it is."
+    assert "Column “c” was not read: nearly all of it is other or missing; at most 3% of the people" in report.reasons(made)
+    assert report.reasons(made).endswith("Say how the table writes such a column, or list its values: a larger budget would not help.")
+    assert "What needs “c”: it was not read." in report.unfit_for(made)
+    assert not any("closely enough" in text for text in (report.reasons(made), *report.unfit_for(made)))
+
+
+def test_a_release_is_published_but_for_its_unread_column() -> None:
+    """Of six columns five are right: 10 of 15 pairs are too few, 5 of 6 columns are enough."""
+    names = "abdefg"
+    spelled = Attribute.categorical("c", ["f", "m"], other=True)
+    domain = Domain((*(Attribute.coded(name, 2) for name in names), spelled))
+    codes = np.column_stack([np.arange(600) // 2**place % 2 for place in range(6)] + [np.full(600, 2)]).astype(np.int32)
+    counted = (Measurement(("c",), np.array([1.0, -2.0, 601.0]), 3.0),)
+    for size, ruling in (
+        (1, "Publish for single columns, but not for what needs “c”, which was not read."),
+        (2, "Publish for these purposes only: single columns; tables with “a”"),
+    ):
+        cliques = all_kway(domain, size).cliques
+        stated = statements(certificate(dict.fromkeys(cliques, 0.02), margin=0.0))
+        picked = hand_picked(domain, dict.fromkeys(cliques, 1.0))
+        stated = replace(stated, evidence=Evidence(domain, codes, counted, 600.0), workload=picked)
+        made = judge(stated, head(stated), True)
+        assert made.kind == PARTLY
+        assert report.ruling(made).startswith(ruling)
+        assert "not for what needs “c”, which was not read." in report.ruling(made).replace("Not for", "not for")
+
+
+def test_advice_follows_from_every_cause() -> None:
+    """Noise and an unread column together: both remedies, the one that costs nothing first."""
+    made = verdict({("a", "b"): 0.4, ("a", "c"): 0.3})
+    assert made.causes == (NOISE,)
+    assert report.reasons(made).endswith("a larger budget would help.")
+    both = replace(made, unread=(Unread("x", 0.0, 0.03),), causes=(UNREAD, NOISE))
+    assert report.reasons(both).index("Say how the table writes") < report.reasons(both).index("Fewer tables")
+    assert set(REMEDIES) == {UNREAD, NOISE}
 
 
 def test_predictable_noise_is_never_published_however_small_the_errors() -> None:

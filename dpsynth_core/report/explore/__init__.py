@@ -28,6 +28,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST
 from dpsynth_core.report.answers import CELLS_NAMED, FEW, OF_MEMBERS, PHRASES, decimals
 from dpsynth_core.report.facts import counted, learnt
+from dpsynth_core.report.warnings import warnings
 from dpsynth_core.statistics.naming import LIMIT
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import known_total
@@ -81,7 +82,7 @@ def explore_page(release: Release, claim: Sequence[str], why_no_rows: str = "") 
     """The page of a release, byte for byte the same whenever it is made. claim: the verdict on it in words. why_no_rows: a sentence, where
     the page must not hold the rows."""
     before, after = frame()
-    about = {"claim": list(claim), "warnings": [brand.sentence for brand in release.brands]}
+    about = {"claim": list(claim), "warnings": warnings(release)}
     data = _data(release, knowledge(release), why_no_rows) | about
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     inert = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")  # no character means anything in HTML

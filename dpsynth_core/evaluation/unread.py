@@ -1,0 +1,139 @@
+"""Columns of which nothing was understood: nearly all of their values are "other" or missing, so that no table with them can be good.
+
+A column whose spelling differs from its list is the easiest column there is: all rows are "other", and that is right for everybody. So its
+tables are small in error and say nothing. Noisy counts of each column are released anyway, and what follows from them costs nothing.
+
+A column is unread if its released counts put at most `NEARLY_NONE` of the people into cells of listed values, and surely at most `SURELY`:
+a column of which more is understood is called unread with a probability of at most `FAILURE`. Where noise is too large for that, or nothing
+was measured of the column, it is unread if the rows hold at most `NEARLY_NONE` of it: its tables have nothing to be good at. How much of it
+the table holds is then known from the error bound of the smallest table with it, with 95 % confidence, or not at all.
+
+With S the sum of the column's value cells and U that of its other and missing cells, the share is at most L where (1-L) S <= L U; of that
+difference the noise is normal, of at most the measurement's standard deviation in any direction times the length of its weights. Where the
+number of records T is known better than S, (1-L) T <= U says the same. Which of the two is taken depends on the noise levels alone, which
+are public. Limits are tried in steps of a percent, each as a test of its own: the smallest that is passed bounds the share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.statistics.evidence import Evidence
+from dpsynth_core.statistics.quantiles import normal
+from dpsynth_core.statistics.totals import Total
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
+
+NEARLY_NONE = 0.05
+"""Estimated share of listed values up to which a column can be unread."""
+SURELY = 0.2
+"""A column is surely unread only if the share of listed values is at most this."""
+FAILURE = 1e-5
+"""Probability that a column with a larger share than `SURELY` is called unread."""
+_LIMITS = tuple(percent / 100 for percent in range(1, 21))
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A column of which nothing, or next to nothing, is in the release.
+
+    Attributes:
+        column: Name of the column, hostile text.
+        share: Estimated share of the people with a listed value, 0 to 1.
+        at_most: Upper bound of that share; NaN where the noise leaves it open.
+    """
+
+    column: str
+    share: float
+    at_most: float
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the released counts show that nearly nothing was understood."""
+        return self.at_most <= SURELY
+
+
+def unread_columns(
+    evidence: Evidence, total: Total | None, limits: Mapping[Clique, float], declared: Mapping[str, Attribute]
+) -> tuple[Unread, ...]:
+    """Return the unread columns, in the order of the domain.
+
+    Args:
+        evidence: What is released.
+        total: Number of records, None where it is unknown.
+        limits: Upper bound of the error of each table, NaN where nothing bounds it.
+        declared: Columns whose attribute is not the domain's own: of members of a household, whose last cell is for nobody.
+    """
+    columns = [(one.name, declared.get(one.name, one)) for one in evidence.domain]
+    open_ones = {name: own for name, own in columns if not own.is_coded and own.size > own.values}
+    published = evidence.published([(name,) for name in open_ones])
+    found = []
+    for name, own in open_ones.items():
+        plain = None if own.size < evidence.domain[name].size else total
+        share, at_most = _measured(own, evidence.measured((name,)), plain)
+        if share <= NEARLY_NONE and at_most <= SURELY:
+            found.append(Unread(name, share, at_most))
+        elif (table := published.get((name,))) is not None and (share := _read(own, table)) <= NEARLY_NONE:
+            found.append(Unread(name, share, at_most if at_most <= SURELY else _bounded(evidence.domain, name, share, limits)))
+    return tuple(found)
+
+
+def distinct(unread: Sequence[Unread], swapped: Mapping[str, str]) -> tuple[Unread, ...]:
+    """Return the unread columns without those of a second member of a household whose first member's are among them.
+
+    Args:
+        unread: In the order of the domain.
+        swapped: By column of a member, the same column of the other one.
+    """
+    names = [one.column for one in unread]
+    return tuple(one for place, one in enumerate(unread) if swapped.get(one.column) not in names[:place])
+
+
+def says_something(clique: Clique, unread: Collection[str]) -> bool:
+    """Return whether no column of a table is unread."""
+    return not any(name in unread for name in clique)
+
+
+def _read(own: Attribute, table: NDArray[np.float64]) -> float:
+    """Return the share of listed values in a column's published table."""
+    read, all_people = float(table[: own.values].sum()), float(table[: own.size].sum())
+    return read / all_people if all_people > 0 else 1.0
+
+
+def _measured(own: Attribute, seen: Measurement | None, total: Total | None) -> tuple[float, float]:
+    """Return the estimated share of listed values and its upper bound, from noisy counts; NaN each where there are none or little."""
+    if not own.values:
+        return 0.0, 0.0
+    if seen is None:
+        return math.nan, math.nan
+    read, others = float(seen.values[: own.values].sum()), float(seen.values[own.values : own.size].sum())
+    unlisted, noise = math.sqrt(own.size - own.values), seen.widest
+
+    def from_table(limit: float) -> float:
+        """Standard deviation of the noise of (1-L) S - L U."""
+        return noise * math.hypot((1 - limit) * math.sqrt(own.values), limit * unlisted)
+
+    def from_total(limit: float) -> float:
+        """Standard deviation of the noise of (1-L) T - U, at most: T and U rise together where both are of this table."""
+        return math.inf if total is None else math.hypot((1 - limit) * total.sigma, noise * unlisted)
+
+    deviation = from_table
+    if total is not None and from_total(SURELY) < from_table(SURELY):
+        read, deviation = total.value - others, from_total
+    people, doubt = read + others, normal(1 - FAILURE)
+    if people <= 0:
+        return math.nan, math.nan
+    passed = (limit for limit in _LIMITS if (1 - limit) * read - limit * others <= -doubt * deviation(limit))
+    return max(0.0, read / people), next(passed, math.nan)
+
+
+def _bounded(domain: Domain, name: str, share: float, limits: Mapping[Clique, float]) -> float:
+    """Return a column's published share and the error bound (95 %) of the smallest table with it, added up; NaN where nothing bounds it."""
+    smallest = min((clique for clique in limits if name in clique), key=domain.cells, default=())
+    return min(1.0, share + limits.get(smallest, math.nan))
