@@ -1,5 +1,6 @@
-"""Check and repeat bundles in processes with limited memory and time and no file but the bundle's, so that a hostile one can do no harm.
-What they do is in `work`."""
+"""Checks and repetitions of bundles in processes with limited memory and time that can read the bundle's files alone, so that a hostile
+bundle can do no harm. `work` holds their content.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
 
 USUAL = Limits()
 _WAIT = 10
-"""Times the seconds of work that are waited for each answer, for a busy machine."""
+"""Factor from the seconds of work to the wait for each answer, for a busy machine."""
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """What `reproduce` came to. rows: whether files of them were written; the others as in `reproduce.Reproduction`."""
+    """The result of `reproduced`: the fields of `reproduce.Reproduction`, and whether files of its rows were written."""
 
     different: tuple[str, ...]
     versions: tuple[str, ...]
@@ -41,7 +42,14 @@ class Repeated:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Rows to draw: how many, of which group (COLUMN=VALUE, each), with which seed, in which format of `row_files.FORMATS`."""
+    """Rows to draw.
+
+    Attributes:
+        rows: Number of rows.
+        where: Their group, each as COLUMN=VALUE.
+        seed: Seed of the draw.
+        form: A format of `row_files.FORMATS`.
+    """
 
     rows: int
     where: tuple[str, ...] = ()
@@ -52,10 +60,17 @@ class Wanted:
 def verified(
     bundle: Path | bytes, limits: Limits = USUAL, public: Path | None = None, on_check: Callable[[Running], None] = lambda _: None
 ) -> Report:
-    """`verify.verify` of a ZIP or folder, or of a ZIP's bytes, and `reproduce.replayed` of what seems right, each within the limits.
+    """Run `verify.verify` and, if it finds no fault, `reproduce.replayed`, each within the limits.
 
-    public: the public table, where one was used. Raises InputError as they and `unpack` do, CapacityError where the first goes beyond the
-    limits, InputError where it fails otherwise; the second then leaves its question open.
+    Args:
+        bundle: A ZIP or folder, or a ZIP's bytes.
+        limits: The limits.
+        public: Path of the public table, if the plan used one.
+        on_check: Called before each check.
+
+    Raises:
+        InputError: The bundle cannot be read, or the first process fails. If the second fails, its question stays open.
+        CapacityError: The first process exceeds the limits.
     """
     with _answering("checking it"):
         report = _checked(bundle, limits, on_check)
@@ -82,9 +97,12 @@ def _checked(bundle: Path | bytes, limits: Limits, on_check: Callable[[Running],
 def reproduced(
     bundle: Path, folder: Path, limits: Limits, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None
 ) -> Repeated:
-    """`reproduce.reproduce` within the limits; the files of its rows appear in the folder when it has come to its end.
+    """Run `reproduce.reproduce` within the limits. The files of its rows appear in the folder when it is complete.
 
-    Raises InputError and OracleError as it does, CapacityError beyond the limits.
+    Raises:
+        InputError: The release cannot be reproduced.
+        OracleError: A search for records failed.
+        CapacityError: The process exceeds the limits.
     """
     with ExitStack() as files:
         streams = list[BinaryIO]()
@@ -105,14 +123,22 @@ def sampled(
     on_event: Callable[[Progress], None] = lambda _: None,
     public: Path | None = None,
 ) -> str:
-    """Other rows of a bundle's model (`sampling.sample`), written to the stream; what is known of their errors. Raises as `reproduced`."""
+    """Write other rows of a bundle's model (`sampling.sample`) to the stream. Return what is known of their errors. Raises as `reproduced`.
+    """
     asked = (*_asked("sampled", bundle, public), wanted.rows, list(wanted.where), wanted.seed, wanted.form)
     return str(_run_again(asked, limits, [bundle, public], on_event, lambda _: stream)["errors"])
 
 
 def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list[str], bytes]:
-    """What changed between two releases: the lines that say it, and a report of it ("html" or "md"). Raises InputError, and CapacityError
-    beyond the limits."""
+    """Compare two releases.
+
+    Returns:
+        The changes line by line, and a report of them ("html" or "md").
+
+    Raises:
+        InputError: A bundle cannot be read.
+        CapacityError: The process exceeds the limits.
+    """
     places = (str(place.absolute()) for place in (before, after))
     with _answering("comparing them"), Work(f"{__package__}.work:compared", *places, form, **_within(limits, before, after)) as answers:
         lines, report = answers
@@ -140,7 +166,15 @@ def _run_again(
     on_event: Callable[[Progress], None],
     opened: Callable[[str], BinaryIO],
 ) -> dict[str, Any]:
-    """The last answer of work that runs a mechanism again. files: that it reads. opened: where the parts of a file go, by its name."""
+    """Return the last answer of work that runs a mechanism again.
+
+    Args:
+        asked: Function and arguments.
+        limits: The limits.
+        files: The files that it reads.
+        on_event: Called with each step.
+        opened: Returns the stream for the parts of a file, by its name.
+    """
     left, made = limits.megabytes << 20, dict[str, Any]()
     stream: BinaryIO = io.BytesIO()
     with _answering("running its mechanism again"), Work(*asked, **_within(limits, *files)) as answers:
@@ -164,13 +198,13 @@ def _asked(function: str, bundle: Path | bytes, *public: Path | None) -> tuple[A
 
 
 def _within(limits: Limits, *files: Path | bytes | None) -> dict[str, Any]:
-    """How a process is confined that reads these files, and none for bytes."""
+    """Return the confinement of a process that reads these files; bytes need no file."""
     return {"limits": limits, "files": [str(one.absolute()) for one in files if isinstance(one, Path)], "patience": _WAIT * limits.seconds}
 
 
 @contextmanager
 def _answering(what: str) -> Iterator[None]:
-    """What ends a process before it has answered, as an InputError. what: was asked of it."""
+    """Turn the end of a process without an answer into an InputError. `what` names the request."""
     try:
         yield
     except Ended as ended:

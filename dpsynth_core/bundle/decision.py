@@ -1,9 +1,9 @@
-"""The decision about a release, signed by the person who answers for it, and bound to the bundle by its SHA-256.
+"""The decision about a release, signed by the person responsible, and bound to the bundle by its SHA-256.
 
-It lies beside the bundle and not in it, because that hash covers all that is in it. A code covers every field, as the hash of an entry of
-the ledger does: after any change, in the decision or in the bundle, the two no longer agree. The code is no signature with a key. Whoever
-forges a decision can give it a code of its own, so the signer keeps it or announces it, as the publisher does with the SHA-256 of a bundle.
-What a decision says of the check and of the release is compared with the report of the recipient (`differences`).
+It lies beside the bundle and not inside, because the SHA-256 covers everything inside. A code covers every field, as the hash of a ledger
+entry does: after any change, in the decision or in the bundle, the two no longer agree. The code is not a signature with a key. A forger
+can compute a code for a forged decision, so the signer keeps the code or announces it, as the publisher does with the SHA-256 of a bundle.
+The recipient's report is compared with what the decision states of the check and of the release (`differences`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ FORMAT = 1
 PUBLISH, PURPOSES, WITHHOLD = "publish", "publish for the purposes named below", "do not publish"
 ANSWERS = (PUBLISH, PURPOSES, WITHHOLD)
 MOST_LETTERS = 120
-"""Of a name and of a role."""
+"""Largest number of characters of a name and of a role."""
 MOST_STATED, LONGEST_STATED = 1000, 2000
-"""Texts that a decision repeats of a report, and the characters of each."""
+"""Number of texts that a decision repeats from a report, and characters of each."""
 GUARANTEE, WARNING = "Guarantee", "Warning"
-"""What the statement and the warnings of a release are called among the texts that a decision repeats."""
+"""Names of the statement and of the warnings of a release among the texts that a decision repeats."""
 _FIELD, _CODE = "decision", "code"
 _HASH = re.compile(r"[0-9a-f]{64}")
 _UNTOUCHED = "use the file as it was signed"
@@ -39,10 +39,21 @@ _UNTOUCHED = "use the file as it was signed"
 
 @dataclass(frozen=True)
 class Decision:
-    """bundle: SHA-256 of the ZIP. checked: what Verify found (`Report.verdict`). open: the questions that stayed open. stated: what the
-    release says of itself, as pairs of name and text: its guarantee, each of its warnings, and facts. answer: one of ANSWERS. reason: why,
-    or for which purposes. name, role: who signs. signed: the day, ISO 8601, UTC. Raises InputError for what is missing or can hide
-    something: every text is one visible paragraph.
+    """A signed decision. Every text is one visible paragraph.
+
+    Attributes:
+        bundle: SHA-256 of the ZIP.
+        checked: Verdict of Verify (`Report.verdict`).
+        open: Questions that stayed open.
+        stated: Statements of the release as pairs of name and text: its guarantee, its warnings, and facts.
+        answer: One of ANSWERS.
+        reason: Why, or for which purposes.
+        name: The person who signs.
+        role: The role of that person.
+        signed: The day, ISO 8601, UTC.
+
+    Raises:
+        InputError: A field is missing or could hide something.
     """
 
     bundle: str
@@ -82,7 +93,7 @@ class Decision:
 
     @property
     def code(self) -> str:
-        """SHA-256 of all that is decided, 64 hexadecimal digits."""
+        """SHA-256 of the decision's content, 64 hexadecimal digits."""
         return sha256(json.dumps(_content(self), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -92,7 +103,7 @@ def of(report: Report, answer: str | None, reason: str, name: str, role: str, da
 
 
 def _stated(report: Report) -> tuple[tuple[str, str], ...]:
-    """What the release says of itself, all of it hostile text, as visible paragraphs; where that is too much, how much more there is."""
+    """Return the release's statements (hostile text) as visible paragraphs, and how many more there are beyond the limit."""
     if report.summary is None:
         return ()
     warnings = ((WARNING, warning) for warning in report.summary.warnings)
@@ -107,13 +118,13 @@ def _paragraph(text: str) -> str:
 
 
 def to_json(decision: Decision) -> bytes:
-    """A file for people and programs: every field, and the code last."""
+    """Return a file for people and programs: every field, and the code last."""
     document = _content(decision) | {_CODE: decision.code}
     return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def read(text: str) -> Decision:
-    """A decision that somebody signed. Raises InputError for what is none, or was changed since."""
+    """Read a signed decision. Raises InputError for other texts, and for a decision changed after signing."""
     document = parse_json(text, _FIELD)
     names = {field.name for field in fields(Decision)}
     if not isinstance(document, Mapping) or set(document) != names | {"format", _CODE} or document["format"] != FORMAT:
@@ -125,15 +136,15 @@ def read(text: str) -> Decision:
 
 
 def check_bundle(decision: Decision, bundle: str) -> None:
-    """Raises InputError where a decision is about another bundle. bundle: the SHA-256 of the one at hand."""
+    """Raise InputError if the decision is about another bundle. `bundle` is the SHA-256 of the present one."""
     if decision.bundle != bundle:
         raise InputError(_FIELD, "it is about another bundle, or the bundle was changed since", "compare the two SHA-256")
 
 
 def differences(decision: Decision, report: Report) -> tuple[str, ...]:
-    """Where a decision does not fit the report of the bundle at hand: a sentence for each, hostile texts in it; none where all of it fits.
+    """Return a sentence for each difference between a decision and the report of the present bundle, with hostile texts in them.
 
-    Another machine or version may leave other questions open, so a difference is no proof of a forgery.
+    Another machine or version may leave other questions open, so a difference does not prove a forgery.
     """
     found: list[str] = []
     if report.verdict == INCONSISTENT and decision.answer != WITHHOLD:
@@ -151,12 +162,12 @@ def differences(decision: Decision, report: Report) -> tuple[str, ...]:
 
 
 def holds(decision: Decision, report: Report) -> bool:
-    """Whether a decision is about what was checked here, and about the outcome that the check has now."""
+    """Return whether a decision concerns this bundle and the present outcome of the check."""
     return decision.bundle == report.sha256 and not differences(decision, report)
 
 
 def has_code(decision: Decision, given: str) -> bool:
-    """Whether this is the decision of a code that somebody wrote down: spaces and capitals in it mean nothing."""
+    """Return whether a written code is the decision's; spaces and capitals do not count."""
     return "".join(given.split()).lower() == decision.code
 
 

@@ -1,6 +1,6 @@
-"""What a bundle holds, and the ZIP of it: the same release gives the same bytes, so that its hash can be announced.
+"""Packing of a release into a ZIP. The same release gives the same bytes, so that its hash can be announced.
 
-Everything goes through the gate of `zones`: a curator-only value anywhere, in the release or in a part, and nothing is packed.
+Everything passes the gate of `zones`: if the release or a part holds a curator-only value, nothing is packed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _PLAIN = frozenset({str, int, float, bool, type(None), np.ndarray})
 LARGE, FAST = 1_000_000, 4
-"""Bytes above which a file is packed at this level of zlib: in a fifth of the time, a twentieth to an eighth larger."""
+"""Bytes above which a file is packed at zlib level FAST: in a fifth of the time, a twentieth to an eighth larger."""
 
 _SCRIPT = '''"""Make the synthetic rows again from the noisy answers in release.json; no private data are needed, and no network.
 
@@ -59,11 +59,18 @@ if __name__ == "__main__":
 
 
 def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str, Path] | None = None, signer: Signer | None = None) -> None:
-    """Write the bundle as a ZIP, part by part. Raises ZoneError for anything curator-only, before anything is written.
+    """Write the bundle as a ZIP, part by part.
 
-    folder: on its disk the rows are kept meanwhile, in files without names: the ZIP begins with what states their hashes. written:
-    release.json and files of the rows that were written just now, by their names in the bundle; they are read instead of being made
-    again. signer: of the installation that made the release; without one the bundle is not signed.
+    Args:
+        release: The release.
+        stream: Receives the ZIP.
+        folder: A folder whose disk holds the rows meanwhile, in files without names, because the ZIP begins with their hashes.
+        written: release.json and files of the rows that were written before, by their names in the bundle, to read instead of writing
+            again.
+        signer: Signer of the installation that made the release, or None to leave the bundle unsigned.
+
+    Raises:
+        ZoneError: The release holds a curator-only value; nothing was written.
     """
     _refuse_curator_only(release, "the release")
     with ExitStack() as asides:
@@ -79,13 +86,15 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
 
 
 def contents(release: Release, rows: Mapping[str, Digest]) -> dict[str, bytes]:
-    """The files of the bundle by name, without those of the rows. rows: what those are. The manifest comes last. ZoneError as `pack`."""
+    """Return the files of the bundle by name, without those of the rows, whose digests are given. The manifest comes last. Raises
+    ZoneError.
+    """
     _refuse_curator_only(release, "the release")
     return _contents(release, rows)
 
 
 def _contents(release: Release, rows: Mapping[str, Digest], document: bytes | None = None) -> dict[str, bytes]:
-    """document: release.json, where it was made before."""
+    """Return the files of the bundle. `document` is release.json, if it was written before."""
     parts = {releases.DOCUMENT: released(document or releases.document(release))} | report.parts(release)
     parts[SCRIPT] = public(_SCRIPT.encode())
     files = {name: publishable(part, name) for name, part in parts.items()}
@@ -118,14 +127,14 @@ def zipped(files: Mapping[str, Content], stream: BinaryIO) -> None:
 
 
 def checked_name(name: str) -> str:
-    """A plain relative file name. Raises InputError for anything that could lead elsewhere."""
+    """Return a plain relative file name. Raises InputError for a name that could lead elsewhere."""
     if not _NAME.fullmatch(name):
         raise InputError("bundle", f"{name[:80]!r} is not a plain file name", "use letters, digits, dot, dash and underscore")
     return name
 
 
 def _refuse_curator_only(value: Any, what: str) -> None:
-    """That nothing tagged curator-only is in any field, at any depth. Values of unknown types are refused when they are written."""
+    """Raise ZoneError if a field holds a curator-only value at any depth. Values of unknown types are refused when they are written."""
     if type(value) in _PLAIN:
         return
     if isinstance(value, Zoned):

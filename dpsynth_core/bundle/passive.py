@@ -1,8 +1,8 @@
-"""Whether an HTML page runs nothing and loads nothing, in any browser.
+"""The check that an HTML page runs nothing and loads nothing, in any browser.
 
-Readers of HTML disagree about malformed pages, so that what one takes for text is a script for another. So the page must be written as
-ours is: every “<” opens a tag of a strict form, in the very characters of the file, whatever stands around it. Then there is nothing to
-disagree about, and names of elements and attributes decide. No version of the program writes anything else.
+Parsers disagree about malformed pages, so that one parser's text is another's script. So the page must be written as ours are: every “<”
+opens a tag of a strict form, in the very characters of the file. Then parsers cannot disagree, and the names of elements and attributes
+decide. All versions of this program write such pages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ELEMENTS = frozenset(
         "rect", "line", "circle", "ellipse", "polyline", "polygon", "text", "tspan", "desc",
     )
 )
-"""None of them runs or loads anything by itself."""
+"""Elements that run and load nothing by themselves."""
 
 _TAG = re.compile(r"""</?([a-zA-Z][a-zA-Z0-9]*)((?:\s+[a-zA-Z][\w:-]*(?:=(?:"[^"<>]*"|[\w.-]+))?)*)\s*/?>""")
 _ATTRIBUTE = re.compile(r"""([a-zA-Z][\w:-]*)(?:=(?:"([^"<>]*)"|([\w.-]+)))?""")
@@ -31,7 +31,7 @@ _DOCTYPE = re.compile(r"\s*<!doctype html>", re.IGNORECASE)
 
 
 def active_part(content: bytes) -> str:
-    """What in the page could run or load something, in a few words; nothing if it can only be read."""
+    """Return the part of the page that could run or load something, in a few words, or "" if the page can only be read."""
     try:
         page = content.decode("utf-8")
     except UnicodeDecodeError:

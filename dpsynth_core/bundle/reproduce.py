@@ -1,12 +1,11 @@
-"""Everything after the measurements, once more, from a bundle alone: the mechanism runs on the published answers and writes the rows again.
+"""Reproduction from a bundle alone: the mechanism runs again on the published answers and writes the rows again.
 
-The code that runs is the code that made the release (`synthesis.carry_out`), over a kernel that repeats
-its answers (`transcript.replaying`).
-All of the release comes out the same to the last bit with the same versions of Python and the libraries on the same kind of
-processor, unless a time limit ended a search for records, which another machine, or a busier one, would have ended elsewhere. With other
-versions sums may be rounded differently: the fit then differs in its last digits, some rows in their values, and an adaptive
-mechanism can even come to ask for something else than was answered, which is an error and not a release. `replayed` says whether a release
-is what comes out; as that takes as long as the run itself took without its table, it is no part of `verify`.
+The code that made the release (`synthesis.carry_out`) runs over a kernel that repeats its answers (`transcript.replaying`). With the same
+versions of Python and the libraries on the same kind of processor the whole release comes out the same to the last bit, unless a time limit
+ended a search for records, which another machine would have ended elsewhere. Other versions may round sums differently: the fit then
+differs in its last digits, some rows in their values, and an adaptive mechanism can even ask for something without an answer, which is an
+error and not a release. `replayed` tells whether the release comes out; as that takes as long as the run without its table, it is not part
+of `verify`.
 """
 
 from __future__ import annotations
@@ -34,17 +33,23 @@ from dpsynth_core.release.spool import Kept
 from dpsynth_core.release.transcript import check_paid
 
 FREE = frozenset({"created", "ledger", "versions"})
-"""The parts of release.json that follow from nothing else in a bundle; and so do the spec, the answers with their charges, and the seed of
-the rows, which are what everything else follows from. A curator's reason (`despite`) is taken over too."""
+"""Parts of release.json that follow from no other part of a bundle. The spec, the answers with their charges, and the seed of the rows are
+the others; everything else follows from these. A curator's reason (`despite`) is copied.
+"""
 ROWS = "rows"
 _MOST_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """made: the release as it came out. different: the parts of release.json that did not come out as published, and "rows" where only
-    the rows did not. versions: what is another version here, or another processor. complete: whether the answers are all that the
-    mechanism asks for."""
+    """The result of a reproduction.
+
+    Attributes:
+        made: The release as it came out.
+        different: Parts of release.json that differ from the published ones, and "rows" if the rows alone differ.
+        versions: Versions and processor that differ here.
+        complete: Whether the answers are all that the mechanism asks for.
+    """
 
     made: Release
     different: tuple[str, ...]
@@ -53,19 +58,19 @@ class Reproduction:
 
 
 class NeedsPublic(InputError):
-    """The release used a public table that was not given. No bundle contains it, and no file that a bundle names is opened."""
+    """The release used a public table that was not given. Bundles do not contain it, and no file that a bundle names is opened."""
 
     def __init__(self) -> None:
         super().__init__("--public", "the release used a public table, which no bundle contains", "name the file with --public")
 
 
 def reproduce(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None) -> Reproduction:
-    """Run again. public: the public table, where the plan used one. Raises InputError where it cannot be done."""
+    """Run the mechanism again. `public` is the public table, if the plan used one. Raises InputError if that is impossible."""
     return repeated(bundle, feasible(bundle, public), on_event)
 
 
 def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = lambda _: None) -> Reproduction:
-    """The same with the plan of `feasible`."""
+    """Run the mechanism again with the plan of `feasible`."""
     stated = published(bundle)
     check_paid(stated.domain, plan.unit, stated.transcript, stated.charges)
     kept = Kept("", plan.spec, stated.private, stated.transcript, stated.charges)
@@ -78,7 +83,7 @@ def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = 
 
 
 def published(bundle: Bundle) -> Release:
-    """What its release.json says, without rows. Raises InputError."""
+    """Return the release of release.json, without rows. Raises InputError."""
     try:
         return releases.from_json(bundle.document)
     except InputError:
@@ -88,23 +93,30 @@ def published(bundle: Bundle) -> Release:
 
 
 def refitted(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None) -> Refitted:
-    """The model of a bundle's release, to draw other rows from (`sampling.sample`). Raises as `reproduce`, and InputError where it has no
-    rows."""
+    """Return the model of a bundle's release, to draw other rows from (`sampling.sample`).
+
+    Raises as `reproduce`, and InputError if the release has no rows.
+    """
     fitted, theirs = refit(published(bundle), feasible(bundle, public), on_event), bundle.files.get(releases.ROWS_CSV)
     ours = digest_written(partial(releases.write_csv, fitted.released))
     return replace(fitted, other=theirs is None or ours != theirs.digest)
 
 
 def other_versions(stated: Mapping[str, str]) -> list[str]:
-    """What a release was made with and is another one here: versions of this program, of Python and of libraries, or the processor."""
+    """Return the versions of this program, of Python and of libraries, and the processor, that differ here from those of a release."""
     packages = [name.partition(":")[0] for name in offered(MECHANISMS)]
     ours = synthesis.versions([name for name in (*packages, *(name for claim in CLAIMS for name in claim.libraries)) if name in stated])
     return sorted(name for name in ours if ours[name] != stated.get(name))
 
 
 def feasible(bundle: Bundle, public: Path | None) -> Plan:
-    """The plan with its public table, by the name that the spec has for it. Raises NeedsPublic, InputError for a table that cannot be used,
-    and CapacityError."""
+    """Return the plan with its public table, by the name that the spec has for it.
+
+    Raises:
+        NeedsPublic: The table is missing.
+        InputError: The table cannot be used.
+        CapacityError: The plan does not fit this machine.
+    """
     plan = plan_of(bundle)
     section = plan.spec.public
     if section is None or not isinstance(plan.mechanism, UsesPublic):
@@ -120,8 +132,10 @@ def feasible(bundle: Bundle, public: Path | None) -> Plan:
 
 
 def _feasible(bundle: Bundle, plan: Plan) -> Plan:
-    """`synthesis.feasible`, for several tables with as many rows as the release states: what an unstated number comes to is known by now.
-    A bundle that states too few goes beyond the limits of the process that repeats it."""
+    """Run `synthesis.feasible`; for several tables, with the number of rows that the release states, which is known by now.
+
+    A bundle that states too few rows exceeds the limits of the process that repeats it.
+    """
     output, stated = plan.spec.output, bundle.document.get("rows")
     count = stated.get("count") if isinstance(stated, Mapping) else None
     if output.tables == 1 or output.rows is not None or not isinstance(count, int) or count < 1:
@@ -141,10 +155,14 @@ def _different(bundle: Bundle, made: Release) -> list[str]:
 
 
 def replayed(bundle: Bundle, public: Path | None = None) -> Check:
-    """The answer to `verdicts.REPLAYED`, for a bundle in which `verify` saw nothing wrong. public: the public table, where one was used.
+    """Return the answer to `verdicts.REPLAYED`, for a bundle in which `verify` found no fault.
 
-    A difference is wrong where the same program, with the same libraries on the same kind of processor, is sure to come to the same.
-    Raises InputError for a public table that cannot be used.
+    A difference is wrong where the same program, libraries and kind of processor must give the same. Raises InputError for a public table
+    that cannot be used.
+
+    Args:
+        bundle: The bundle.
+        public: The public table, if the plan used one.
     """
     try:
         plan = feasible(bundle, public)
@@ -171,7 +189,7 @@ def replayed(bundle: Bundle, public: Path | None = None) -> Check:
 
 
 def _doubt(bundle: Bundle, problem: str) -> Check:
-    """Wrong, unless another version, processor or time limit may be why."""
+    """Return a failed check, or an open one if another version, processor or time limit may be the cause."""
     if others := other_versions(bundle.document.get("versions", {})):
         return Check(REPLAYED, SKIPPED, f"{problem}; others here: {', '.join(others)}")
     if isinstance(plan_of(bundle).mechanism, Timed):

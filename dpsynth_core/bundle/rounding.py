@@ -1,7 +1,8 @@
-"""What may differ in a bundle that other libraries or another processor wrote: the last digits of numbers, and how tables are packed.
+"""Comparison of files up to the differences that other libraries or another processor may cause: the last digits of numbers, and the
+packing of tables.
 
-All that a file holds is compared, in order and to the letter, seen or unseen: HTML, Markdown, JSON and tables are all texts with numbers in
-them. Numbers may differ in digits that a sum in another order rounds otherwise. What a reader would run has no excuse at all.
+All content of a file is compared, in order and to the letter, visible or not: HTML, Markdown, JSON and tables are texts with numbers.
+Numbers may differ in digits that a sum in another order rounds differently. Code that a reader would run may not differ at all.
 """
 
 from __future__ import annotations
@@ -15,19 +16,20 @@ from dpsynth_core.claims.outcome import ROUNDED
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w)(?: ?%)?")
 _LONG = 7
-"""Digits of a number that was computed and not rounded for reading. Shorter ones were stated, or rounded."""
+"""Number of digits of a number that was computed and not rounded for reading; shorter numbers were stated, or rounded."""
 _READABLE = 3
-"""Digits of a number that was rounded for reading, and may be rounded to its neighbour. One of fewer digits was stated, as epsilon is, but
-for shares in per cent, which are never stated."""
+"""Number of digits of a number that was rounded for reading, and may be rounded to its neighbour. Numbers of fewer digits were stated, as
+epsilon is, except shares in per cent, which are never stated.
+"""
 
 
 def same(ours: str, theirs: str) -> bool:
-    """Whether two texts say the same, numbers that were not rounded for reading up to rounding on another machine."""
+    """Return whether two texts are equal up to the rounding of another machine in numbers that were not rounded for reading."""
     return _alike(ours, theirs, _same_number)
 
 
 def rounded(ours: str, theirs: str) -> bool:
-    """The same where numbers may be off by one in the last digit that was written."""
+    """Return whether two texts are equal where numbers may also differ by one in their last written digit."""
     return _alike(ours, theirs, lambda a, b: _same_number(a, b) or _neighbours(a, b))
 
 
@@ -37,7 +39,7 @@ def _alike(ours: str, theirs: str, near: Callable[[str, str], bool]) -> bool:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Text, number, text, number, ..., text."""
+    """Yield text, number, text, number, ..., text."""
     end = 0
     for number in _NUMBER.finditer(text):
         yield text[end : number.start()]
@@ -47,7 +49,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _same_number(a: str, b: str) -> bool:
-    """Of whole numbers, and of two that are short, every digit counts; beside zero, nothing but what rounding leaves."""
+    """Return whether two numbers are equal: in every digit if they are whole or short, near zero up to rounding."""
     whole = all(number.removeprefix("-").isdigit() for number in (a, b))
     computed = max(_digits(a), _digits(b)) >= _LONG and not whole and a.endswith("%") == b.endswith("%")
     return computed and math.isclose(float(a.rstrip(" %")), float(b.rstrip(" %")), rel_tol=ROUNDED, abs_tol=1e-15)

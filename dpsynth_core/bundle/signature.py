@@ -1,8 +1,8 @@
-"""The signature of a release bundle: what is signed, and the file that holds it.
+"""The signature of a release bundle: the signed statement, and its file.
 
 An installation signs with its own Ed25519 key (RFC 8032) which bundle it made, by which sealed plan, and which entry of its ledger was
 charged for it. MANIFEST.json has the SHA-256 of every other file, so its own stands for all of them. This module makes and reads the file;
-the key is in `store.signing`, and what a signature shows and what it does not is in docs/guide/ledger.md.
+`store.signing` has the key, and docs/guide/ledger.md explains what a signature shows and what it does not.
 """
 
 from __future__ import annotations
@@ -25,21 +25,36 @@ _KEY, _SIGNED = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{128}")
 
 @dataclass(frozen=True)
 class Signer:
-    """key: the public key, as 64 hexadecimal digits. sign: from bytes to their signature, 64 bytes; the same bytes give the same one."""
+    """A signer.
+
+    Attributes:
+        key: The public key, 64 hexadecimal digits.
+        sign: Returns the signature of bytes, 64 bytes, always the same for the same bytes.
+    """
 
     key: str
     sign: Callable[[bytes], bytes]
 
 
 def signed(signer: Signer, manifest: bytes, spec: str, cited: Any) -> bytes:
-    """The file. manifest: MANIFEST.json. spec: digest of the sealed plan. cited: what release.json says of the ledger."""
+    """Return the signature file.
+
+    Args:
+        signer: The signer.
+        manifest: Content of MANIFEST.json.
+        spec: Digest of the sealed plan.
+        cited: The citation of the ledger in release.json.
+    """
     statement = _statement(signer.key, manifest, spec, cited)
     return _written(statement, signer.sign(_message(statement)).hex())
 
 
 def key_of(content: bytes, manifest: bytes, spec: Any, cited: Any) -> str:
-    """The key that signed this very bundle. Raises ValueError for a file that `signed` did not write about it, to the last byte, and what
-    values of other types raise."""
+    """Return the key that signed this bundle.
+
+    Raises:
+        ValueError: `signed` did not write the file about this bundle, to the last byte. Values of wrong types raise further errors.
+    """
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -56,7 +71,7 @@ def key_of(content: bytes, manifest: bytes, spec: Any, cited: Any) -> str:
 
 
 def parse_key(text: str, field: str) -> str:
-    """A public key as people copy it. Raises InputError about `field`."""
+    """Return a public key from a copied text. Raises InputError about `field`."""
     key = text.strip().lower()
     if not _KEY.fullmatch(key):
         problem = f"{shown(text.strip()[:80])} is no public key"
@@ -76,7 +91,7 @@ def _statement(key: str, manifest: bytes, spec: Any, cited: Any) -> dict[str, An
 
 
 def _message(statement: dict[str, Any]) -> bytes:
-    """What is signed: the statement as canonical JSON (sorted keys, no spaces)."""
+    """Return the signed bytes: the statement as canonical JSON (sorted keys, no spaces)."""
     return json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
 
 

@@ -1,6 +1,6 @@
-"""Read a bundle that may come from anyone: nothing is written to disk, nothing is run, and sizes are limited before anything is read.
+"""Reading of a bundle from an untrusted source: nothing is written to disk or run, and sizes are limited before anything is read.
 
-Every file is read once to its end, part by part, for its hash; from then on it is opened where it is. So rows may be many.
+Every file is read once to its end, part by part, for its hash; afterwards it is opened in place, so that rows may be many.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 
 PACKED = "release.zip"
-"""The file of a bundle in the folder that a run writes."""
+"""File name of a bundle in the folder that a run writes."""
 MAX_FILES = 50_000
 MAX_BYTES = 2**36
-"""Of all files together, unpacked."""
+"""Largest unpacked size of all files together."""
 MAX_HELD_BYTES = 2**31
-"""Of one file besides the rows: it is read into memory."""
+"""Largest size of a file other than the rows, which is read into memory."""
 MAX_JSON_BYTES = 200 * 2**20
-"""Of one file of JSON: read, it takes many times that. One of a thousand columns, all pairs asked for, has 160 MB."""
+"""Largest size of a JSON file, which takes many times that in memory. A thousand columns with all pairs asked for take 160 MB."""
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
-"""What reading a document raises where it is not what it should be."""
+"""Exceptions that reading a malformed document raises."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _FIELD = "bundle"
 _REMEDY = "if you trust that package, name it (`dps.open(path, package=...)`)"
@@ -42,7 +42,13 @@ _REMEDY = "if you trust that package, name it (`dps.open(path, package=...)`)"
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """files: by name. document: release.json. sha256: of the ZIP, "" where it was a folder."""
+    """A bundle.
+
+    Attributes:
+        files: Contents by name.
+        document: release.json.
+        sha256: SHA-256 of the ZIP, or "" for a folder.
+    """
 
     files: Mapping[str, Content]
     document: Mapping[str, Any]
@@ -50,7 +56,7 @@ class Bundle:
 
 
 def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
-    """A ZIP, or the folder it was unpacked into. limit: bytes of all files. Raises InputError, CapacityError."""
+    """Read a ZIP, or the folder it was unpacked into. `limit` is the size of all files. Raises InputError, CapacityError."""
     try:
         if place.is_dir():
             if (place / PACKED).is_file() and not (place / MANIFEST).is_file():
@@ -70,12 +76,12 @@ def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
 
 
 def read_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
-    """The same for a ZIP in memory."""
+    """Read a ZIP in memory. `limit` is the size of all files. Raises InputError, CapacityError."""
     return _from_zip(io.BytesIO(content), limit)
 
 
 def _from_zip(place: Path | BinaryIO, limit: int) -> Bundle:
-    """The archive stays open for as long as the bundle is there."""
+    """Read a ZIP. The archive stays open as long as the bundle exists."""
     try:
         archive = zipfile.ZipFile(place)
         _check_entries(archive.infolist(), limit)
@@ -97,8 +103,10 @@ def _from_zip(place: Path | BinaryIO, limit: int) -> Bundle:
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], limit: int) -> None:
-    """Check the list of files before anything is unpacked: their number and sizes, plain names, ordinary files only. Whoever packs a folder
-    again may have entries for the folders in it, with nothing in them: these are left out."""
+    """Check the list of files before anything is unpacked: their number and sizes, plain names, ordinary files only.
+
+    Empty entries for folders, as of a folder packed again, are left out.
+    """
     if len(entries) > MAX_FILES:
         raise CapacityError(_FIELD, f"it holds more than {MAX_FILES:,} files", "this is no bundle of ours")
     if sum(info.file_size for info in entries) > limit:
@@ -139,7 +147,7 @@ def _from_folder(place: Path, limit: int) -> dict[str, Content]:
 
 
 def _ordinary_files(place: Path) -> Iterator[Path]:
-    """Folder by folder, so that a large tree is not listed before the first file is looked at."""
+    """Yield files folder by folder, so that a large tree is not listed before its first file is looked at."""
     for folder, folders, names in os.walk(place):
         for path in (Path(folder, name) for name in (*folders, *names)):
             if path.is_symlink():
@@ -150,9 +158,12 @@ def _ordinary_files(place: Path) -> Iterator[Path]:
 
 
 def plan_of(bundle: Bundle, package: str | None = None) -> Plan:
-    """The plan of its spec. Raises InputError where it cannot be read, or names a file by more than its name.
+    """Return the plan of the bundle's spec. Raises InputError if it cannot be read, or names a file by more than its name.
 
-    package: the one other package whose mechanism may be loaded, "" for none; None, in a process with limits alone, for any: its code runs.
+    Args:
+        bundle: The bundle.
+        package: The one other package whose mechanism may be loaded, "" for none; None for any, in a process with limits, because its code
+            runs.
     """
     try:
         spec = Spec.from_json(bundle.document["spec"])
@@ -182,7 +193,7 @@ def _bundle(files: Mapping[str, Content], digest: str) -> Bundle:
 
 
 def parsed(name: str, content: Content) -> Any:
-    """The JSON of a file. InputError for what programs would read in different ways: an entry that is there twice, or NaN."""
+    """Return the JSON of a file. Raises InputError for content that programs read differently: a repeated entry, or NaN."""
     try:
         return parse_json(content.read().decode("utf-8"), _FIELD)
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""What a check of a bundle came to, and a report of all of them."""
+"""The results of a bundle's checks, and the report of all of them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,13 @@ UNSEEN = (
 
 @dataclass(frozen=True)
 class Check:
-    """question: what was looked at. verdict: PASSED, FAILED, SKIPPED or ABSENT. detail: a sentence without full stop; texts in it are
-    hostile."""
+    """The result of one check.
+
+    Attributes:
+        question: What was checked.
+        verdict: PASSED, FAILED, SKIPPED or ABSENT.
+        detail: A sentence without full stop; texts in it are hostile.
+    """
 
     question: str
     verdict: str
@@ -33,7 +38,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Running:
-    """The check that is made now: its question, and which of how many it is."""
+    """The running check: its question, its number, and the number of checks."""
 
     question: str
     number: int
@@ -47,8 +52,14 @@ class Running:
 
 @dataclass(frozen=True)
 class Summary:
-    """What the release says of itself: its brands, its guarantee in words, facts as pairs of name and text, and in four pairs what it is.
-    All of it is hostile text."""
+    """The release's statements about itself; all of it is hostile text.
+
+    Attributes:
+        warnings: Its warnings.
+        statement: Its guarantee in words.
+        facts: Facts as pairs of name and text.
+        brief: Its description in four pairs.
+    """
 
     warnings: tuple[str, ...]
     statement: str
@@ -58,8 +69,15 @@ class Summary:
 
 @dataclass(frozen=True)
 class Report:
-    """sha256: of the ZIP, "" for a folder. summary: None where release.json is damaged. page: the report as this program writes it from
-    release.json and the rows, and not as the bundle has it; "" where it cannot be. signer: the public key that signed it, or ""."""
+    """The results of all checks.
+
+    Attributes:
+        checks: The checks.
+        sha256: SHA-256 of the ZIP, or "" for a folder.
+        summary: The release's statements, None if release.json is damaged.
+        page: The report as this program writes it from release.json and the rows, not as the bundle has it; "" if that is impossible.
+        signer: The public key that signed the bundle, or "".
+    """
 
     checks: tuple[Check, ...]
     sha256: str
@@ -68,7 +86,7 @@ class Report:
     signer: str = ""
 
     def by(self, key: str) -> Report:
-        """The same for somebody who knows the publisher's key: wrong unless it is the signer's."""
+        """Return the report for a reader who knows the publisher's key: failed unless the signer has that key."""
         if self.signer == key:
             found = Check(SIGNED, PASSED, f"{self.signature.removesuffix(WHOSE)}; that is the key that was given")
         else:
@@ -82,13 +100,15 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """INCONSISTENT where a check failed; PARTLY where something that the release states could not be checked; otherwise CONSISTENT."""
+        """INCONSISTENT if a check failed; PARTLY if a statement of the release could not be checked; otherwise CONSISTENT."""
         if any(check.verdict == FAILED for check in self.checks):
             return INCONSISTENT
         return PARTLY if self.unchecked else CONSISTENT
 
     def replayed(self, again: Check) -> Report:
-        """The same with the answer to the question REPLAYED. If the mechanism comes to the same, so do the numbers that follow from it."""
+        """Return the report with the answer to REPLAYED. If the mechanism gives the same result, the numbers that follow from it are
+        confirmed.
+        """
         follow = (BOUNDS, *(claim.question for claim in CLAIMS)) if again.verdict == PASSED else ()
         checks = {check.question: check for check in self.checks} | {again.question: again}
         for check in self.checks:
@@ -98,12 +118,12 @@ class Report:
 
     @property
     def unseen(self) -> str:
-        """What stands beside the verdict, in the same size: what it does not say. Nothing beside a verdict of INCONSISTENT."""
+        """What the verdict does not say, shown beside it in the same size; "" beside INCONSISTENT."""
         return "" if self.verdict == INCONSISTENT else UNSEEN
 
     @property
     def outstanding(self) -> tuple[Check, ...]:
-        """What somebody must read before they rely on the bundle: what is wrong, then what was not checked."""
+        """The checks that a reader must see before relying on the bundle: failed ones, then open ones."""
         return tuple(check for verdict in (FAILED, SKIPPED) for check in self.checks if check.verdict == verdict)
 
     @property

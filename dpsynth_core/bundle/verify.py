@@ -1,8 +1,8 @@
-"""What a recipient can check of a release without the private table: one verdict for each question, and what cannot be checked at all.
+"""The checks of a release that a recipient can make without the private table: one verdict per question, and what cannot be checked.
 
 Everything is computed again from the bundle: hashes, the budget, the sum of the charges, the noise of every table, every row against the
-domain, the bounds, the arithmetic of the certificate, and all files from release.json. Nothing in a bundle is trusted to be well formed.
-What takes a mechanism to compute is left open here; `reproduce` runs it again, and `confined` does both.
+domain, the bounds, the arithmetic of the certificate, and all files from release.json. No content of a bundle is trusted to be well formed.
+Questions that need the mechanism stay open here; `reproduce` runs it again, and `confined` does both.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 
 _LONGEST = 2000
-"""Characters of one text that are passed on."""
+"""Largest number of characters of one text that is passed on."""
 _DAMAGE = (*DAMAGE, pa.ArrowException)
 
 
 def verify(bundle: Bundle) -> Report:
-    """Make every check. Raises InputError where release.json is no document that could be checked."""
+    """Make every check. Raises InputError if release.json is not a document that can be checked."""
     (report,) = (said for said in checking(bundle) if isinstance(said, Report))
     return report
 
 
 def checking(bundle: Bundle) -> Iterator[Running | Report]:
-    """The same, a check at a time: what runs, before it is made, and the report at last."""
+    """Make the checks one by one, yielding each before it runs, and the report last."""
     plan = plan_of(bundle)
     opened: list[Opened] = []
 
@@ -74,7 +74,7 @@ def _page(opened: Opened) -> str:
 
 
 def _summary(opened: Opened) -> Summary | None:
-    """What it says of itself; without its rows where these cannot be read."""
+    """Return the release's statements, without its rows if these cannot be read."""
     try:
         release = opened.whole
     except Wrong:

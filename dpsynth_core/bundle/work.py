@@ -1,6 +1,6 @@
-"""What is done with a bundle in a process with limits (`confined`).
+"""Work on a bundle in a process with limits (`confined`).
 
-place: of a ZIP or folder, or the bytes of a ZIP. public: path of the public table, or "".
+In these functions, `place` is the path of a ZIP or folder, or the bytes of a ZIP, and `public` the path of the public table, or "".
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ _END = object()
 
 
 def verified(place: str | bytes) -> Iterator[dict[str, Any]]:
-    """{"running": ...} before each check, and at last the fields of a `Report`."""
+    """Yield {"running": ...} before each check, and the fields of a `Report` last."""
     for said in checking(_read(place)):
         yield {"running": asdict(said)} if isinstance(said, Running) else asdict(said)
 
 
 def repeated(place: str | bytes, public: str) -> Iterator[dict[str, Any]]:
-    """The fields of the `Check` of `reproduce.replayed`."""
+    """Yield the fields of the `Check` of `reproduce.replayed`."""
     yield asdict(replayed(_read(place), _path(public)))
 
 
 def reproduced(place: str | bytes, public: str) -> Iterator[Any]:
-    """{"step": ...} for each step of the run, {"file": name} before the parts of each file of rows, and at last what is different."""
+    """Yield {"step": ...} for each step of the run, {"file": name} before the parts of each file of rows, and the differences last."""
     yield from _said(partial(_reproduce, _read(place), _path(public)))
 
 
 def sampled(place: str | bytes, public: str, rows: int, where: list[str], seed: int, form: str) -> Iterator[Any]:
-    """{"step": ...} for each step of the run, {"file": ...} before the parts of the file, and at last what is known of its errors."""
+    """Yield {"step": ...} for each step of the run, {"file": ...} before the parts of the file, and what is known of its errors last."""
     yield from _said(partial(_sample, _read(place), _path(public), rows, where, seed, form))
 
 
 def compared(before: str, after: str, form: str) -> Iterator[Any]:
-    """What changed between two releases: the lines that say it, and then the bytes of the report. form: "html" or "md"."""
+    """Yield the changes between two releases line by line, then the bytes of the report in the format "html" or "md"."""
     first, second = published(_read(before)), published(_read(after))
     found = change.changed(first, second)
     yield change.summary(first, second, found)
@@ -61,7 +61,7 @@ def compared(before: str, after: str, form: str) -> Iterator[Any]:
 
 
 def asked(place: str | bytes, typed: dict[str, Any]) -> Iterator[str]:
-    """The answer to a question in texts, line by line. What a damaged bundle makes fail is no mistake of the program."""
+    """Yield the answer to a question line by line. A failure by a damaged bundle is not a mistake of the program."""
     bundle = _read(place)
     try:
         answer = str(asking.ask_typed(whole(bundle), asking.Asked(**typed)))
@@ -75,12 +75,12 @@ def asked(place: str | bytes, typed: dict[str, Any]) -> Iterator[str]:
 
 
 def planned(place: str | bytes) -> Iterator[dict[str, Any]]:
-    """The fields of its spec. No code of another package is loaded."""
+    """Yield the fields of the bundle's spec. No code of another package is loaded."""
     yield unpack.plan_of(_read(place), package="").spec.model_dump(mode="json")
 
 
 def _said(work: Callable[[Callable[[Any], None]], None]) -> Iterator[Any]:
-    """What the work says, one after the other."""
+    """Yield everything that the work reports, in order."""
     said = Queue[Any](maxsize=1)
 
     def say_all() -> None:

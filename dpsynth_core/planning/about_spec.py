@@ -1,6 +1,6 @@
-"""What an archive asks of every data set and only its publisher can say: licence, creators, contact, citation, the time and place covered.
+"""Metadata for archives that only the publisher knows: licence, creators, contact, citation, the time and place covered.
 
-People write it a line each: `licence: CC-BY-4.0`. What is an address and who is a person follow from how it is written.
+People write one line per field: `licence: CC-BY-4.0`. Its form tells whether a text is an address or a person.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dpsynth_core.planning.unit_spec import Part
 _LINE = re.compile(r"\s*(\w+)\s*[:=]\s*(.*?)\s*")
 _REMEDY = "write licence: CC-BY-4.0, and likewise creator (may be repeated), contact, citation, period (2024, 2024-03, 2024/2025), place"
 _SPDX = re.compile(r"MIT|[A-Za-z][A-Za-z0-9.+-]*-[0-9]+(\.[0-9]+)*(-[A-Za-z-]+)?")
-"""Of identifiers, those with a version, which every licence for data has: "proprietary" is none."""
+"""SPDX identifiers with a version, which every licence for data has: "proprietary" does not match."""
 _PERIOD = r"^([0-9]{4}(-[0-9]{2}){0,2}(/[0-9]{4}(-[0-9]{2}){0,2})?)?$"
 
 
@@ -41,9 +41,15 @@ _Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_one_
 
 
 class AboutSpec(Part):
-    """What deposits and citations of a release need, in the curator's words. licence: an SPDX identifier, an address, or its name.
-    creators: institutions, and people as "Family, Given". contact: an e-mail address, or a text. citation: one is made of the others
-    where it is empty. period: 2024, 2024-03 or 2024-01-01, or two of them as 2024/2025. place: what the table covers, too.
+    """Metadata for deposits and citations of a release, in the curator's words.
+
+    Attributes:
+        licence: An SPDX identifier, an address, or the licence's name.
+        creators: Institutions, and people as "Family, Given".
+        contact: An e-mail address, or a text.
+        citation: A citation; made from the other fields if empty.
+        period: 2024, 2024-03 or 2024-01-01, or two such times as 2024/2025, that the table covers.
+        place: The place that the table covers.
     """
 
     licence: _Text = ""
@@ -55,7 +61,7 @@ class AboutSpec(Part):
 
     @property
     def licence_address(self) -> str:
-        """Where the licence can be read; "" where it is known by its name alone."""
+        """Address of the licence's text, or "" for a licence known by name alone."""
         if re.fullmatch(r"https?://\S+", self.licence):
             return self.licence
         return f"https://spdx.org/licenses/{self.licence}.html" if _SPDX.fullmatch(self.licence) else ""
@@ -66,7 +72,7 @@ class AboutSpec(Part):
         return self.contact if re.fullmatch(r"[^@\s<>:]+@[^@\s<>:]+\.[^@\s<>:.]+", self.contact) else ""
 
     def facts(self) -> list[tuple[str, str]]:
-        """What is stated, as pairs of name and text."""
+        """Return the stated fields as pairs of name and text."""
         pairs = (
             ("Licence", self.licence),
             ("Created by", "; ".join(self.creators)),
@@ -79,19 +85,19 @@ class AboutSpec(Part):
 
 
 def person(creator: str) -> tuple[str, str] | None:
-    """Family and given names of a creator who is written so; None for an institution."""
+    """Return family and given names of a creator in that form, or None for an institution."""
     family, _, given = creator.partition(", ")
     return (family, given) if family and given else None
 
 
 def written(about: Mapping[str, Any]) -> str:
-    """The lines of a section, as `read` reads them."""
+    """Return the lines of a section, which `read` accepts."""
     pairs = [(name, value) for name, value in about.items() if name != "creators"] + [("creator", one) for one in about.get("creators", ())]
     return "\n".join(f"{name}: {text}" for name, text in pairs if text)
 
 
 def read(text: str, field: str = "about") -> dict[str, Any] | None:
-    """The section of a spec from its lines; None where there are none. Raises InputError."""
+    """Return the section of a spec from its lines, or None without lines. Raises InputError."""
     stated: dict[str, Any] = {}
     for line in filter(str.strip, text.splitlines()):
         found = _LINE.fullmatch(line)

@@ -1,6 +1,6 @@
-"""What it means that a plan learns the values of columns with noise, in words: before the run for the curator, after it for readers.
+"""Sentences on plans that learn the values of columns with noise, for the curator before the run and for readers after it.
 
-From the plan alone, and the same in both places.
+They follow from the plan alone, and are the same in both places.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dpsynth_core.planning.plan import INSIDE, LEARNING, Plan
 
 
 def sentences(plan: Plan) -> Iterator[str]:
-    """What is learnt and at what price, and what a value must be shared by to be found; nothing where all values are declared."""
+    """Yield what is learnt, its price, and how many people must share a value for it to be found; nothing if all values are declared."""
     if not plan.portions:
         return
     texts, numbers = ([p for p in plan.portions if bool(p.delta) == wanted] for wanted in (True, False))
@@ -34,7 +34,7 @@ def sentences(plan: Plan) -> Iterator[str]:
 
 
 def of_inside(plan: Plan) -> str:
-    """What measured how numbers lie in their cells, as a sentence; "" where nothing did."""
+    """Return a sentence on the measurement of numbers inside their cells, or "" without such a measurement."""
     if not (rho := plan.shares.of(INSIDE)):
         return ""
     share = plan.spec.budget.inside
@@ -45,7 +45,7 @@ def of_inside(plan: Plan) -> str:
 
 
 def price(portion: Portion, rows: int) -> str:
-    """What a column gets for its part of the budget, as a sentence. rows: per person."""
+    """Return a sentence on what a column gets for its part of the budget. `rows` are per person."""
     records = "people" if rows == 1 else "records"
     if (shared_by := portion.shared_by(rows)) is not None:
         return f"A value must be shared by about {shared_by:,} {records} to be found; all rarer ones go to “other”."
@@ -53,7 +53,7 @@ def price(portion: Portion, rows: int) -> str:
 
 
 def of_column(plan: Plan, name: str) -> str:
-    """Where the values of a column that was learnt come from, as a sentence; "" for another column."""
+    """Return a sentence on the source of a learnt column's values, or "" for another column."""
     for portion in plan.portions:
         if portion.column.name == name:
             least = portion.least(plan.unit.max_rows_per_person)

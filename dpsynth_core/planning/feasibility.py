@@ -1,9 +1,8 @@
-"""How much noise does this plan leave in its tables? From public facts alone: domain, workload, budget, and a number of people if one is
-publicly known or declared. The private table is never looked at.
+"""Noise that a plan leaves in its tables, from public facts alone: domain, workload, budget, and a public or declared number of people.
 
-The yardstick: the share of people that noise alone would put in a wrong cell of a table, if the whole budget were spread evenly over
-two measurements per column, which is about how AIM spends it. A model that pools tables does better than that on large ones, nothing
-does better on single columns.
+The private table is never looked at. The yardstick is the share of people that noise alone would put in a wrong cell of a table, if the
+whole budget were spread evenly over two measurements per column, which is about how AIM spends it. A model that pools tables does better on
+large tables; nothing does better on single columns.
 """
 
 from __future__ import annotations
@@ -27,22 +26,28 @@ from dpsynth_core.vocabulary.workload import Workload
 
 MEASUREMENTS_PER_COLUMN = 2
 READABLE = LIMIT
-"""Share of people in a wrong cell up to which a table is good enough."""
+"""Largest share of people in a wrong cell at which a table is good enough."""
 
 BEYOND = 6
-"""So many deviations of a cell's noise a release's own bound is above what noise does, as a sum over the cells: rows are not the noisy
-counts, and how many people there are is not known exactly. Measured on simulated tables of 1,300 and 5,000 people: 3 to 9."""
+"""Excess of a release's own bound over the effect of noise, in deviations of a cell's noise, as a sum over the cells: rows are not the
+noisy counts, and the number of people is not known exactly. Measured on simulated tables of 1,300 and 5,000 people: 3 to 9.
+"""
 
 READABLE_GROUP = 0.2
-"""Share of its own size by which noise may miss a group that can still be read."""
+"""Largest relative error by noise at which a group can still be read."""
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """What to expect of tables of one kind. share: of people in a wrong cell through noise, None without a number of people.
+    """The expected quality of tables of one kind.
 
-    cells: of the median table; people_needed: for `READABLE`. within: tables that are good enough by
-    what a release bounds with 95 % confidence for each, as it is judged afterwards.
+    Attributes:
+        kind: Kind of the tables.
+        tables: Number of tables.
+        cells: Cells of the median table.
+        share: Share of people that noise puts in a wrong cell, None without a number of people.
+        people_needed: Number of people needed for `READABLE`.
+        within: Number of tables that are good enough by a release's own bounds, with 95 % confidence each.
     """
 
     kind: str
@@ -55,9 +60,13 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Feasibility:
-    """noise: expected absolute error of a cell of a measured table, in people; it does not depend on their number.
+    """The expected noise of a plan.
 
-    smallest_group: people that a cell needs for noise to miss it by no more than `READABLE_GROUP` of them, with 95 % confidence.
+    Attributes:
+        noise: Expected absolute error of a cell of a measured table, in people; independent of their number.
+        smallest_group: People that a cell needs for noise to miss it by at most `READABLE_GROUP`, with 95 % confidence.
+        columns: Outlook of single columns.
+        tables: Outlook of the other tables.
     """
 
     noise: float
@@ -67,8 +76,15 @@ class Feasibility:
 
 
 def assess(workload: Workload, rho: float, unit: Unit, people: int | None, *, once: bool = False) -> Zoned[Feasibility]:
-    """Of a plan. people: publicly known or declared, never counted in the private table. once: whether each column is measured
-    once and nothing else is, as Independent does."""
+    """Assess the noise of a plan.
+
+    Args:
+        workload: The workload.
+        rho: The budget.
+        unit: The unit of privacy.
+        people: A public or declared number of people, never counted in the private table.
+        once: Whether each column is measured once and nothing else is, as by Independent.
+    """
     domain = workload.domain
     measured = (1 if once else MEASUREMENTS_PER_COLUMN) * len(domain)
     noise = HALF_NORMAL * precision.sigma(rho, unit, measured)
@@ -90,8 +106,10 @@ def _outlook(kind: str, domain: Domain, cliques: Collection[Clique], noise: floa
 
 
 def sure(noise: float, cells: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What a release will say that the absolute errors of so many cells add up to at most, in people, with 95 % confidence: a sum of
-    half-normal errors of mean `noise`, taken as normal, and `BEYOND`."""
+    """Return the bound, in people, that a release will state for the sum of the absolute errors of that many cells, with 95 % confidence.
+
+    It is a sum of half-normal errors of mean `noise`, taken as normal, and `BEYOND`.
+    """
     sigma = noise / HALF_NORMAL
     deviation = sigma * np.sqrt(cells * (1 - HALF_NORMAL**2))
     return np.asarray(cells * noise + statistics.NormalDist().inv_cdf(0.95) * deviation + BEYOND * sigma)

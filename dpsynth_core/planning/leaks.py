@@ -1,6 +1,7 @@
-"""What a plan gives away besides what the mechanism is charged for, each with the way to mend it.
+"""Disclosures of a plan beyond the mechanism's charge, each with a remedy.
 
-Reads the sealed-to-be spec and public facts of the ledger only. A leak is not an error: the curator may go on, and the release says so.
+Reads the spec before it is sealed and public facts of the ledger only. A leak is not an error: the curator may go on, and the release
+states it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.recoding import folded
 
 _SHOWN = 5
-"""Columns whose recoding is told in full."""
+"""Number of columns whose recoding is described in full."""
 
 
 class Severity(IntEnum):
@@ -31,7 +32,16 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True)
 class Leak:
-    """title, why, fix: our own words; `why` may name columns and values of the domain, which is public. step: where it is mended."""
+    """A disclosure.
+
+    Attributes:
+        code: Its identifier.
+        severity: Its severity.
+        title: Its title.
+        why: The reason, which may name columns and values of the domain; these are public.
+        fix: The remedy.
+        step: The wizard's step where the remedy is.
+    """
 
     code: str
     severity: Severity
@@ -44,10 +54,14 @@ class Leak:
 def find(
     spec: Spec, releases: int, same_file_elsewhere: Sequence[str] = (), public_was_private: Sequence[str] = (), condition: str = ""
 ) -> tuple[Leak, ...]:
-    """The leaks of a plan, the worst first.
+    """Return the leaks of a plan, the worst first.
 
-    releases: earlier charges on this population. same_file_elsewhere: other populations that were charged for the same file.
-    public_was_private: populations that were charged for the file that is called public here.
+    Args:
+        spec: The spec.
+        releases: Number of earlier charges on this population.
+        same_file_elsewhere: Other populations that were charged for the same file.
+        public_was_private: Populations that were charged for the file that is called public here.
+        condition: Condition of the guarantee, in full sentences, or "".
     """
     of_tables = (*_of_domain(spec), *_of_public(spec, public_was_private), *_of_published(spec), *_of_rows(spec), *_of_promise(spec))
     leaks = [*of_tables, *_of_looks(spec, condition), *_of_history(spec, releases, same_file_elsewhere)]
@@ -101,7 +115,7 @@ def _of_rows(spec: Spec) -> Iterator[Leak]:
 
 
 def _of_promise(spec: Spec) -> Iterator[Leak]:
-    """What the guarantee says: of the number of people, of epsilon, of the unit."""
+    """Yield leaks of the guarantee: about the number of people, epsilon, or the unit."""
     if spec.unit.relation == REPLACE:
         title = "The number of people counts as public"
         hides = "what a person's record says, not that the person is in the table, nor how many there are."
@@ -122,7 +136,7 @@ def _of_promise(spec: Spec) -> Iterator[Leak]:
 
 
 def _of_looks(spec: Spec, condition: str) -> Iterator[Leak]:
-    """What is decided with the mechanism and goes with the release in these words, full sentences; and what was not looked at."""
+    """Yield the mechanism's condition, which the release repeats in these words, and the looks that were not tracked."""
     branded = "The release is branded with it."
     if condition:
         title = "The guarantee has a condition that nobody can check"

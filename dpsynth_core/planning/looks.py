@@ -21,7 +21,7 @@ Look = Literal["rows", "domain", "compared", "outside", "truth", "trials"]
 
 COMPARED: Final = "compared"
 CHANGED: Final = "outside"
-"""The same comparison where the domain was changed after it, or where that is not known."""
+"""The comparison of domain and records, where the domain was changed after it, or that is unknown."""
 
 LOOKS: Mapping[Look, str] = {
     "rows": "records of the table were shown",
@@ -31,33 +31,33 @@ LOOKS: Mapping[Look, str] = {
     "truth": "true values of the table were shown",
     "trials": "errors of trials on the table were worked out exactly",
 }
-"""What happened, as a clause."""
+"""Each look as a clause."""
 
 NOTHING = "nothing"
-"""How a curator states that there was no look."""
+"""A curator's statement that no look was taken."""
 
 
 def stated(looked: Sequence[str] | None, field: str) -> list[str] | None:
-    """What a curator says was looked at, for a spec. Raises InputError, which calls it `field`."""
+    """Return the looks that a curator states, for a spec. Raises InputError about `field`."""
     if looked is not None and NOTHING in looked and len(looked) > 1:
         raise InputError(field, f"{NOTHING} and something else cannot both be", "state what you saw, or that it was nothing")
     return None if looked is None else [look for look in looked if look != NOTHING]
 
 
 def ordered(looks: Iterable[str]) -> tuple[Look, ...]:
-    """Each of the looks once, in the order of `LOOKS`; that nothing was changed only where nothing was."""
+    """Return each look once, in the order of `LOOKS`. "Nothing was changed" remains only if it is true of all."""
     there = set(looks)
     there -= {COMPARED} if CHANGED in there else set()
     return tuple(look for look in LOOKS if look in there)
 
 
 def is_brand(looks: Iterable[Look]) -> bool:
-    """Whether a reader must be warned: what was seen may be in what is published."""
+    """Return whether readers must be warned that the release may contain what was seen."""
     return bool(set(looks) - {COMPARED})
 
 
 def sentence(looks: Collection[Look]) -> str:
-    """What a reader is told of the looks at the table before a plan was sealed."""
+    """Return a sentence for readers on the looks at the table before a plan was sealed."""
     if not is_brand(looks):
         unknown = "Whether tables, budget or mechanism were chosen because of it is not known."
         return f"Before this plan was sealed, {LOOKS[COMPARED]}. {unknown}"

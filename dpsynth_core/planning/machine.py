@@ -1,7 +1,6 @@
-"""Whether a plan fits this machine and a sane time, from public facts and the machine's free memory alone: before anything is charged.
+"""The check that a plan fits this machine and a reasonable time, from public facts and free memory alone, before anything is charged.
 
-Forecasts are of the mechanism (`Mechanism.forecast`); what every release needs besides is added here: for its tables, criteria, models and
-rows.
+Mechanisms forecast themselves (`Mechanism.forecast`); this module adds what every release needs for its tables, criteria, models and rows.
 """
 
 from __future__ import annotations
@@ -20,23 +19,23 @@ from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS
 
 MEGABYTE = 1e6
 BYTES_PER_CELL = 40
-"""Of a table of the workload: counts, shares, bounds, and its place in the documents of a release."""
+"""Bytes per cell of a table of the workload: counts, shares, bounds, and its part of the release's documents."""
 BYTES_PER_CRITERION_CELL = 32
-"""Of a table that is counted for criteria alone: counts, and what the release says of it while it is measured."""
+"""Bytes per cell of a table counted for criteria alone: counts, and the release's statements while it is measured."""
 BYTES_PER_VALUE = 20
-"""Of a row's column: its code, and what it takes to make and order it. Values are drawn and written a batch at a time."""
+"""Bytes per value of a row: its code, and the memory to draw and order it. Values are drawn and written in batches."""
 _COPIES_OF_PAIRS = 2
-"""Of the codes of the pairs of members that a row of two linked tables has, one record each that says how often it counts."""
+"""Copies of the codes of the pairs of members of a row of two linked tables, one record each with its number of repetitions."""
 LEAST_MB = 2000
-"""What any run may take beside its forecast: batches of records, threads, models that are trained."""
+"""Memory that any run may take beyond its forecast: batches of records, threads, models in training."""
 MEMORY_SHARE = 0.7
-"""So much of a machine's memory may be used by all who work at the same time, as far as forecasts tell."""
+"""Share of a machine's memory that all simultaneous work may use, by forecast."""
 MAX_DAYS = 7
 _SECONDS_PER_VALUE = 2e-6
 
 
 def check(plan: Plan) -> None:
-    """CapacityError that names what to change where memory or time will not do."""
+    """Raise CapacityError that names what to change if memory or time do not suffice."""
     rows_mb, tables_mb, criteria_mb = _megabytes(plan)
     needed, free = rows_mb + tables_mb + criteria_mb, free_mb()
     if free is not None and needed > free:
@@ -50,20 +49,19 @@ def check(plan: Plan) -> None:
 
 
 def most_mb(plan: Plan) -> float:
-    """Twice what a run is expected to need, its rows counted as the most that they can be where their number is noisy, and what reading
-    and libraries take: a run that needs more has lost its way."""
+    """Return the memory limit of a run in MB: twice its forecast, with the largest number of rows, and what reading and libraries take."""
     unstated = MAX_UNSTATED_ROWS * len(plan.domain) * _bytes_per_value(plan) / MEGABYTE if left_out(plan) else 0.0
     return 2 * (needed_mb(plan) + unstated) + LEAST_MB
 
 
 def most_seconds(plan: Plan) -> float:
-    """Of processor time: ten times what a run is expected to take, and an hour; `DPSYNTH_RUN_HOURS` in its place where it is set."""
+    """Return the limit of processor time: ten times the forecast and an hour, or `DPSYNTH_RUN_HOURS` if set."""
     text = os.environ.get("DPSYNTH_RUN_HOURS", "")
     return 3600 * (float(text) if text.isdigit() and int(text) > 0 else 1 + 10 * _seconds(plan) / 3600)
 
 
 def needed_mb(plan: Plan) -> float:
-    """What a run is expected to need."""
+    """Return the forecast memory of a run in MB."""
     return sum(_megabytes(plan))
 
 
@@ -76,7 +74,7 @@ def _training(plan: Plan) -> float:
 
 
 def _megabytes(plan: Plan) -> tuple[float, float, float]:
-    """What is expected to be needed for rows, tables and criteria."""
+    """Return the forecast memory for rows, tables and criteria in MB."""
     tables_mb = max(plan.forecast.memory_mb, plan.workload.cells * BYTES_PER_CELL / MEGABYTE)
     criteria_mb = sum(tables_alone(plan.criteria, plan.workload).values()) * BYTES_PER_CRITERION_CELL / MEGABYTE
     return values(plan) * _bytes_per_value(plan) / MEGABYTE, tables_mb, criteria_mb
@@ -88,8 +86,10 @@ def _bytes_per_value(plan: Plan) -> int:
 
 
 def free_mb() -> float | None:
-    """What this process has and may still get: of the machine or, in a container, of its control group, and of a limit on its address
-    space, of which what is reserved is not memory. None where the system does not say."""
+    """Return the memory in MB that this process has and can still get, or None if the system does not say.
+
+    It is limited by the machine or a container's control group, and by a limit on address space, where reserved space is not memory.
+    """
     reserved, held, left = 0, 0, list[float]()
     with suppress(OSError, ValueError, IndexError):
         reserved, held = (int(pages) * resource.getpagesize() for pages in Path("/proc/self/statm").read_text().split()[:2])
@@ -106,7 +106,7 @@ def free_mb() -> float | None:
 
 
 def all_mb() -> float | None:
-    """Of the machine, or of the control group in a container. None where the system does not say."""
+    """Return the memory in MB of the machine or of a container's control group, or None if the system does not say."""
     there = list[float]()
     with suppress(OSError, ValueError, IndexError):
         there.append(1024 * int(Path("/proc/meminfo").read_text().split()[1]))
@@ -116,15 +116,17 @@ def all_mb() -> float | None:
 
 
 def values(plan: Plan) -> int:
-    """Of the rows that the spec asks for, in a forecast. Otherwise their number is noisy, and capped: it is not counted for one table, and
-    for several, which are held together, as the most that it can be."""
+    """Return the number of values of the requested rows for a forecast.
+
+    An unstated number of rows is noisy and capped: one table counts as 0, several, which are in memory together, at the cap.
+    """
     output = plan.spec.output
     unstated = MAX_UNSTATED_ROWS if output.tables > 1 else 0
     return (output.rows or unstated) * output.tables * len(plan.domain)
 
 
 def left_out(plan: Plan) -> str:
-    """What `values` does not count, as an addition to a forecast that is then too small; nothing where it counts all rows."""
+    """Return a sentence on what `values` leaves out, so that the forecast is too low; "" if it counts all rows."""
     output = plan.spec.output
     uncounted = plan.mechanism.card.makes_rows and output.rows is None and output.tables == 1
     return " besides the rows, whose number is not stated" if uncounted else ""

@@ -1,7 +1,7 @@
-"""Where the columns and values of a domain came from: what the domain itself says, what its curator states, and both in words.
+"""The origin of a domain's columns and values: from the domain's own document, as its curator states, and both in words.
 
-Nothing is certified that was not stated. A domain that was read from the private table says so in its own document, and goes on saying so
-wherever that document is taken.
+Only stated facts are certified. A domain that was read from the private table says so in its own document, and keeps saying so wherever
+that document is used.
 """
 
 from __future__ import annotations
@@ -30,19 +30,18 @@ _CLAUSES: Mapping[str, str] = {
 
 
 def of_document(spec: Spec) -> str:
-    """What the domain of a spec says of itself; "" where it says nothing, as in the form {"age": 32}, where every entry is a column."""
+    """Return the origin in a spec's domain, or "" without one, as in the form {"age": 32}, where every entry is a column."""
     origin = spec.domain.get("origin") if isinstance(spec.domain.get("attributes"), list) else None
     return origin if origin in ORIGINS else ""
 
 
 def from_data(spec: Spec) -> bool:
-    """Whether anything says that the domain was read from the private table."""
+    """Return whether the domain's document or its curator says that it was read from the private table."""
     return DATA in (spec.domain_origin, of_document(spec))
 
 
 def check(spec: Spec) -> None:
-    """Raises InputError where a reason is missing: for a domain from the data, and for an origin that is not the one of the domain's own
-    document."""
+    """Raise InputError if a reason is missing: for a domain from the data, or for an origin other than the one in the domain's document."""
     own, stated = of_document(spec), spec.domain_origin
     if from_data(spec):
         check_reason("domain_justification", spec.domain_justification, "why a domain that was read from the data gives nobody away")
@@ -52,7 +51,7 @@ def check(spec: Spec) -> None:
 
 
 def clause(spec: Spec) -> str:
-    """Where the domain came from, for a list of facts: both origins where they differ."""
+    """Return the origin of the domain for a list of facts: both origins if they differ."""
     own, stated = of_document(spec), spec.domain_origin
     if not own or own == stated:
         return _CLAUSES[stated]
@@ -62,5 +61,5 @@ def clause(spec: Spec) -> str:
 
 
 def sentence(spec: Spec) -> str:
-    """The same as a sentence."""
+    """Return the origin of the domain as a sentence."""
     return f"Where the columns and their values came from: {clause(spec)}."

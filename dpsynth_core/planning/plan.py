@@ -45,24 +45,28 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
 MIN_MECHANISM = 0.1
-"""Share of a budget that the mechanism keeps at least: with less its tables are noise."""
+"""Smallest share of a budget for the mechanism; with less its tables are noise."""
 DISCOVERY_DELTA = 0.1
 """Share of delta that hides texts of single people while values are learnt."""
 LEARNING = "discovery"
-"""Learning the values of columns; measured before the mechanism, and so no claim."""
+"""Name of the share that learns values of columns; measured before the mechanism, and so not a claim."""
 INSIDE = "inside"
-"""How numbers lie in their cells; likewise."""
+"""Name of the share that measures numbers inside their cells; measured before the mechanism, and so not a claim."""
 DISCOVERY = BudgetShare(DEFAULT_DISCOVERY, least=0.001, most=0.4, otherwise="list the values of all columns")
 LOOKS_INSIDE = BudgetShare(0.0, least=0.001, most=0.4, otherwise="use 0 to spread rows evenly over the values of a cell")
 
 
 @dataclass(frozen=True)
 class Shares:
-    """How a budget is divided, in the rho of its accountant: `rho` is all of it; `mechanism` what the mechanism has; `aside` the rest, by
-    the name of the claim that it measures, or `LEARNING`, or `INSIDE`.
+    """The division of a budget, in the rho of its accountant.
 
-    delta: the part of the spec's that is set aside for steps that keep their promise except with a small probability (`privacy.meter`):
-    half for mechanisms that need it, a tenth for texts that are learnt; 0 for most. rho is what epsilon and the rest of delta allow.
+    Attributes:
+        rho: The whole budget: what epsilon and the rest of delta allow.
+        mechanism: The mechanism's part.
+        delta: Part of the spec's delta reserved for steps that keep their promise except with a small probability (`privacy.meter`): half
+            for mechanisms that need it, a tenth for texts that are learnt; 0 for most.
+        accountant: The accountant.
+        aside: The other parts, by the name of the claim that they measure, or `LEARNING`, or `INSIDE`.
     """
 
     rho: float
@@ -72,12 +76,12 @@ class Shares:
     aside: tuple[tuple[str, float], ...] = ()
 
     def of(self, name: str) -> float:
-        """The rho that is set aside for a claim, for `LEARNING` or for `INSIDE`; 0 where nothing is."""
+        """Return the rho reserved for a claim, for `LEARNING` or for `INSIDE`; 0 if none is."""
         return dict(self.aside).get(name, 0.0)
 
     @property
     def slack(self) -> float:
-        """What an attacker's odds are worked out with besides rho: twice what was set aside for steps that need a delta of their own."""
+        """Delta for an attacker's odds in addition to rho: twice the delta reserved for steps that need their own."""
         return 2 * self.delta
 
 
@@ -88,12 +92,17 @@ def budgeted(
     document: Mapping[str, Any] | None = None,
     looked_into: Sequence[Attribute] = (),
 ) -> Shares:
-    """What (epsilon, delta) gives to a mechanism with its settings, to learning the values of `unknown` columns, to how the numbers of
-    other columns lie in their cells, and to each claim that a spec wants. document: the spec's parts that claims are about, by name.
-    looked_into: see `looked_into`.
+    """Divide (epsilon, delta) between a mechanism, learning, numbers inside cells, and the claims that a spec wants.
 
-    Raises InputError for a budget that cannot be used, for a share out of range, and for shares that leave the mechanism less than
-    `MIN_MECHANISM`.
+    Args:
+        mechanism: The mechanism with its settings.
+        budget: The spec's budget.
+        unknown: Columns whose values are to be learnt.
+        document: The spec's parts that claims are about, by name.
+        looked_into: Columns from `looked_into`.
+
+    Raises:
+        InputError: The budget cannot be used, a share is out of range, or the mechanism keeps less than `MIN_MECHANISM`.
     """
     check_budget(budget.epsilon, budget.delta)
     delta = budget.delta / 2 if isinstance(mechanism, Learner) and mechanism.needs_delta() else 0.0
@@ -112,37 +121,54 @@ def budgeted(
 
 
 def set_aside(mechanism: Mechanism, budget: BudgetSpec, document: Mapping[str, Any]) -> dict[str, float]:
-    """By name, the shares of a budget of the claims that a spec wants. Raises InputError for one out of range."""
+    """Return the budget shares of the claims that a spec wants, by name. Raises InputError for a share out of range."""
     required = {name for claim in CLAIMS for name in claim.requires(document)}
     wanted = [claim for claim in CLAIMS if claim.name in required or claim.wanted(document, mechanism)]
     return {claim.name: claim.share.checked(claim.name, budget.share(claim.name)) for claim in wanted}
 
 
 def divided(accountant: Accountant, budget: BudgetSpec, aside: Mapping[str, float], delta: float = 0.0) -> Shares:
-    """The budget in the rho of `accountant`, in its parts. aside: shares by name, from 0 to 1. delta: for steps that need their own."""
+    """Divide the budget in the rho of `accountant`.
+
+    Args:
+        accountant: The accountant.
+        budget: The spec's budget.
+        aside: Shares by name, from 0 to 1.
+        delta: Delta for steps that need their own.
+    """
     rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
     parts = {name: share * rho for name, share in aside.items() if share}
     return Shares(rho, rho - math.fsum(parts.values()), delta, accountant, tuple(parts.items()))
 
 
 def looked_into(mechanism: Mechanism, domain: Domain, kind: str) -> tuple[Attribute, ...]:
-    """The columns of which it is measured how their numbers lie in their cells, where the budget has a share for it. kind: of the table.
-    A stand-in table and linked tables give counts of the domain's cells and of no others."""
+    """Return the columns whose numbers inside their cells are measured, where the budget has a share for it.
+
+    `kind` is the kind of the table. A stand-in table and linked tables can count the domain's cells alone.
+    """
     values = kind != STANDIN and mechanism.card.makes_rows and not isinstance(mechanism, Households)
     return inside.columns(domain.attributes) if values else ()
 
 
 def portions(unknown: Sequence[Attribute], unit: Unit, shares: Shares, budget: BudgetSpec) -> tuple[Portion, ...]:
-    """What each of the columns whose values are to be learnt is learnt with. shares: of a plan that learns them."""
+    """Return the budget portion of each column whose values are to be learnt. `shares` are those of a plan that learns them."""
     return learning.divided(unknown, unit, shares.of(LEARNING), DISCOVERY_DELTA * budget.delta) if unknown else ()
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A spec whose every field was checked, and what it means.
+    """A spec whose every field was checked, and its meaning.
 
-    mechanism: with its settings. public: the table that the mechanism uses, if any. criteria: in the order of the spec. link: how two
-    tables belong together, whose domain is then that of their pairs; None for one table.
+    Attributes:
+        spec: The spec.
+        domain: The domain; for two linked tables, of their pairs.
+        workload: The workload.
+        unit: The unit of privacy.
+        mechanism: The mechanism with its settings.
+        shares: The division of the budget.
+        public: The public table that the mechanism uses, if any.
+        criteria: Criteria in the order of the spec.
+        link: The link of two tables; None for one table.
     """
 
     spec: Spec
@@ -156,12 +182,12 @@ class Plan:
     link: Link | None = None
 
     def __repr__(self) -> str:
-        """Without the spec, which names a path and people: it may end in a notebook or a traceback that others read."""
+        """Return a text without the spec, which names a path and people, because notebooks and tracebacks are read by others."""
         return f"Plan({self.mechanism.card.title}, epsilon {self.spec.budget.epsilon:g}, {len(self.domain)} columns)"
 
     @classmethod
     def of(cls, spec: Spec) -> Plan:
-        """Check the meaning of every field and build what they describe. Raises InputError naming the field; opens no table."""
+        """Check the meaning of every field and build the plan. Raises InputError naming the field; opens no table."""
         _check_data(spec)
         origins.check(spec)
         if spec.protects:
@@ -195,27 +221,27 @@ class Plan:
         return made
 
     def with_public(self, public: PublicTable) -> Plan:
-        """The same plan with a mechanism that knows this public table, if it can use one."""
+        """Return the plan with a mechanism that knows this public table, if the mechanism can use one."""
         if not isinstance(self.mechanism, UsesPublic):
             return self
         return replace(self, mechanism=self.mechanism.informed_by(public), public=public)
 
     @cached_property
     def row_domain(self) -> Domain:
-        """Of the rows: the domain, and a calibrated weight where there is one; of two linked tables, that of the first with a new key."""
+        """The domain of the rows, with a calibrated weight if there is one; for two linked tables, the first table's with a new key."""
         return self.weighed(Calibrated.of_column(self.weight.column) if self.weight else None)
 
     @cached_property
     def member_domain(self) -> Domain:
-        """Of the rows of the second of two linked tables, with the key of the first."""
+        """The domain of the second of two linked tables' rows, with the key of the first."""
         return self.weighed_members(Calibrated.of_column(self.weight.column) if self.weight else None)
 
     def weighed(self, calibrated: Calibrated | None) -> Domain:
-        """`row_domain` with this as the calibrated weight. Raises InputError where a column has that name already."""
+        """Return `row_domain` with this calibrated weight. Raises InputError if a column has its name already."""
         return _behind(self.domain if self.link is None else replace(self.link.households, filled=(self._key,)), calibrated)
 
     def weighed_members(self, calibrated: Calibrated | None) -> Domain:
-        """`member_domain` likewise."""
+        """Return `member_domain` with this calibrated weight. Raises InputError if a column has its name already."""
         assert self.link is not None
         return _behind(replace(self.link.members, filled=(self._key,)), calibrated)
 
@@ -225,28 +251,28 @@ class Plan:
 
     @property
     def weight(self) -> WeightSpec | None:
-        """The column of survey weights, if one is."""
+        """The column of survey weights, or None."""
         return self.spec.weight
 
     @property
     def records_each(self) -> int:
-        """Records of the domain that a row is: of two linked tables, those of pairs that a household is."""
+        """Number of records of the domain per row; for two linked tables, the number of pairs of a household."""
         return 1 if self.link is None else self.link.whole
 
     @cached_property
     def asked(self) -> Workload:
-        """The workload; of two linked tables over the columns that it has, without those that the link adds."""
+        """The workload; for two linked tables over their own columns, without those that the link adds."""
         names = {name for clique in self.workload.cliques for name in clique}
         return self.workload if self.link is None else Workload(self.domain.keep(names), self.workload.weights)
 
     @property
     def counted(self) -> Unit:
-        """In which people count as pages speak of them: of two linked tables these are households, once in every table."""
+        """The unit in which pages count people; for two linked tables households, each once per table."""
         return self.unit if self.link is None else replace(self.unit, max_rows_per_person=1)
 
     @cached_property
     def portions(self) -> tuple[Portion, ...]:
-        """What each column whose values are to be learnt, or were, is learnt with."""
+        """The budget portion of each column whose values are to be learnt, or were learnt."""
         return portions(Domain.from_json(self.spec.domain).unknown, self.unit, self.shares, self.spec.budget)
 
     @cached_property
@@ -255,27 +281,29 @@ class Plan:
         return models.targets(self.domain, self.spec.models, of_models(self.criteria))
 
     def completed(self, learnt: Iterable[Attribute]) -> Plan:
-        """The same plan, whose domain has these columns in place of those that were to be learnt."""
+        """Return the plan with these learnt columns in its domain."""
         domain = self.domain.completed(learnt)
         return replace(self, domain=domain, workload=replace(self.workload, domain=domain))
 
     @property
     def settings(self) -> dict[str, Setting]:
-        """The value of every parameter of the mechanism, and the preset where it is not the default."""
+        """The value of every parameter of the mechanism, and the preset unless it is the default."""
         as_published = self.spec.mechanism.settings.get(registry.PRESET) == registry.PAPER
         preset: dict[str, Setting] = {registry.PRESET: registry.PAPER} if as_published else {}
         return preset | {one.name: getattr(self.mechanism, one.name) for one in parameters(self.mechanism)}
 
     def divided(self, mechanism: Mechanism, budget: BudgetSpec) -> Shares:
-        """The shares of the same plan with another mechanism or budget."""
+        """Return the shares of this plan with another mechanism or budget."""
         domain = Domain.from_json(self.spec.domain)
         into = looked_into(mechanism, domain, self.spec.data.kind)
         return budgeted(mechanism, budget, domain.unknown, self.spec.claims, into)
 
     @property
     def columns_sigma(self) -> float | None:
-        """Noise in a cell of every column, in records, of a run of Independent with this budget, its certificate, its criteria, its models
-        and what is learnt taken off; None for Independent itself."""
+        """Noise in a cell of every column, in records, of a run of Independent with this budget; None for Independent itself.
+
+        The shares of certificate, criteria, models and learning are deducted.
+        """
         if isinstance(self.mechanism, Independent):
             return None
         rho = self.divided(Independent(), self.spec.budget).mechanism
@@ -284,7 +312,7 @@ class Plan:
 
     @property
     def condition(self) -> str:
-        """What the guarantee hangs on besides the proofs, as full sentences; "" where it hangs on nothing, or the mechanism cannot run."""
+        """The condition of the guarantee besides the proofs, as full sentences; "" without one, or if the mechanism cannot run."""
         try:
             return self.mechanism.condition(self.domain) if isinstance(self.mechanism, Conditional) else ""
         except InputError:
@@ -292,23 +320,23 @@ class Plan:
 
     @cached_property
     def forecast(self) -> Forecast:
-        """What the run is expected to need, and what stands in its way."""
+        """The forecast of the run, and any obstacle."""
         simulated = self.spec.data.standin
         return self.forecast_for(simulated.rows if simulated else None)
 
     def forecast_for(self, people: int | None) -> Forecast:
-        """The same for so many people, as far as that is public."""
+        """Return the forecast for a public number of people."""
         return forecast(self.mechanism, self.workload, self.counted, self.shares, people)
 
 
 def _behind(domain: Domain, calibrated: Calibrated | None) -> Domain:
-    """The domain, and behind its columns the calibrated weight."""
+    """Return the domain with the calibrated weight as its last column."""
     return domain if calibrated is None else replace(domain, filled=(*domain.filled, replace(calibrated, place=len(domain.columns))))
 
 
 def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Shares, people: int | None = None) -> Forecast:
-    """What a run of a mechanism with its settings is expected to need, and what stands in its way. people: about how many there are, as far
-    as that is public."""
+    """Return the forecast of a run of a mechanism with its settings, and any obstacle. `people` is an approximate public number of people.
+    """
     needed = registry.forecast(mechanism, workload, shares.mechanism, people / unit.marginal_l2 if people else None)
     if not needed.fits or not isinstance(mechanism, Learner):
         return needed
@@ -317,7 +345,7 @@ def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Share
 
 
 def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
-    """How two tables belong together. Raises InputError for what goes with one table alone."""
+    """Return the link of two tables. Raises InputError for parts of a spec that suit one table alone."""
     key, members = spec.unit.person_column, Domain.from_json(second.domain)
     if key is None:
         raise InputError("unit.person_column", "two linked tables need a key", "name the column of both tables that says whose a row is")
@@ -339,8 +367,11 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
 
 
 def check_used(spec: Spec) -> None:
-    """Before a new release, and not in `Plan.of`, which reads what earlier versions made. Raises InputError for a share of the budget that
-    says nothing of two linked tables, or nothing that was proved."""
+    """Check a spec before a new release; `Plan.of` also reads specs of earlier versions and does not call this.
+
+    Raises:
+        InputError: A share of the budget has no effect on two linked tables, or lacks a proof.
+    """
     unused = {"ranges": 0.0, "inside": 0.0, "means": 0.0, "discovery": DEFAULT_DISCOVERY}
     stated = spec.budget.model_dump() if spec.members else {}
     for name in (name for name, usual in unused.items() if stated.get(name, 0.0) not in (0.0, usual)):
@@ -348,7 +379,7 @@ def check_used(spec: Spec) -> None:
 
 
 def _check_held(link: Link, cliques: Iterable[Clique]) -> None:
-    """Raises InputError for a table that neither of the two models holds, of a household with one member and of two members."""
+    """Raise InputError for a table that neither of the two models holds: of a household with one member, and of two members."""
     for clique in cliques:
         if not holds(link, clique):
             problem = f"{' x '.join(clique)} is of the household and of another member"
@@ -356,7 +387,7 @@ def _check_held(link: Link, cliques: Iterable[Clique]) -> None:
 
 
 def with_published(domain: Domain, sections: Sequence[PublishedSpec]) -> Domain:
-    """The domain with the tables that were published of the people. Raises InputError where they do not fit it, or each other."""
+    """Return the domain with the tables published about the people. Raises InputError if they do not fit it, or each other."""
     if len(sections) > published.MAX_TABLES:
         raise InputError(published.FIELD, f"{len(sections):,} are too many", f"give at most {published.MAX_TABLES:,}")
     stated = enumerate(sections)
@@ -368,12 +399,17 @@ def with_published(domain: Domain, sections: Sequence[PublishedSpec]) -> Domain:
 
 
 def askable(link: Link) -> Domain:
-    """What tables and conditions may be about: not how members are alike, which is measured for the rows alone."""
+    """Return the domain of tables and conditions, without the columns about the likeness of members, which are measured for the rows alone.
+    """
     return link.domain.keep([one.name for one in link.columns])
 
 
 def ruled(households: Domain, members: Domain, most: int, rules: Sequence[object]) -> Link:
-    """Two tables in whose households these rules hold, as JSON. Raises InputError, also where no household with members can keep them."""
+    """Return the link of two tables with these household rules (JSON).
+
+    Raises:
+        InputError: A rule is invalid, or no household with members can keep the rules.
+    """
     link = Link.ruled(households, members, most, rules)
     if rules and not any(map(Rules(link).can_hold, range(1, link.most + 1))):
         raise InputError("members.rules", "no household with members can keep all of them", "leave one of them out")
@@ -381,14 +417,14 @@ def ruled(households: Domain, members: Domain, most: int, rules: Sequence[object
 
 
 def check_person(domain: Domain, person: str | None) -> None:
-    """The values of the column that tells people apart are not released; a column of its name that no record has a part in may be."""
+    """Raise InputError if the person column is released. A column of its name that follows from public facts is allowed."""
     if person in domain:
         remedy = 'drop it from the domain, or give the rows new ones: "kind": "identifier"'
         raise InputError(column_field(str(person)), "it tells people apart, and its values cannot be released", remedy)
 
 
 def _check_unknown(spec: Spec, mechanism: Mechanism, domain: Domain) -> None:
-    """What does not go with columns whose values are to be learnt."""
+    """Raise InputError for parts of a spec that cannot be combined with columns to learn."""
     if not domain.unknown:
         return
     field = column_field(domain.unknown[0].name)
@@ -404,7 +440,7 @@ def _check_unknown(spec: Spec, mechanism: Mechanism, domain: Domain) -> None:
 
 
 def _check_data(spec: Spec) -> None:
-    """Names, and what goes with which table and engine."""
+    """Raise InputError for invalid names, and for options that the kind of table or engine does not have."""
     data = spec.data
     for field, text in (("name", spec.name), ("population", spec.population)):
         if not text.strip() or not text.isprintable():
@@ -425,7 +461,7 @@ def _check_data(spec: Spec) -> None:
 
 
 def _check_output(spec: Spec, mechanism: Mechanism) -> None:
-    """That rows, and several tables of them, can be drawn where they are asked for."""
+    """Raise InputError if requested rows, or several tables of rows, cannot be drawn."""
     tables, rows = spec.output.tables, spec.output.rows or 1
     if spec.output.rows is not None and not mechanism.card.makes_rows:
         problem = f"{mechanism.card.title} gives answers and no rows"

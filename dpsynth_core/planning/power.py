@@ -1,13 +1,12 @@
-"""Of how many tables a release should show that they are good enough, and of how many rows without any error would. From public facts
-alone: the plan and a number of people that is declared or was released.
+"""The number of tables that a release should show to be good enough, with its own errors and without any, from public facts alone.
 
-A certificate measures the error of each table with noise, and what looks good by luck must not be named (Proposition 23): with
-noise that is no smaller than the limit, no table can be named, however good it is. Then it measures of groups how far off most of their
-tables are (`claims.ranks`), and a group counts where that should be shown to be within the limit. Still a plan can be hopeless before
-anything is spent. Without a certificate tables are good enough where the noise of their cells says so.
+The facts are the plan and a declared or released number of people. A certificate measures the error of each table with noise, and a table
+must not be named good by luck (Proposition 23): with noise as large as the limit, no table can be named, however good. Then it measures how
+far off most tables of a group are (`claims.ranks`), and the group counts if that is within the limit. Still a plan can be hopeless before
+anything is spent. Without a certificate the noise of their cells decides whether tables are good enough.
 
-How far off a table should be: single columns by their noise; larger ones as far as mechanisms were in our trials (`recommendation`), more
-in tables with more cells. Both are stated with what they may be off by.
+Expected errors: single columns by their noise; larger tables as far as mechanisms were off in our trials (`recommendation`), more with more
+cells. Both are stated with their uncertainty.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ Array = NDArray[np.float64]
 
 
 class Light(StrEnum):
-    """What to expect of a plan, at a glance. Green: such a release may be published for all that was asked for. Amber: for some of it. Red:
-    for nothing."""
+    """The outlook of a plan at a glance. Green: such a release can be published for all purposes asked for; amber: for some; red: for none.
+    """
 
     GREEN = "green"
     AMBER = "amber"
@@ -49,10 +48,19 @@ class Light(StrEnum):
 
 @dataclass(frozen=True)
 class Power:
-    """good: of the tables that are asked for, how many should come out good enough, from `fewest` to `most` of them as far as our trials
-    tell; perfect: how many would if the rows had no error. error: to expect of a table, on average, as a share of people.
-    columns, good_columns: the number of single columns in them, and how many should be good enough. single: whether nothing else is asked.
-    grouped: whether groups of tables are measured, and most of a group will be called good enough where it is, but never all of it.
+    """The expected numbers of good tables.
+
+    Attributes:
+        tables: Number of tables asked for.
+        good: Expected number of tables that come out good enough.
+        fewest: Lower end of `good` by our trials.
+        most: Upper end of `good` by our trials.
+        perfect: Expected number if the rows had no error.
+        error: Expected mean error of a table, as a share of people.
+        columns: Number of single columns among the tables.
+        good_columns: Expected number of single columns that come out good enough.
+        single: Whether single columns alone are asked for.
+        grouped: Whether groups of tables are measured, so that a group may be called good enough for most of its tables, never for all.
     """
 
     tables: int
@@ -72,27 +80,27 @@ class Power:
 
     @property
     def share_of_columns(self) -> float:
-        """Of the single columns, asked for or not."""
+        """Expected share of good single columns, asked for or not."""
         return self.share if self.single else self.good_columns / self.columns
 
     @property
     def enough(self) -> bool:
-        """Whether such a release may be published for all that was asked for, by the rule that judges it afterwards."""
+        """True if such a release may be published for all purposes asked for, by the rule that judges it afterwards."""
         return self.share >= MOSTLY and self.share_of_columns >= MOSTLY
 
     @property
     def hopeless(self) -> bool:
-        """Whether rows without any error could hardly be shown to be good enough."""
+        """True if rows without any error could hardly be shown to be good enough."""
         return self.perfect < MOSTLY * self.tables
 
     @property
     def useless(self) -> bool:
-        """Whether not even single columns should come out good enough: such a release is not to be published."""
+        """True if not even single columns should come out good enough: such a release is not to be published."""
         return self.share_of_columns < MOSTLY
 
     @property
     def hope(self) -> str:
-        """How many of the tables should come out good enough, in words; no name of a column is in it."""
+        """The expected number of good tables in words, without names of columns."""
         good, low, high = (math.floor(self._called(number) + 0.5) for number in (self.good, self.fewest, self.most))
         noun = "single column" if self.single else "table"
         if self.tables == 1:
@@ -101,7 +109,7 @@ class Power:
         return f"{number} {self.tables:,} {noun}s{f' ({low:,} to {high:,})' if good and low < high else ''}"
 
     def _called(self, number: float) -> float:
-        """Of so many tables that should come out good enough, those that will be called so."""
+        """Return how many of that many good tables will be called good enough."""
         return number * ranks.rank_of(self.tables) / self.tables if self.grouped else number
 
     @property
@@ -110,7 +118,7 @@ class Power:
 
     @property
     def told(self) -> str:
-        """What the light stands for; no name of a column is in it."""
+        """The meaning of the light, without names of columns."""
         if self.hopeless:
             perfect = self._called(self.perfect)
             some = f"only about {perfect:,.0f} of the" if perfect >= 1 else "none of the"
@@ -122,13 +130,21 @@ class Power:
 
     @property
     def warning(self) -> str:
-        """What has to be known before anything is spent; "" where nothing is."""
+        """A warning before anything is spent, or ""."""
         return self.told[0].upper() + self.told[1:] if self.light is Light.RED else ""
 
 
 def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Sequence[str], worse: float = 1.0) -> Power:
-    """Of one plan. among: names of the mechanisms that may run, of which the best counts. worse: by what factor errors were larger in a
-    release than was expected of it."""
+    """Estimate how many tables of one plan come out good enough.
+
+    Args:
+        workload: The workload.
+        shares: The shares of the budget.
+        unit: The unit of privacy.
+        people: Number of people.
+        among: Names of the mechanisms that may run; the best counts.
+        worse: Factor by which a release's errors exceeded their expectation.
+    """
     cells = np.array([workload.domain.cells(clique) for clique in workload.cliques], dtype=float)
     several, tables = np.array([len(clique) > 1 for clique in workload.cliques]), len(workload.cliques)
     noise = assess(workload, shares.mechanism / worse**2, unit, people, once=once(workload, among)).value
@@ -146,13 +162,15 @@ def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Se
 
 
 def once(workload: Workload, among: Sequence[str]) -> bool:
-    """Whether all of the budget measures single columns: where nothing else may run, or nothing else is asked for."""
+    """Return whether the whole budget measures single columns, because nothing else may run or is asked for."""
     return BASELINE in among and (set(among) == {BASELINE} or max(map(len, workload.cliques)) == 1)
 
 
 def _likely(situation: Situation, among: Sequence[str], larger: Array, alone: Array) -> tuple[Array, Array, Array]:
-    """The errors to expect of tables of several columns, at best and at worst: those of the best mechanism in our trials, larger where
-    there are more cells; the noise of measured tables where there was no such trial."""
+    """Return the expected, best and worst errors of tables of several columns.
+
+    They are those of the best mechanism in our trials, larger for more cells; without such a trial, the noise of measured tables.
+    """
     tried = [one for name in among if (one := recommendation.expected(name, situation)) is not None and not one.beyond]
     if not tried:
         return alone, alone, alone
@@ -161,7 +179,8 @@ def _likely(situation: Situation, among: Sequence[str], larger: Array, alone: Ar
 
 
 def _shown(errors: Array, cliques: Sequence[Clique], rho: float, unit: Unit, people: float) -> float:
-    """How many tables with such errors a certificate should show to be good: single ones, or all of a group of which most are near."""
+    """Return how many tables with such errors a certificate should show to be good: single ones, or all of a group most of which are near.
+    """
     for_errors = _for_errors(rho)
     groups = ranks.groups(unit, for_errors, people, cliques)
     if not groups:
@@ -173,13 +192,12 @@ def _shown(errors: Array, cliques: Sequence[Clique], rho: float, unit: Unit, peo
 
 
 def _for_errors(rho: float) -> float:
-    """Of a certificate's rho, what measures the errors of tables."""
+    """Return the part of a certificate's rho that measures the errors of tables."""
     return (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho
 
 
 def people_needed(shares: Shares, unit: Unit, cliques: Sequence[Clique]) -> int:
-    """How many people there must be for most of these tables to be shown to be good enough if they had no error; 0 where nothing measures
-    them."""
+    """Return how many people are needed to show most of these tables to be good enough if they had no error; 0 without a certificate."""
     if not (rho := shares.of(CERTIFICATE.name)):
         return 0
     low, high, perfect = 1.0, 1e12, np.zeros(len(cliques))
@@ -190,13 +208,13 @@ def people_needed(shares: Shares, unit: Unit, cliques: Sequence[Clique]) -> int:
 
 
 def _named(errors: Array, deviation: float) -> Array:
-    """The chance of each table to be named good enough when its error is measured with such noise, both as shares of people."""
+    """Return the probability that each table is named good enough when its error is measured with such noise, both as shares of people."""
     return np.asarray(ndtr(_most(round(READABLE / deviation, 6)) - errors / deviation))
 
 
 @lru_cache(maxsize=4096)
 def _most(limit: float) -> float:
-    """What a measured error may be at most to be named good, in deviations of its noise; limit: in the same."""
+    """Return the largest measured error that is named good, for a limit, both in deviations of the noise."""
     low, high = -40.0, limit + 2.0
     for _ in range(60):
         middle = (low + high) / 2

@@ -1,8 +1,8 @@
-"""What a plan will cost and give, from public facts alone: noise per cell, the budget that a wanted accuracy needs, how the budget is
-split, which pairs the workload covers, what an attacker could learn. Nothing here reads records or draws noise.
+"""The cost and yield of a plan from public facts alone, without reading records or drawing noise.
 
-Noise is the Gaussian noise of a measured cell, sigma = l2 * sqrt(m / (2 rho)) when m tables share the budget rho equally. Every cell
-of a measured table gets the same sigma; the table's size does not matter.
+It covers the noise per cell, the budget for a wanted accuracy, the split of the budget, the pairs in the workload, and what an attacker
+could learn. Noise is the Gaussian noise of a measured cell, sigma = l2 * sqrt(m / (2 rho)) when m tables share the budget rho equally.
+Every cell of a measured table gets the same sigma, whatever the table's size.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ _DRAWN = np.unique(np.concatenate([np.linspace(0, 1, 41), np.geomspace(1e-4, 0.1
 
 @dataclass(frozen=True)
 class Sharing:
-    """Between how many tables the budget is spread. title: how to call that on screen."""
+    """A number of tables that share the budget, with a title for the screen."""
 
     title: str
     tables: int
 
 
 def sharings(workload: Workload) -> tuple[Sharing, ...]:
-    """All tables of the workload, a tenth of them (an adaptive mechanism measures the ones that matter), one alone."""
+    """Return three cases: all tables of the workload, a tenth of them (an adaptive mechanism measures the important ones), one alone."""
     every = len(workload.cliques)
     if every == 1:
         return (Sharing("the one table", 1),)
@@ -65,28 +65,30 @@ def sharings(workload: Workload) -> tuple[Sharing, ...]:
 
 
 def sigma(rho: float, unit: Unit, tables: int) -> float:
-    """Standard deviation of a cell's noise, in people, when `tables` tables share `rho` equally."""
+    """Return the standard deviation of a cell's noise, in people, when `tables` tables share `rho` equally."""
     return unit.marginal_l2 * math.sqrt(tables / (2 * rho))
 
 
 def half_width(rho: float, unit: Unit, tables: int) -> float:
-    """The "± x people" of a cell: `CONFIDENCE` of the cells are this close to their true count."""
+    """Return the "± x people" of a cell: `CONFIDENCE` of the cells are this close to their true count."""
     return QUANTILE * sigma(rho, unit, tables)
 
 
 def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
-    """How far the certificate of `tables` errors, paid with rho, may be from the error of one of them: `CONFIDENCE`, in people who are
-    in a wrong cell. The mean over all tables is known sqrt(tables) times better."""
+    """Return the uncertainty of each error in a certificate of `tables` errors paid with rho: `CONFIDENCE`, in people in a wrong cell.
+
+    The mean over all tables is known sqrt(tables) times better.
+    """
     return QUANTILE * distance_sigma(unit, (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho, tables) / 2
 
 
 def largest_margin(rho: float, unit: Unit) -> float:
-    """How far the certificate paid with rho may be from the largest error of a single share: `CONFIDENCE`, in people."""
+    """Return the uncertainty of the largest error of a single share in a certificate paid with rho: `CONFIDENCE`, in people."""
     return QUANTILE * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
 
 
 def without_certificate(linked: bool) -> str:
-    """What will be known of errors that nothing measures. linked: of two linked tables."""
+    """Return a sentence on what will be known of unmeasured errors. `linked` is for two linked tables."""
     bounded = "Errors will only be bounded from the noisy tables: several times larger than they are"
     if not linked:
         return f"{bounded}, and in tables that were not measured hardly at all."
@@ -94,13 +96,15 @@ def without_certificate(linked: bool) -> str:
 
 
 def models_margin(rho: float, unit: Unit, columns: int) -> float:
-    """How far the measured number of people about whom a model of one of so many columns is right may be off: `CONFIDENCE`, in people. The
-    number of people is taken to be known; where it is not, its noise comes on top."""
+    """Return the uncertainty of the number of people about whom one of `columns` models is right: `CONFIDENCE`, in people.
+
+    The number of people is taken as known; where it is noisy, its noise comes on top.
+    """
     return QUANTILE * unit.query_l1 * math.sqrt(PER_COLUMN * columns / (2 * rho))
 
 
 def models_sentences(plan: Plan) -> list[str]:
-    """What models will cost and how exactly it will be known how often they are right; nothing where none is asked for."""
+    """Return sentences on the cost of models and the precision of their measured quality; none if no model is asked for."""
     if not plan.targets:
         return []
     columns = ", ".join(repr(target.column) for target in plan.targets)
@@ -112,10 +116,18 @@ def models_sentences(plan: Plan) -> list[str]:
 
 
 def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, accountant: Accountant = ZCDP, measuring: float = 1.0) -> float:
-    """Smallest epsilon with which `half_width` is at most `wanted` people. delta: what rho is converted at. measuring: share of rho that
-    measures the tables.
+    """Return the smallest epsilon with which `half_width` is at most `wanted` people.
 
-    Raises InputError where no usable epsilon is enough.
+    Args:
+        wanted: Half width in people.
+        delta: Delta for the conversion of rho.
+        unit: The unit of privacy.
+        tables: Number of tables that share the budget.
+        accountant: The accountant.
+        measuring: Share of rho that measures the tables.
+
+    Raises:
+        InputError: No usable epsilon is enough.
     """
     rho = tables * (QUANTILE * unit.marginal_l2 / wanted) ** 2 / 2 / measuring
     epsilon = accountant.epsilon_from(rho, delta)
@@ -125,15 +137,15 @@ def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, accountant
 
 
 def round_up(epsilon: float, digits: int = 3) -> float:
-    """Epsilon with so many significant digits, never less than asked for."""
+    """Return epsilon with `digits` significant digits, never rounded down."""
     places = digits - 1 - math.floor(math.log10(epsilon))
     return min(MAX_EPSILON, math.ceil(epsilon * 10**places - 1e-9) / 10**places)
 
 
 def budget_parts(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> list[tuple[str, float]]:
-    """How a budget is divided: stages and their rho, what is learnt first, what is measured of the result last.
+    """Return the stages of a budget with their rho: learning first, then the mechanism, measurements of the result last.
 
-    As planned: an adaptive mechanism may move budget from later rounds to fewer, better ones.
+    This is the plan: an adaptive mechanism may move budget from later rounds to fewer, better ones.
     """
     before = {LEARNING: "learning values", INSIDE: "numbers inside their cells"}
     parts = [(before[name], rho) for name, rho in shares.aside if name in before]
@@ -142,13 +154,13 @@ def budget_parts(mechanism: Mechanism, workload: Workload, shares: Shares, total
 
 
 def budget_sentence(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> str:
-    """The same for people."""
+    """Return the split of a budget as a sentence."""
     parts = budget_parts(mechanism, workload, shares, total_is_public)
     return ", ".join(f"{stage} {percent(rho / shares.rho)}" for stage, rho in parts)
 
 
 def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> Zoned[pd.DataFrame]:
-    """The same to be drawn: stage, share, rho."""
+    """Return the split of a budget for a chart: stage, share, rho."""
     import pandas as pd
 
     parts = budget_parts(mechanism, workload, shares, total_is_public)
@@ -156,7 +168,9 @@ def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total
 
 
 def coverage(workload: Workload) -> Zoned[pd.DataFrame]:
-    """How many tables of the workload contain each pair of columns: row, column, marginals; both orders, and each column alone."""
+    """Return the number of the workload's tables that contain each pair of columns: row, column, marginals; both orders, and each column
+    alone.
+    """
     import pandas as pd
 
     pairs: Counter[tuple[str, str]] = Counter()
@@ -169,20 +183,21 @@ def coverage(workload: Workload) -> Zoned[pd.DataFrame]:
 
 
 def covered_pairs(workload: Workload) -> tuple[int, int]:
-    """How many pairs of columns some table contains, and how many there are."""
+    """Return the number of pairs of columns that some table contains, and the number of all pairs."""
     pairs = {pair for clique in workload.cliques for pair in combinations(clique, 2)}
     return len(pairs), math.comb(len(workload.domain), 2)
 
 
 def largest(workload: Workload, most: int = 8) -> tuple[tuple[Clique, int], ...]:
-    """The tables with most cells, and how many they have."""
+    """Return the tables with most cells, and their numbers of cells."""
     size = {attribute.name: attribute.size for attribute in workload.domain}
     sized = ((clique, math.prod([size[name] for name in clique])) for clique in workload.cliques)
     return tuple(heapq.nsmallest(most, sized, key=lambda pair: -pair[1]))
 
 
 def attacker(rho: float, slack: float = 0.0, accountant: Accountant = ZCDP) -> Zoned[pd.DataFrame]:
-    """The best attacker's trade-off under a budget of rho: false_positive, true_positive. slack: the delta of approximate zCDP."""
+    """Return the best attacker's trade-off under a budget of rho: false_positive, true_positive. `slack` is the delta of approximate zCDP.
+    """
     import pandas as pd
 
     return public(pd.DataFrame({"false_positive": _DRAWN, "true_positive": _found(rho, slack, accountant)}))

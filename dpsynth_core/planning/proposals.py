@@ -1,7 +1,7 @@
-"""What readers may study, as workloads that are feasible for the columns, and what each of them, or any other, would cost.
+"""Proposals of feasible workloads for what readers may study, and the cost of any workload.
 
-From public facts alone. With 100 columns there are 4,950 pairs and 161,700 triples: most of a budget, and of the time, would go to tables
-that are not looked at. Such a table is offered triples with one column and within groups instead.
+They follow from public facts alone. With 100 columns there are 4,950 pairs and 161,700 triples: most of a budget, and of the time, would go
+to tables that nobody reads. Such a table is offered triples with one column and within groups instead.
 """
 
 from __future__ import annotations
@@ -26,17 +26,25 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import FEWEST_IN_ORDER, Workload
 
 MANY_COLUMNS = 20
-"""From so many columns on, columns that are named alike are proposed as groups, and all triples are not."""
+"""Number of columns from which columns with similar names are proposed as groups, and all triples are not proposed."""
 MANY_TABLES = 1000
-"""From so many tables on, a command line says what they cost before it starts."""
+"""Number of tables from which the command line states their cost before it starts."""
 GROUP = 8
-"""Columns of a group at most: 56 triples."""
+"""Largest number of columns of a group: 56 triples."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a workload asks for. passes: over the records, to count its tables. noise: "± people" of a cell if all of its tables were
-    measured with equal shares of the budget (95 %), and `noise_measured` if as many are as AIM would choose. forecast: of the mechanism."""
+    """The cost of a workload.
+
+    Attributes:
+        tables: Number of tables.
+        cells: Number of cells.
+        passes: Number of passes over the records to count the tables.
+        noise: "± people" of a cell if all tables were measured with equal shares of the budget (95 %).
+        noise_measured: The same if as many tables are measured as AIM would choose.
+        forecast: Forecast of the mechanism.
+    """
 
     tables: int
     cells: int
@@ -48,8 +56,14 @@ class Cost:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A purpose and the workload that serves it. form: its JSON. title: as a verdict calls the purpose; text: what can be learnt then. Both
-    are our own words, and the title may name a column."""
+    """A purpose and the workload that serves it. Title and text are our own words; the title may name a column.
+
+    Attributes:
+        name: Its identifier.
+        title: The purpose, as in a verdict.
+        text: What can be learnt.
+        form: JSON of the workload.
+    """
 
     name: str
     title: str
@@ -58,8 +72,15 @@ class Proposal:
 
 
 def cost(workload: Workload, mechanism: Mechanism, shares: Shares, unit: Unit, people: int | None = None) -> Cost:
-    """Of one workload under a budget. people: about how many there are, as far as that is public. Raises nothing: what cannot run has a
-    forecast that says so."""
+    """Return the cost of one workload under a budget. A workload that cannot run has a forecast that says so.
+
+    Args:
+        workload: The workload.
+        mechanism: The mechanism.
+        shares: The shares of the budget.
+        unit: The unit of privacy.
+        people: Approximate public number of people.
+    """
     tables, columns = len(workload.cliques), len(workload.domain)
     measured = min(tables, 2 * columns)
     every, chosen = (precision.half_width(shares.mechanism, unit, number) for number in (tables, measured))
@@ -69,7 +90,7 @@ def cost(workload: Workload, mechanism: Mechanism, shares: Shares, unit: Unit, p
 
 
 def proposals(domain: Domain, column: str | None = None) -> tuple[Proposal, ...]:
-    """What tables over this domain can be for, the smallest first. column: of interest, the last one unless given."""
+    """Return the proposals for this domain, smallest first. `column` is the column of interest, by default the last one."""
     target, usable = column if column in domain.names else domain.names[-1], []
     for proposal in _made(domain, target):
         with suppress(InputError):  # a table of it would be too large
@@ -100,8 +121,10 @@ def _made(domain: Domain, column: str) -> Iterator[Proposal]:
 
 
 def related(names: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Neighbouring columns whose names are alike but for the last part, such as q3_1 and q3_2, in runs of `GROUP` at most. By their names
-    alone: which columns go together in the records is not looked at."""
+    """Return runs of neighbouring columns whose names differ in the last part alone, such as q3_1 and q3_2, of at most `GROUP` columns.
+
+    Only names are compared; relations in the records are not looked at.
+    """
     runs: list[list[str]] = []
     for name in names:
         if runs and _stem(runs[-1][-1]) == _stem(name) and len(runs[-1]) < GROUP:
@@ -112,7 +135,7 @@ def related(names: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def _without_single(runs: list[list[str]]) -> Iterator[list[str]]:
-    """The runs, single columns put together with their neighbours."""
+    """Yield the runs, with single columns joined to their neighbours."""
     waiting: list[str] = []
     for run in runs:
         if len(run) == 1:
@@ -131,7 +154,7 @@ def _stem(name: str) -> str:
 
 
 def sentence(spent: Cost) -> str:
-    """The cost of many tables in words, for people who did not see the page; no name of a column is in it."""
+    """Return the cost of many tables in words, for readers without the page; it contains no name of a column."""
     needed = spent.forecast
     machine = f"{in_words(needed.seconds)} and {needed.memory_mb:,.0f} MB" if needed.fits else f"not feasible: {needed.reason}"
     noise = f"If all were measured alike, a cell would be ± {spent.noise:,.0f} people; in chosen ones, ± {spent.noise_measured:,.0f}"

@@ -1,11 +1,11 @@
-"""Which mechanisms to consider for a plan, and why: a short list from public facts alone, before anything is spent.
+"""A short list of mechanisms for a plan, with reasons, from public facts alone, before anything is spent.
 
 The expected errors come from a small model, least squares on a table of our own trials on simulated tables (`benchmarks/recommendation.py`
-measures and fits; the result is the JSON beside this file). It knows the plan's shape and nothing of the private table, so an error
-may be off by the factor that is stated with it: the order of the list says more than its numbers. Trade-offs on a stand-in are better.
+measures and fits; the result is the JSON beside this file). It knows the plan's shape and nothing of the private table, so an error may be
+off by the factor stated with it: the order of the list says more than its numbers. Trade-offs on a stand-in are better.
 
-There are two measures of error, and mechanisms that are good at one need not be at the other. What learns rules (OracleQuery, certified
-learning) answers another question than tables of counts, and is on no list.
+There are two measures of error, and mechanisms that are good at one need not be at the other. Mechanisms that learn rules (OracleQuery,
+certified learning) answer other questions than tables of counts, and are on no list.
 """
 
 from __future__ import annotations
@@ -33,31 +33,36 @@ FEATURES = ("noise", "noise squared", "columns", "cells", "columns per table")
 MEAN, LARGEST = MEASURES = ("error", "largest")
 """Share of people in a wrong cell, mean over the tables; the largest error of any count of any table, as a share of the people."""
 LISTED = 3
-"""So many of the best are shown."""
+"""Number of mechanisms on the list."""
 BASELINE = "independent"
 Model = Mapping[str, Any]
-"""What the trials came to, as `benchmarks/recommendation.py` fits it."""
+"""The fitted model of the trials, from `benchmarks/recommendation.py`."""
 CLOSE = 1.3
 """Expected errors within this factor of the best count as equal: the model misses by more (docs/accuracy.md)."""
 USUAL, FIXED = MechanismSpec().name, "hdmm_pgm"
-"""Which comes first where it does not take longer than others (`PATIENCE`), and its expected error is not `FAR` above theirs: the one that
-selects what it measures, or, where noise is at most `SMALL_NOISE` (`FEW_NOISE` where tables are few), the one whose plan is fixed, where
-that can be fitted. Expected errors know nothing of the table: who chooses by them alone chooses worse (docs/accuracy.md)."""
+"""The mechanisms that come first unless they take longer than others (`PATIENCE`) or their expected error is `FAR` above the others': the
+adaptive one or, where noise is at most `SMALL_NOISE` (`FEW_NOISE` for few tables), the one with a fixed plan, if that can be fitted.
+Expected errors know nothing of the table; choosing by them alone chooses worse (docs/accuracy.md).
+"""
 SMALL_NOISE, FEW_NOISE = 0.02, 0.1
-"""There selections are not worth what they cost (docs/accuracy.md)."""
+"""Noise at which selections are not worth their cost (docs/accuracy.md)."""
 FAR = 3.0
 _WHY_FIRST = {USUAL: "the usual choice", FIXED: "with so little noise, or so few tables, it need not spend on choosing what to measure"}
 PATIENCE = 600.0
-"""Seconds. People who decide about a release wait so long anyway, so that a shorter time says nothing for a mechanism."""
+"""Seconds that people who decide about a release wait anyway, so that a shorter time does not favour a mechanism."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What the expected error depends on, as far as it is public.
+    """The public facts that an expected error depends on.
 
-    noise: share of people that noise alone puts in a wrong cell of a typical table, if every column were measured twice (see
-    `feasibility`); may be above 1. columns, cells: of the domain, of the median table. width: mean number of columns of a table.
-    few: whether tables are no more than columns.
+    Attributes:
+        noise: Share of people that noise alone puts in a wrong cell of a typical table, if every column were measured twice (see
+            `feasibility`); may exceed 1.
+        columns: Number of columns.
+        cells: Cells of the median table.
+        width: Mean number of columns of a table.
+        few: Whether there are at most as many tables as columns.
     """
 
     noise: float
@@ -68,7 +73,14 @@ class Situation:
 
     @staticmethod
     def of(workload: Workload, rho: float, unit: Unit, people: int) -> Situation:
-        """rho: what the mechanism gets. people: publicly known or declared."""
+        """Return the situation of a workload.
+
+        Args:
+            workload: The workload.
+            rho: The mechanism's budget.
+            unit: The unit of privacy.
+            people: A public or declared number of people.
+        """
         domain, sizes = workload.domain, [workload.domain.cells(clique) for clique in workload.cliques]
         sigma = unit.marginal_l2 * math.sqrt(len(domain) / rho)
         cells = float(statistics.median(sizes))
@@ -77,20 +89,24 @@ class Situation:
 
     @property
     def usual(self) -> str:
-        """Which of `USUAL` and `FIXED` comes first where both fit; of single columns the usual one."""
+        """The mechanism of `USUAL` and `FIXED` that comes first if both fit; for single columns the usual one."""
         return FIXED if self.width > 1 and self.noise <= (FEW_NOISE if self.few else SMALL_NOISE) else USUAL
 
     def features(self) -> list[float]:
-        """As `FEATURES` names them; sizes as logarithms."""
+        """Return the features that `FEATURES` names, with sizes as logarithms."""
         noise = math.log(self.noise)
         return [noise, noise**2, math.log(self.columns), math.log(self.cells), self.width]
 
 
 @dataclass(frozen=True)
 class Expected:
-    """error: in the measure that was asked for; low, high: one standard deviation of the model's misses either way.
+    """An expected error.
 
-    beyond: the plan lies outside of what this mechanism was tried on, so that this is extrapolated.
+    Attributes:
+        error: The error in the requested measure.
+        low: One standard deviation of the model's misses below.
+        high: One standard deviation of the model's misses above.
+        beyond: Whether the plan lies outside of this mechanism's trials, so that the error is extrapolated.
     """
 
     error: float
@@ -101,7 +117,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A mechanism with what speaks for it, in our own words."""
+    """A mechanism with the reasons for it, in our own words."""
 
     name: str
     title: str
@@ -112,7 +128,7 @@ class Recommendation:
 
 @dataclass(frozen=True)
 class Basis:
-    """What the expected errors of one table rest on."""
+    """The trials behind the expected errors."""
 
     made: str
     scenarios: int
@@ -120,20 +136,26 @@ class Basis:
 
 
 def basis() -> Basis:
-    """Of the model in use."""
+    """Return the trials behind the model in use."""
     model = _model()
     return Basis(model["made"], model["scenarios"], sum(map(trials, registry.MECHANISMS)))
 
 
 def trials(name: str) -> int:
-    """Of a mechanism."""
+    """Return the number of trials of a mechanism."""
     tried: int = _model()["mechanisms"].get(name, {"trials": 0})["trials"]
     return tried
 
 
 def expected(name: str, situation: Situation, measure: str = MEAN, model: Model | None = None) -> Expected | None:
-    """The error to expect of a mechanism; None if it was not part of the trials. measure: one of MEASURES. model: the one beside this file
-    unless stated."""
+    """Return the expected error of a mechanism, or None if it was not part of the trials.
+
+    Args:
+        name: Name of the mechanism.
+        situation: The situation.
+        measure: One of MEASURES.
+        model: Fitted model; the one beside this file by default.
+    """
     model = _model() if model is None else model
     own = model["mechanisms"].get(name)
     if own is None:
@@ -151,8 +173,14 @@ def expected(name: str, situation: Situation, measure: str = MEAN, model: Model 
 def recommend(
     situation: Situation, forecasts: Mapping[str, Forecast], measure: str = MEAN, model: Model | None = None
 ) -> Zoned[tuple[Recommendation, ...]]:
-    """The mechanisms that make rows, were tried and whose forecast says that they fit, the best first. measure: one of MEASURES, by which
-    they are judged. model: as in `expected`."""
+    """Return the mechanisms that make rows, were tried and fit by their forecasts, best first.
+
+    Args:
+        situation: The situation.
+        forecasts: Forecasts by mechanism.
+        measure: One of MEASURES to judge by.
+        model: As in `expected`.
+    """
     candidates = {}
     for name, forecast in forecasts.items():
         error = expected(name, situation, measure, model)
@@ -162,9 +190,11 @@ def recommend(
     least, usual = min(tried.values(), default=1.0), situation.usual if situation.usual in tried else USUAL
 
     def rank(name: str) -> tuple[float, ...]:
-        """Steps of `CLOSE` above the best error, of the usual one only beyond `FAR`; among equals what need not be waited for, then the
-        usual one, then the faster. Where a plan is beyond what was tried, expected errors mislead: then no step tells apart, and others
-        that were tried there come first."""
+        """Return the sort key: steps of `CLOSE` above the best error (for the usual mechanism only beyond `FAR`), then waiting time beyond
+        `PATIENCE`, then the usual mechanism, then the faster one.
+
+        Outside of the trials expected errors mislead: then no step counts, and other mechanisms that were tried there come first.
+        """
         error, forecast = candidates[name]
         near = error.beyond or (name == usual and error.error <= FAR * least)
         step = 0 if near else math.floor(math.log(error.error / least) / math.log(CLOSE))
@@ -207,7 +237,7 @@ def _reasons(name: str, usual: str, ranked: Sequence[str], candidates: Mapping[s
 
 
 def _ratio(times: float) -> str:
-    """Two digits: 1.4, 140."""
+    """Return a ratio with two digits: 1.4, 140."""
     return f"{float(f'{times:.2g}'):,g}"
 
 

@@ -1,6 +1,6 @@
-"""Next year: the plan of a release for a new table of the same columns, and what of the table's structure is another one.
+"""Renewal of a plan for next year's table of the same columns, and the changes in the table's structure.
 
-Knows names of columns and the values that a file itself declares; no record, and no count of any.
+This module knows names of columns and values that a file itself declares, but no record and no count.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ _NAMED = 8
 
 @dataclass(frozen=True)
 class Values:
-    """What the file declares otherwise than the plan. new: values that the plan does not have. gone: of the plan, and not declared."""
+    """Differences between the values that a file declares for a column and the plan's. `new` are not in the plan, `gone` not in the file.
+    """
 
     column: str
     new: tuple[str, ...]
@@ -27,8 +28,13 @@ class Values:
 
 @dataclass(frozen=True)
 class Changes:
-    """missing: columns of the plan that the table lacks. extra: columns that the plan does not name. values: of columns whose values the
-    file declares."""
+    """Changes in a table's structure.
+
+    Attributes:
+        missing: Columns of the plan that the table lacks.
+        extra: Columns that the plan does not name.
+        values: Changes of columns whose values the file declares.
+    """
 
     missing: tuple[str, ...]
     extra: tuple[str, ...]
@@ -36,7 +42,7 @@ class Changes:
 
     @property
     def sentences(self) -> list[str]:
-        """One for each kind of change; that the columns are the same is said too. Names are hostile text."""
+        """One sentence per kind of change, also if the columns are the same. Names are hostile text."""
         said = []
         if self.missing:
             said.append(f"The plan has columns that this table lacks: {_some(self.missing)}.")
@@ -52,8 +58,14 @@ class Changes:
 
 
 def changes(domain: Domain, columns: Sequence[str], declared: Mapping[str, Collection[str]], unreleased: Collection[str] = ()) -> Changes:
-    """From the plan's domain to a table. declared: values, by column, as far as the file itself says them. unreleased: columns that the
-    plan uses and does not release, such as the one that tells people apart."""
+    """Return the changes from the plan's domain to a table.
+
+    Args:
+        domain: The plan's domain.
+        columns: Columns of the table.
+        declared: Values by column, as far as the file itself declares them.
+        unreleased: Columns that the plan uses and does not release, such as the column of persons.
+    """
     stated = [attribute for attribute in domain if attribute.name in declared and attribute.is_listed]
     values = (
         Values(one.name, _without(tuple(declared[one.name]), one.categories), _without(one.categories, declared[one.name]))
@@ -67,12 +79,12 @@ def changes(domain: Domain, columns: Sequence[str], declared: Mapping[str, Colle
 
 
 def renewed(spec: Spec, data: Mapping[str, Any], name: str) -> Spec:
-    """The same plan for another table. data: its section. Raises InputError as `Spec.from_json`."""
+    """Return the same plan for another table, whose section is `data`. Raises InputError as `Spec.from_json`."""
     return Spec.from_json({**spec.model_dump(mode="json"), "data": dict(data), "name": name})
 
 
 def given_reasons(spec: Spec) -> list[str]:
-    """What its curator wrote about the former table or its people, which has to be true of the next ones too."""
+    """Return the curator's statements about the former table or its people, which have to be true of the next ones too."""
     reasons = {
         "domain_justification": spec.domain_justification,
         "other_copies": spec.other_copies,

@@ -1,9 +1,9 @@
-"""What a budget means for this very table, in sentences: a few numbers that it would say, each with its noise. From public facts alone.
+"""Example statements that show what a budget means for this table, each number with its noise. From public facts alone.
 
-The numbers themselves are those of invented people with the declared columns (a stand-in); only how exact they would be is known. A share
-of a group is a ratio of two noisy sums over a measured table. With noise of sigma in each cell, t the share, a of the group's cells above
-the line and b not, the noise of N_group times the share is sigma sqrt(a (1 - t)^2 + b t^2), to first order. sigma is that of all tables
-sharing the budget equally (`precision.sigma`): an adaptive mechanism is more exact where it measures, and less elsewhere.
+The numbers are those of invented people with the declared columns (a stand-in); only their precision is known. A share of a group is a
+ratio of two noisy sums over a measured table. With noise of sigma in each cell, t the share, a of the group's cells above the line and b
+not, the noise of N_group times the share is sigma sqrt(a (1 - t)^2 + b t^2), to first order. sigma is that of all tables sharing the budget
+equally (`precision.sigma`): an adaptive mechanism is more precise where it measures, and less elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +25,14 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class Told:
-    """what: a number of people, or a share of a group of them. value: of the invented people. noise: of one unit of sigma, in the same."""
+    """An example statement.
+
+    Attributes:
+        what: The quantity: a number of people, or a share of a group.
+        value: Its value for the invented people.
+        noise: Its noise for one unit of sigma, in the unit of `value`.
+        is_share: Whether it is a share.
+    """
 
     what: str
     value: float
@@ -33,30 +40,35 @@ class Told:
     is_share: bool
 
     def margin(self, sigma: float) -> float:
-        """The "± x" of 95 % of such numbers."""
+        """Return the "± x" of 95 % of such numbers."""
         return QUANTILE * sigma * self.noise
 
     def lost(self, sigma: float) -> bool:
-        """Whether the noise is as large as the number can be."""
+        """Return whether the noise is as large as the number can be."""
         return self.margin(sigma) >= (max(self.value, 1 - self.value) if self.is_share else self.value)
 
 
 def tables(workload: Workload) -> tuple[Clique, ...]:
-    """Those that are told of, at most two: the smallest and the largest of several columns, or of what there is."""
+    """Return up to two tables to describe: the smallest and the largest with several columns, or of those available."""
     several = [clique for clique in workload.cliques if len(clique) > 1] or list(workload.cliques)
     by_size = sorted(several, key=lambda clique: (workload.domain.cells(clique), clique))
     return tuple(dict.fromkeys((by_size[0], by_size[-1])))
 
 
 def told(domain: Domain, marginals: Mapping[Clique, NDArray[np.floating]]) -> tuple[Told, ...]:
-    """marginals: of invented people, of the tables to tell of (`tables`). The first with one column of it too."""
+    """Return example statements.
+
+    Args:
+        domain: The domain.
+        marginals: Marginals of invented people over the `tables`; the first also over one of its columns.
+    """
     first = next(iter(marginals))
     counted = _count(domain, first, marginals[first])
     return (counted, *(_share(domain, clique, counts) for clique, counts in marginals.items() if len(clique) > 1))
 
 
 def sentence(one: Told, sigma: float, less: float, epsilon: float) -> str:
-    """less: the sigma at another, smaller epsilon."""
+    """Return an example as a sentence. `less` is the sigma at another, smaller epsilon."""
     value, points = (f"{one.value:.0%}", " points") if one.is_share else (f"{one.value:,.0f}", "")
     if one.lost(sigma):
         return f"{one.what}: {value}, but lost in the noise."
@@ -65,12 +77,12 @@ def sentence(one: Told, sigma: float, less: float, epsilon: float) -> str:
 
 
 def _digits(number: float) -> str:
-    """Two that count, and no more than one behind the point."""
+    """Return a number with two significant digits, and at most one decimal."""
     return f"{number:,.0f}" if number >= 9.95 else f"{max(number, 0.1):.1f}"
 
 
 def _count(domain: Domain, clique: Clique, counts: NDArray[np.floating]) -> Told:
-    """How many people have the rarest value of the table's smallest column: small numbers drown first."""
+    """Return the number of people with the rarest value of the table's smallest column, because small numbers drown first."""
     name = min(clique, key=lambda column: (domain[column].size, column))
     along = counts.sum(axis=tuple(axis for axis, other in enumerate(clique) if other != name))
     listed = along[: domain[name].values or domain[name].size]
@@ -79,7 +91,7 @@ def _count(domain: Domain, clique: Clique, counts: NDArray[np.floating]) -> Told
 
 
 def _share(domain: Domain, clique: Clique, counts: NDArray[np.floating]) -> Told:
-    """The most common value of the smallest column among people with the most common values of all others."""
+    """Return the share of the smallest column's most common value among people with the most common values of all other columns."""
     name = min(clique, key=lambda column: (domain[column].size, column))
     ordered = np.moveaxis(counts, clique.index(name), -1)
     group = np.unravel_index(int(np.argmax(ordered.sum(axis=-1))), ordered.shape[:-1])

@@ -1,4 +1,4 @@
-"""Whose privacy a release protects, and whose account it is charged to: what the ledger knows of a spec."""
+"""The unit of privacy and the charged population: the parts of a spec that the ledger knows."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pydantic import BaseModel, ConfigDict, Field
 from dpsynth_core.privacy.unit import REPLACE
 
 UNNAMED = "not in the ledger"
-"""Population of a release that no ledger was charged for."""
+"""Population of a release that was charged to no ledger."""
 
 
 class Part(BaseModel):
-    """A part of a spec: frozen, strict, and without fields of other names."""
+    """A part of a spec: frozen, strict, and without unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        """None: a spec names a path and people, and may be printed by a notebook or with a traceback that others read."""
+        """Show no field: a spec names a path and people, and notebooks and tracebacks are read by others."""
         return ()
 
 
 class UnitSpec(Part):
-    """Whose privacy: which tables are neighbours, and how many rows one person owns."""
+    """The unit of privacy: the neighbouring relation, and how many rows one person owns."""
 
     relation: Literal["add-remove", "replace"] = "add-remove"
     person_column: str | None = None
@@ -32,7 +32,7 @@ class UnitSpec(Part):
 
     @property
     def words(self) -> str:
-        """What is protected, for people: as in "this protects ..."."""
+        """The protected unit in words, as in "this protects ..."."""
         change = "replaced" if self.relation == REPLACE else "added or removed"
         if self.person_column is None:
             return f"one row, {change}"

@@ -1,8 +1,7 @@
-"""What would do, where a plan should not come out good enough: the usual mechanism, more budget, fewer or smaller tables, wider groups
-of values.
+"""Alternatives to a plan that should not come out good enough: the usual mechanism, more budget, fewer or smaller tables, wider groups.
 
-From public facts alone, as `power` expects them. A way is a change of the spec's document, and what is said of it holds for the plan that
-the changed document means. None is offered that helps less than what is there, and none where nothing is amiss.
+They follow from public facts alone, with the expectations of `power`. An alternative changes the spec's document, and its outlook is that
+of the changed plan. It is offered only if it improves on a plan that needs improvement.
 """
 
 from __future__ import annotations
@@ -34,15 +33,15 @@ from dpsynth_core.vocabulary.workload import Workload
 
 GROUPS = (20, 16, 12, 10, 8, 6, 5, 4)
 FEWEST = 3
-"""So many groups a column of numbers or dates has at most, the most first; and at least, for with fewer it says little."""
+"""Numbers of groups of a column of numbers or dates, largest first; below the last, the column says little."""
 KEPT = (0.9, 0.8, 0.7, 0.6, 0.5)
-"""Shares of the tables that are kept, the smallest ones."""
+"""Shares of the tables that are kept, the smallest tables first."""
 SURELY = 0.9
-"""What more budget is to come to: half of the plans that should just come out good enough do not."""
+"""Target of more budget: half of the plans that should barely come out good enough do not."""
 LEAST_NOISE = 0.0021
-"""That two linked tables were tried with (`Situation`). With less, errors are no larger."""
+"""Smallest noise at which two linked tables were tried (`Situation`). Errors are no larger below."""
 NOTABLE = 0.05
-"""What does not do has to name so many more of the tables good enough."""
+"""Additional share of tables that must come out good enough for an alternative that does not suffice."""
 
 
 class Kind(StrEnum):
@@ -55,8 +54,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Way:
-    """changes: entries of the spec's document in place of its own. what: the change in our own words, with no name of a column in it.
-    power: what it should come to. allowed: whether the account of the population holds it, as far as is known."""
+    """An alternative.
+
+    Attributes:
+        kind: Its kind.
+        what: The change in our own words, without names of columns.
+        power: Its expected result.
+        changes: Entries that replace those of the spec's document.
+        allowed: Whether the population's account covers it, as far as known.
+    """
 
     kind: Kind
     what: str
@@ -66,7 +72,7 @@ class Way:
 
     @property
     def sentence(self) -> str:
-        """What it is expected to come to, with what has to be known of it; no name of a column is in it."""
+        """The expected result with its conditions, without names of columns."""
         hope = f"{self.what}: {self.power.hope} should come out good enough."
         hope += "" if self.power.enough else " Better, and not enough by itself."
         return hope + (" The limit of the population does not allow it." if not self.allowed else "")
@@ -74,9 +80,15 @@ class Way:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known beside the plan. people: declared or released. among: the mechanisms that may run, the plan's if none is named.
-    worse: as in `power.power`. left: rho that the account has, in the plan's accountant; infinite where that is not known.
-    shown: the share of single columns that a release showed to be good enough; 0 before there is one."""
+    """Facts beside the plan.
+
+    Attributes:
+        people: Declared or released number of people.
+        among: Mechanisms that may run; the plan's by default.
+        worse: As in `power.power`.
+        left: rho left in the account, in the plan's accountant; infinite if unknown.
+        shown: Share of single columns that a release showed to be good enough; 0 before a release exists.
+    """
 
     people: int
     among: tuple[str, ...] = ()
@@ -86,13 +98,13 @@ class Facts:
 
 
 def expected(plan: Plan, facts: Facts) -> Power:
-    """What the plan should come to as it is."""
+    """Return the expected result of the unchanged plan."""
     among = facts.among or (plan.mechanism.card.name,)
     return powers.power(plan.asked, plan.shares, plan.counted, facts.people, among, facts.worse)
 
 
 def linked_error(plan: Plan, people: int) -> Expected | None:
-    """The error to expect of two linked tables, as a share of households, mean over the tables; None where our trials say nothing of it."""
+    """Return the expected error of two linked tables as a share of households, mean over the tables; None beyond our trials."""
     if plan.link is None:
         return None
     situation = Situation.of(plan.asked, plan.shares.mechanism, plan.counted, people)
@@ -102,8 +114,10 @@ def linked_error(plan: Plan, people: int) -> Expected | None:
 
 
 def ways(plan: Plan, facts: Facts) -> tuple[Way, ...]:
-    """One of each kind at most, in the order of `Kind`, and two changes together where no single one does; none where the plan should come
-    out good enough, or publishes no tables."""
+    """Return at most one alternative of each kind, in the order of `Kind`, and two changes together if no single one suffices.
+
+    The result is empty if the plan should come out good enough, or publishes no tables.
+    """
     now = expected(plan, facts)
     if now.enough or not plan.mechanism.card.publishes_tables:
         return ()
@@ -120,7 +134,7 @@ def ways(plan: Plan, facts: Facts) -> tuple[Way, ...]:
 
 
 def _together(plan: Plan, facts: Facts) -> Iterator[Way]:
-    """Single columns alone, with the budget that they need."""
+    """Yield single columns alone, with the budget that they need."""
     if max(map(len, plan.workload.cliques)) == 1:
         return
     *_, (what, asked) = _smaller(plan)
@@ -130,7 +144,7 @@ def _together(plan: Plan, facts: Facts) -> Iterator[Way]:
 
 
 def _usual_mechanism(plan: Plan, facts: Facts, now: Power) -> Way | None:
-    """Where somebody chose another, and it does less."""
+    """Return the usual mechanism, if another one was chosen and is expected to do worse."""
     usual = registry.get(USUAL)
     if USUAL in (plan.mechanism.card.name, *facts.among) or not forecast(usual, plan.workload, plan.unit, plan.shares, facts.people).fits:
         return None
@@ -140,8 +154,10 @@ def _usual_mechanism(plan: Plan, facts: Facts, now: Power) -> Way | None:
 
 
 def _more_budget(plan: Plan, facts: Facts) -> Way | None:
-    """The least epsilon of two digits that does with room for chance, up to where a reason is asked for; where none does so surely, the
-    least that does as well as the largest."""
+    """Return the least epsilon of two digits that suffices with room for chance, up to the largest without a written reason.
+
+    If none suffices surely, return the least that does as well as the largest.
+    """
     low, high = plan.spec.budget.epsilon, WEAK_EPSILON
     if low >= high or not (most := _at(plan, facts, high)[1]).enough:
         return None
@@ -157,7 +173,7 @@ def _more_budget(plan: Plan, facts: Facts) -> Way | None:
 
 
 def _good(hope: Power) -> float:
-    """The share of tables that should come out good enough, or of single columns where that is less."""
+    """Return the expected share of good tables, or of good single columns if that is smaller."""
     return min(hope.share, hope.share_of_columns)
 
 
@@ -168,13 +184,15 @@ def _at(plan: Plan, facts: Facts, epsilon: float) -> tuple[Plan, Power]:
 
 
 def _fewer_tables(plan: Plan, facts: Facts, now: Power) -> Way | None:
-    """The first that does, those that keep most first; else the one of which the largest share does."""
+    """Return the first sufficient choice, those that keep most tables first; else the one with the largest share of good tables."""
     return _best(Kind.TABLES, plan, facts, now, _smaller(plan))
 
 
 def _smaller(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Fewer of the tables or parts of them, those that keep most first. Of single columns, noise bounds the errors without a
-    certificate, too: closer than one measures them where people are few."""
+    """Yield fewer of the tables or parts of them, those that keep most first.
+
+    For single columns, noise also bounds the errors without a certificate: more closely than a certificate where people are few.
+    """
     parted = [(what, {"workload": workload.to_json()}) for what, workload in _parted(plan.workload)]
     budget, bare = plan.spec.budget.model_dump(mode="json"), list[tuple[str, dict[str, Any]]]()
     if budget["certificate"]:
@@ -185,7 +203,7 @@ def _smaller(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _parted(workload: Workload) -> Iterator[tuple[str, Workload]]:
-    """The smallest of the tables; then all their parts of ever fewer columns, as far as what each asks can be asked of them."""
+    """Yield the smallest of the tables; then all their parts of ever fewer columns that can be asked for."""
     domain, widest = workload.domain, max(map(len, workload.cliques))
     by_size = sorted(workload.cliques, key=domain.cells)
     for count in sorted({round(share * len(by_size)) for share in KEPT} - {0, len(by_size)}, reverse=True):
@@ -201,20 +219,20 @@ def _parted(workload: Workload) -> Iterator[tuple[str, Workload]]:
 
 
 def _parts(workload: Workload, size: int, always: set[str]) -> list[Clique]:
-    """Tables of so many columns that some table contains, those with the column that is `always` there, in the order of the domain."""
+    """Return tables of `size` columns that some table contains, with the columns in `always`, in the order of the domain."""
     place = {name: i for i, name in enumerate(workload.domain.names)}
     parts = {part for clique in workload.cliques for part in subsets(clique, min(size, len(clique)), size) if always <= set(part)}
     return sorted(parts, key=lambda part: [place[name] for name in part])
 
 
 def _wider_groups(plan: Plan, facts: Facts, now: Power) -> Way | None:
-    """The finest groups that do; else those with which most does."""
+    """Return the finest sufficient groups; else the groups with the best result."""
     domain = Domain.from_json(plan.spec.domain)
     return _best(Kind.GROUPS, plan, facts, now, _grouped(domain, json.loads(json.dumps(domain.to_json()))))
 
 
 def _grouped(domain: Domain, document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rules and reasons speak of groups by their names, so that columns with such keep theirs."""
+    """Yield coarser domains. Rules and reasons name groups, so columns with such names keep theirs."""
     bound = {name for rule in domain.impossible for name in rule.attributes}
     free = [one for one in domain if one.is_number and not one.most and not (one.missing_as or one.other_as) and one.name not in bound]
     for most in GROUPS:
@@ -228,8 +246,10 @@ def _grouped(domain: Domain, document: dict[str, Any]) -> Iterator[tuple[str, di
 
 
 def coarser(one: Attribute, most: int) -> Attribute:
-    """A column of numbers, dates or times in about so many groups: of a round width, or neighbours together where its groups are of no one
-    width, so that cuts that somebody chose stay cuts."""
+    """Return a column of numbers, dates or times in about `most` groups.
+
+    They have a round width, or join neighbouring groups where the column's groups have no common width, so that chosen cuts stay cuts.
+    """
     if "edges" in one.stated_bins():
         step = -(-one.values // most)
         return replace(one, edges=(*one.edges[:-1:step], one.edges[-1]))
@@ -250,10 +270,10 @@ def _best(kind: Kind, plan: Plan, facts: Facts, now: Power, offered: Iterator[tu
 
 
 def _keeps(after: Power, now: Power, facts: Facts) -> bool:
-    """Whether no fewer single columns come out good enough than without a change."""
+    """Return whether at least as many single columns come out good enough as without a change."""
     return after.share_of_columns >= max(now.share_of_columns, facts.shown)
 
 
 def changed(spec: Spec, changes: dict[str, Any]) -> Plan:
-    """The plan of a spec with a way's changes. Raises InputError where it means none."""
+    """Return the plan of a spec with an alternative's changes. Raises InputError if it is invalid."""
     return Plan.of(Spec.from_json(spec.model_dump(mode="json") | changes))

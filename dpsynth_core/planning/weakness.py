@@ -14,17 +14,17 @@ FIELD = "budget.reason"
 
 
 def is_weak(epsilon: float) -> bool:
-    """Whether an epsilon needs a reason."""
+    """Return whether an epsilon needs a reason."""
     return epsilon > WEAK_EPSILON
 
 
 def check(budget: BudgetSpec) -> None:
-    """Raises InputError for an epsilon that needs a reason and has none."""
+    """Raise InputError for an epsilon that needs a reason and has none."""
     if is_weak(budget.epsilon):
         reasons.check_reason(FIELD, budget.reason, f"why an epsilon above {WEAK_EPSILON:g} is right for these people")
 
 
 def sentence(budget: BudgetSpec) -> str:
-    """The reason in the curator's words; "" where none is needed or given."""
+    """Return the reason in the curator's words, or ""."""
     reason = budget.reason.strip()
     return f"The curator's reason for an epsilon above {WEAK_EPSILON:g}: “{reason}”" if reason and is_weak(budget.epsilon) else ""

@@ -1,1 +1,1 @@
-"""Checks of a bundle: each a function that says what it saw, or raises why it cannot."""
+"""Checks of a bundle. Each is a function that returns what it saw, or raises why the bundle fails."""

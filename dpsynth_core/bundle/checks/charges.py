@@ -1,4 +1,4 @@
-"""Was what is published paid for? Plan, budget, charges and noise, from the plan and the transcript."""
+"""Checks that everything published was paid for: plan, budget, charges and noise, from the plan and the transcript."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpsynth_core.vocabulary.measurement import Measurement
 
 
 def sealed_plan(opened: Opened) -> str:
-    """The digest is of the spec as it stands there: one that was written before there was a field says nothing of it."""
+    """Check the digest of the spec as written. A spec from before a field existed does not mention the field."""
     written = opened.bundle.document["spec"]
     digest = digest_of(written)
     expect(digest == opened.bundle.document["spec_sha256"], "the spec is not the one whose SHA-256 the release names")
@@ -31,7 +31,7 @@ def sealed_plan(opened: Opened) -> str:
 
 
 def _within(written: Any, whole: Any) -> bool:
-    """Whether the documents agree in all that the first one says."""
+    """Return whether the documents agree in everything that the first one contains."""
     if isinstance(written, dict) and isinstance(whole, dict):
         return all(name in whole and _within(value, whole[name]) for name, value in written.items())
     return bool(written == whole)
@@ -64,7 +64,7 @@ def charged(opened: Opened) -> str:
 
 
 def paid_noise(opened: Opened) -> str:
-    """Every answer of the kernel stands in the transcript: it was charged as the kernel charges it, and has the noise that was paid for."""
+    """Check that every kernel answer in the transcript was charged as the kernel charges it, and has the noise that was paid for."""
     expect(opened.release.transcript, "the release has no transcript, so nothing shows what was paid for")
     check_paid(opened.release.domain, opened.plan.unit, opened.release.transcript, opened.release.charges)
     measured, groups = set(), dict[str, Groups]()
@@ -114,7 +114,7 @@ def private_noise(opened: Opened) -> str:
 
 
 def ledger_entry(opened: Opened) -> str:
-    """What can be compared: whose records, and the unit of privacy."""
+    """Check the comparable parts of the ledger entry: the population and the unit of privacy."""
     cited, spec = opened.release.ledger, opened.plan.spec
     if not cited:
         raise Nothing("no ledger was charged")

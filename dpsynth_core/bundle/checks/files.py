@@ -1,4 +1,4 @@
-"""Are the files those of the manifest, safe to open, and in agreement with release.json?"""
+"""Checks that the files match the manifest, are safe to open, and agree with release.json."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from dpsynth_core.report.explore import EXPLORE, is_framed
 from dpsynth_core.report.table_files import FIRST, marginal_csvs
 
 PROGRAMS = (SCRIPT, report.NOTEBOOK)
-"""Files that a reader would run: no number in them is rounded."""
+"""Files that a reader would run; no number in them is rounded."""
 _TABLES = (".csv", ".parquet")
 _PAGES = (".html", ".htm", ".xhtml", ".svg", ".xml")
 _LOADING = re.compile(r"!\[|(?:^|[^\\])(?:\\\\)*<[A-Za-z/!?]", re.MULTILINE)
-"""Of Markdown: an image, or HTML. This program escapes both marks in what people wrote, and writes neither itself."""
+"""An image or HTML in Markdown. This program escapes both marks in people's texts, and writes neither itself."""
 
 
 def unchanged(bundle: Bundle) -> str:
@@ -55,7 +55,7 @@ def signed_by(bundle: Bundle) -> str:
 
 
 def safe_pages(opened: Opened) -> str:
-    """Whatever version wrote them: pages of ours never load anything, and one alone runs something, a script that is ours."""
+    """Check that pages are safe, of any version: our pages never load anything, and only one runs a script, which is ours."""
     pages = [name for name in sorted(opened.bundle.files) if name.lower().endswith(_PAGES)]
     for name in pages:
         content = opened.bundle.files[name].read()
@@ -76,8 +76,10 @@ def safe_pages(opened: Opened) -> str:
 
 
 def same_copies(opened: Opened) -> str:
-    """All files once more from release.json and the rows. The card describes the files of the rows as they are here: whether these are the
-    same rows is another question."""
+    """Write all files again from release.json and the rows, and compare.
+
+    The card describes the present files of the rows; another check asks whether these are the same rows.
+    """
     theirs = opened.bundle.files
     rows = {name: digest_written(write) for name, write in releases.row_writers(opened.whole).items()}
     parts = contents(opened.whole, {name: theirs[name].digest if name in theirs else digest for name, digest in rows.items()})
@@ -105,7 +107,7 @@ def same_copies(opened: Opened) -> str:
 
 
 def _judged(opened: Opened, name: str, ours: bytes) -> bool | None:
-    """Of a file that other versions wrote otherwise: whether it says the same all the same; None where that is open."""
+    """Return whether a file that other versions wrote differently says the same; None if that is open."""
     content = opened.bundle.files.get(name)
     if content is None:
         return None if opened.other_program and name not in PROGRAMS else False
@@ -124,7 +126,7 @@ def _judged(opened: Opened, name: str, ours: bytes) -> bool | None:
 
 
 def _text(name: str, content: bytes) -> str:
-    """What a file holds, as a text that can be compared. Bytes that are no text are wrong."""
+    """Return a file's content as comparable text. Other bytes than text are wrong."""
     if name == report.MARGINALS:
         table = pq.read_table(io.BytesIO(content))
         laid_out = table.schema.to_string(show_field_metadata=True, show_schema_metadata=True)

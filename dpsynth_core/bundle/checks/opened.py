@@ -1,4 +1,4 @@
-"""A bundle that was opened: its release, and its rows, which may be hostile."""
+"""An opened bundle: its release, and its rows, which may be hostile."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from dpsynth_core.vocabulary.filled import Calibrated
 from dpsynth_core.vocabulary.rows import Repeated, narrow
 
 _BLOCK_BYTES = 2**22
-"""Of synthetic.csv that are read at a time; no row is longer."""
+"""Bytes of synthetic.csv read at a time; no row is longer."""
 
 
 @dataclass(frozen=True, eq=False)
 class CsvRows:
-    """A CSV of rows, read with the domain's types a batch at a time. What is no table of these columns is wrong."""
+    """A CSV of rows, read with the domain's types in batches. Content that is not a table of these columns is wrong."""
 
     domain: Domain
     content: Content
@@ -64,13 +64,13 @@ class CsvRows:
                 yield table if columns is None else table.select(columns)
 
     def checked(self) -> Iterator[pa.Table]:
-        """The batches, whose columns are those of the domain."""
+        """Yield the batches after checking that their columns are the domain's."""
         for batch in self.batches():
             expect(batch.column_names == list(self.domain.column_names), f"the columns of {self.name} are not those of the domain")
             yield batch
 
     def codes(self) -> NDArray[np.integer]:
-        """The rows as cells of the domain, in as few bytes as number these. Shape (rows, attributes)."""
+        """Return the rows as cells of the domain, shape (rows, attributes), in the smallest integer type."""
         codes, start = np.empty((self.num_rows, len(self.domain)), narrow(self.domain.sizes(self.domain.names))), 0
         for batch in self.checked():
             encoded = encode(self.domain, batch, Notation(frozenset()))
@@ -103,7 +103,7 @@ def _tabular(name: str) -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A bundle and its release, without rows; `codes` and `rows` are read from synthetic.csv when they are needed."""
+    """A bundle and its release without rows; `codes` and `rows` are read from synthetic.csv on demand."""
 
     bundle: Bundle
     release: Release
@@ -122,7 +122,7 @@ class Opened:
 
     @cached_property
     def rows(self) -> CsvRows | None:
-        """synthetic.csv; None where the release has no rows."""
+        """synthetic.csv, or None if the release has no rows."""
         content = self.bundle.files.get(releases.ROWS_CSV)
         domain, weight = self.plan.row_domain, self.plan.weight
         if weight is not None:  # the weights follow from the codes of these rows, which are read first
@@ -131,7 +131,7 @@ class Opened:
 
     @cached_property
     def members(self) -> CsvRows | None:
-        """members.csv; None where there is one table. That it is missing is wrong."""
+        """members.csv, or None for one table. A missing file is wrong."""
         if self.rows is None or self.plan.link is None:
             return None
         expect(tables.MEMBERS in self.bundle.files, f"{tables.MEMBERS} is missing, but two linked tables are stated")
@@ -142,14 +142,16 @@ class Opened:
 
     @cached_property
     def _weights(self) -> tuple[NDArray[np.float64], ...]:
-        """Of the rows, and of members."""
+        """The calibrated weights of the rows and of the members."""
         weights = np.asarray(self.whole.weights)
         return (weights,) if self.plan.link is None else in_order(weights, self.owners)
 
     @cached_property
     def owners(self) -> NDArray[np.int64]:
-        """The household of each member, from 0. Keys that no household has, members that do not stand in the order of their households, and
-        more of them than a household has are wrong."""
+        """The household of each member, from 0.
+
+        Wrong are unknown keys, members out of the order of their households, and more members than a household has.
+        """
         assert self.rows is not None
         assert self.members is not None
         assert self.plan.link is not None
@@ -165,7 +167,7 @@ class Opened:
 
     @cached_property
     def further(self) -> tuple[CsvRows, ...]:
-        """The tables of rows beside the first. What the plan asks for and is missing is wrong."""
+        """The tables of rows after the first. A missing one that the plan asks for is wrong."""
         names = [tables.name(number) for number in range(2, (self.plan.spec.output.tables if self.rows else 1) + 1)]
         missing = [name for name in names if name not in self.bundle.files]
         expect(not missing, f"{some(missing)} is missing, but {len(names) + 1:,} tables of rows are stated")
@@ -173,14 +175,14 @@ class Opened:
 
     @cached_property
     def codes(self) -> NDArray[np.integer] | Repeated | None:
-        """The rows as cells of the domain, in as few bytes as number these: all that is held of all rows."""
+        """The rows as cells of the domain, in the smallest integer type: the only copy of all rows in memory."""
         if self.rows is None or self.members is None or self.plan.link is None:
             return None if self.rows is None else self.rows.codes()
         return pairs(self.plan.link, self.rows.codes(), self.owners, self.members.codes())
 
     @cached_property
     def whole(self) -> Release:
-        """The release with its rows. What of them is missing or cannot be read is wrong."""
+        """The release with its rows. Missing or unreadable rows are wrong."""
         return replace(self.release, codes=self.codes, values=self.rows, further=self.further, members=self.members)
 
     @cached_property
@@ -222,7 +224,7 @@ def damaged() -> InputError:
 
 
 def whole(bundle: Bundle) -> Release:
-    """What a bundle says, with its rows; nothing is checked but that it can be read. Raises InputError."""
+    """Return the release of a bundle with its rows, without other checks than that it can be read. Raises InputError."""
     try:
         return Opened(bundle, releases.from_json(bundle.document)).whole
     except (Wrong, *DAMAGE):

@@ -1,4 +1,4 @@
-"""Are the rows what the release says, in every file that holds them, and do bounds follow from them and the noisy tables?"""
+"""Checks that the rows are those of the release, in every file that holds them, and that bounds follow from them and the noisy tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dpsynth_core.vocabulary.rows import Repeated
 NO_ROWS = "there are no rows, only answers"
 _COMPARED_ROWS = 250_000
 _PARQUET_BYTES = 16
-"""A value of synthetic.parquet takes no more bytes than that, for each character and each cell of synthetic.csv."""
+"""Largest number of bytes of a value of synthetic.parquet, per character and cell of synthetic.csv."""
 
 
 def rows_in_domain(opened: Opened) -> str:
@@ -54,7 +54,7 @@ def rows_in_domain(opened: Opened) -> str:
 
 
 def _members_in_domain(opened: Opened, members: CsvRows) -> int:
-    """How many there are: as stated, each with the key of a household, and with values of its columns."""
+    """Check the members: their number as stated, each with the key of a household and with values of its columns. Return the number."""
     stated, owned = opened.bundle.document["rows"]["members"], replace(members.domain, filled=members.domain.filled[1:])  # without the key
     number, wrong = 0, dict[str, None]()
     for batch in members.checked():
@@ -68,7 +68,10 @@ def _members_in_domain(opened: Opened, members: CsvRows) -> int:
 
 
 def same_rows(opened: Opened) -> str:
-    """Nothing is unpacked beyond what the rows of synthetic.csv need: a text may stand in the file once and be named in every row."""
+    """Compare the files of rows.
+
+    Unpacking is limited to the size that the rows of synthetic.csv need, because a text stored once can be referenced by every row.
+    """
     if opened.rows is None:
         raise Nothing(NO_ROWS)
     number, schema, packed = opened.rows.num_rows, opened.rows.schema, opened.bundle.files[releases.ROWS_PARQUET]
@@ -95,7 +98,7 @@ def same_rows(opened: Opened) -> str:
 
 
 def _side_by_side(ours: Iterator[pa.Table], theirs: Iterator[pa.Table]) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """The same rows of both, as many at a time as both have in one batch."""
+    """Yield the same rows of both, in batches that are contiguous in both."""
     mine, other = next(ours, None), next(theirs, None)
     while mine is not None and other is not None:
         number = min(mine.num_rows, other.num_rows)
@@ -105,7 +108,7 @@ def _side_by_side(ours: Iterator[pa.Table], theirs: Iterator[pa.Table]) -> Itera
 
 
 def _same_column(theirs: pa.ChunkedArray, ours: pa.ChunkedArray) -> bool:
-    """theirs: a column of texts is dictionaries and numbers, and is written out only if that makes it as long as ours."""
+    """Return whether the columns are equal. `theirs`, with dictionaries of texts, is expanded only if that makes it as long as `ours`."""
     if not pa.types.is_dictionary(theirs.type):
         return bool(theirs.equals(ours))
     lengths = [pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in theirs.chunks]
@@ -138,7 +141,7 @@ def possible_rows(opened: Opened) -> str:
 
 
 def _check_possible(domain: Domain, rows: NDArray[np.integer] | Repeated) -> None:
-    """That no row of a table has a combination of values that cannot occur. rows: codes, shape (rows, attributes)."""
+    """Raise if a row has an impossible combination of values. `rows` are codes, shape (rows, attributes)."""
     codes = rows.codes if isinstance(rows, Repeated) else rows
     for clique, impossible in domain.zeros.items():
         cells = tuple(codes[:, domain.position(name)] for name in clique)
@@ -165,7 +168,7 @@ def published_rows(opened: Opened) -> str:
 
 
 def near_tables(opened: Opened) -> str:
-    """How far the rows are from the noisy tables; a number to look at, for no distance is impossible."""
+    """Report the distance of the rows from the noisy tables, for information: no distance is impossible."""
     if opened.codes is None or not opened.release.measurements:
         raise Nothing("there are no rows, or no noisy tables")
     people = max(1.0, opened.release.total) / len(opened.codes)

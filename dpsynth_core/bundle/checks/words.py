@@ -1,4 +1,4 @@
-"""Do guarantee and warnings say what the plan and the answers say?"""
+"""Checks that guarantee and warnings agree with the plan and the answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def guarantee(opened: Opened) -> str:
-    """The numbers of the promise are compared whatever made the release, its words where they must be ours."""
+    """Compare the numbers of the promise for any version, and its words where they must be ours."""
     stated, plan = opened.release.statement, opened.plan
     planned = statement(plan, opened.release.rho_spent, opened.release.private)
     if stated == planned:
@@ -33,7 +33,7 @@ def guarantee(opened: Opened) -> str:
 
 
 def warnings(opened: Opened) -> str:
-    """The same of the warnings: none may be missing. Whether a run was interrupted is seen when the mechanism runs again."""
+    """Check that no warning is missing. Running the mechanism again shows whether a run was interrupted."""
     _check_public_table(opened)
     _check_reading(opened)
     release, stated = opened.release, list(opened.release.brands)
@@ -53,7 +53,7 @@ def warnings(opened: Opened) -> str:
 
 
 def _check_public_table(opened: Opened) -> None:
-    """That the release names the public table of its plan, for it was taken to be public: a warning depends on that."""
+    """Check that the release names the public table of its plan, on which a warning depends."""
     section, named = opened.plan.spec.public, opened.release.details.get("public_table")
     if not isinstance(opened.plan.mechanism, UsesPublic):
         expect(named is None, "it names a public table, but its mechanism uses none")
