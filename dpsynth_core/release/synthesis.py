@@ -51,6 +51,7 @@ from dpsynth_core.release.statement import OFF, brands, public_details, row_poli
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import Given, Keep, RecordedAnswer, recording
 from dpsynth_core.sources import public as public_tables
+from dpsynth_core.sources import readable
 from dpsynth_core.sources.check_records import RecordsCheck
 from dpsynth_core.sources.decoding import DrawnRows, as_written
 from dpsynth_core.sources.formats import TableFormat
@@ -92,17 +93,19 @@ def plan(spec: Spec) -> Plan:
 
 
 def _check_columns(table: TableSpec, domain: Domain, person: str | None, have: str = "the data have") -> None:
-    """That a table has the columns of its domain and the one that tells people apart. The header and the shape of the first lines are
-    looked at, not what they say. have: how its error begins. Raises InputError."""
-    kind = KINDS[table.kind]
+    """Raise InputError unless a table has the columns of its domain and the one that tells people apart, of types that can hold their
+    values. The header and the shape of the first lines are looked at, not what they say. have: how an error begins."""
+    kind, section = KINDS[table.kind], table.model_dump()
     if kind.columns is None:
         return
-    columns = kind.columns(table.model_dump(), person)
+    types = kind.columns(section)
+    columns = frozenset(types.names)
     if person is not None and person not in columns:
         raise InputError("unit.person_column", f"{have} no column {person!r}", "choose one of the file's columns")
     for name in domain.names:
         if name not in columns:
             raise InputError(f"column {name!r}", f"{have} no column of this name", "drop it from the domain, or correct its name")
+    readable.check(domain, types, person, TableFormat.of(section).notation)
 
 
 def feasible(draft: Plan) -> Plan:

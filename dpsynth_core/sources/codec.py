@@ -156,6 +156,8 @@ def day_numbers(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):  # with a time zone: the local day
         days = values.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64())
         return pc.fill_null(days, np.nan).to_numpy(zero_copy_only=False)
+    if is_plain_number(values.type) and notation.dates_are_digits:
+        return notation.days(notation.digit_dates(texts(values)))
     if is_plain_number(values.type) or pa.types.is_boolean(values.type):
         return np.full(len(values), np.nan)
     return notation.days(texts(values))

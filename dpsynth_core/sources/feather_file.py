@@ -25,7 +25,7 @@ def names(path: Location, _form: TableFormat) -> tuple[str, ...]:
         return tuple(map(trimmed, reader.schema.names))
 
 
-def schema(path: Location) -> pa.Schema:
+def schema(path: Location, _form: TableFormat) -> pa.Schema:
     with _mapped(path) as source, _reader(source) as reader:
         return reader.schema
 

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, packed, readers
-from dpsynth_core.sources.arrow_types import NESTED
 from dpsynth_core.sources.formats import STANDARD, STATISTICAL, TEXT, Files, TableFormat, table_files
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.parts import NOTHING_LISTED, WHOLE, Listed, Part, Piece, Sizes, gathered
@@ -79,10 +78,10 @@ class FileTable(Files):
                 raise InputError("data", problem, "give a path on the server, or a smaller file")
         self._answer(readers.check)
 
-    def check_person_column(self, column: str) -> None:
-        """InputError if the values of a column that is there cannot tell people apart: lists and structures."""
-        if any(one.name == column and one.to_do == NESTED for one in self.described()):
-            raise InputError("unit.person_column", "its values are lists or structures", "choose a column of texts or numbers")
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns with their types; a column is there once for each type that it has in a file of a folder."""
+        return pa.ipc.read_schema(pa.py_buffer(self._answer(readers.schema)))
 
     def described(self) -> list[Column]:
         return list(map(Column.from_json, self._answer(readers.described)))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from dpsynth_core.sources import readers
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import readable, readers
 from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import NOTHING_LISTED, WHOLE, Listed, Part, Sizes
@@ -22,6 +24,11 @@ class Batches(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns with their types."""
+        ...
 
     def batches(self, columns: Sequence[str], decimal: str, /) -> Iterator[pa.RecordBatch]:
         """The records in order, in these columns. decimal: the mark in numbers that are written as text."""
@@ -58,9 +65,17 @@ class Frame:
     def names(self) -> tuple[str, ...]:
         return tuple(map(str, self.frame.columns))
 
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns with the types that they have when this is first asked."""
+        empty = (_array(self.frame.iloc[:0, place], ".") for place in range(len(self.names)))
+        return pa.schema([(name, array.type) for name, array in zip(self.names, empty, strict=True)])
+
     def batches(self, columns: Sequence[str], decimal: str) -> Iterator[pa.RecordBatch]:
         place = {name: i for i, name in enumerate(self.names)}
         arrays = [_array(self.frame.iloc[:, place[name]], decimal) for name in columns]
+        if any(array.type != self.schema.field(place[name]).type for name, array in zip(columns, arrays, strict=True)):
+            raise InputError("data", "the type of a column changed since the plan was made", "make the plan again")
         whole = pa.RecordBatch.from_arrays(arrays, names=list(columns))
         for start in range(0, len(self.frame), readers.BATCH_ROWS):
             yield whole.slice(start, readers.BATCH_ROWS)
@@ -75,6 +90,10 @@ def _array(series: pd.Series, decimal: str) -> pa.Array:
         return pa.DictionaryArray.from_arrays(pa.array(places, mask=places < 0), _array(series.cat.categories.to_series(), decimal))
     if series.dtype == object or getattr(series.dtype, "storage", "") == "python":
         return pa.array([_text(value, decimal) for value in series], pa.string())
+    try:
+        array = pa.array(series.iloc[:0], from_pandas=True)
+    except pa.ArrowException:  # Arrow has no such type
+        return pa.ExtensionArray.from_storage(readable.opaque(str(series.dtype)), pa.nulls(len(series)))
     array = pa.array(series, from_pandas=True)
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 

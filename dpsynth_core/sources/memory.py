@@ -36,6 +36,10 @@ class Columns:
     def names(self) -> tuple[str, ...]:
         return tuple(self.table.column_names)
 
+    @property
+    def schema(self) -> pa.Schema:
+        return self.table.schema
+
     def batches(self, columns: Sequence[str], _decimal: str) -> Iterator[pa.RecordBatch]:
         for batch in self.table.select(list(columns)).to_batches(max_chunksize=readers.BATCH_ROWS):
             yield pa.RecordBatch.from_arrays([repaired(column) for column in batch.columns], names=list(columns))
@@ -51,14 +55,11 @@ class Held:
     def opened(self, form: TableFormat) -> HeldTable:
         return HeldTable(self.source, form)
 
-    def check(self, person: str | None) -> None:
-        """Names and types alone. Raises InputError."""
+    def check(self) -> None:
+        """Raise InputError if its names or types cannot be read, whatever the columns are for."""
         readers.check_names(self.source.names)
-        if isinstance(self.source, Columns):
-            for name, kind in zip(self.source.names, self.source.table.schema.types, strict=True):
-                check_type(name, kind)
-                if name == person and pa.types.is_nested(kind):
-                    raise InputError("unit.person_column", "its values are lists or structures", "choose a column of texts or numbers")
+        for field in self.source.schema:
+            check_type(field.name, field.type)
 
     def content(self) -> Iterator[bytes]:
         """What it says, the same in whatever kind of frame: each column's name, then its cells as texts."""

@@ -51,6 +51,15 @@ class Notation:
         spelling.check(self.decimal, self.thousands, self.date_format, self.time_format)
 
     @property
+    def dates_are_digits(self) -> bool:
+        """Whether dates are stated to be digits alone, so that a number may be one."""
+        return set(self.date_format) <= set("ymd") and "mmm" not in self.date_format
+
+    def digit_dates(self, numbers: pa.Array) -> pa.Array:
+        """Return texts of whole numbers with the zeros at the beginning that numbers lose."""
+        return pc.if_else(pc.match_substring_regex(numbers, "^[0-9]+$"), pc.utf8_lpad(numbers, len(self.date_format), "0"), None)
+
+    @property
     def without_markers(self) -> Notation:
         return replace(self, missing_markers=frozenset())
 

@@ -43,6 +43,12 @@ def check(paths: Sequence[Location], folder: Location | None) -> None:
         raise InputError("data", "the table has no rows", "choose a file with rows")
 
 
+def schemas(paths: Sequence[Location], folder: Location | None) -> list[pa.Schema]:
+    """Return the columns with their types: of all files together, then of each file. Raises as `names`."""
+    dataset = _dataset(paths, folder)
+    return [dataset.schema, *(fragment.physical_schema for fragment in dataset.get_fragments())]
+
+
 def schema(paths: Sequence[Location], folder: Location | None) -> pa.Schema:
     """The columns with their types, in the first file."""
     return _dataset(paths, folder).schema

@@ -25,7 +25,7 @@ from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.parts import NOTHING_LISTED, WHOLE, Listed, Part, Piece
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.declared import declared
-from dpsynth_core.vocabulary.names import column_field, told_apart
+from dpsynth_core.vocabulary.names import column_field, told_apart, trimmed
 
 BATCH_ROWS = 131_072
 MAX_STANDARD_LINES = 100
@@ -69,10 +69,25 @@ def described(table: Files) -> list[dict[str, Any]]:
         elif table.form.kind == "parquet":
             columns = map(declared_type, reader("parquet").schema(table.files, table.folder))
         elif table.form.kind == "feather":
-            columns = map(declared_type, reader("feather").schema(table.files[0]))
+            columns = map(declared_type, reader("feather").schema(table.files[0], table.form))
         else:
             columns = map(declared, names(table))
         return [column.to_json() for column in columns]
+
+
+def schema(table: Files) -> bytes:
+    """Return the columns with their types, trimmed and in file order, as an Arrow schema in Arrow's own form. A column is there once for
+    each type that it has in a file of a folder. No record is read. Raises InputError."""
+    form = table.form
+    with reading():
+        if form.kind == "parquet":
+            schemas = reader("parquet").schemas(table.files, table.folder)
+        elif form.kind in ("feather", *STATISTICAL):
+            schemas = [reader(form.kind).schema(path, form) for path in table.files]
+        else:
+            schemas = [pa.schema([(name, pa.string()) for name in names(table)])]
+        fields = dict.fromkeys((trimmed(field.name), field.type) for one in schemas for field in one)
+        return pa.schema(list(fields)).serialize().to_pybytes()
 
 
 def check(table: Files) -> None:

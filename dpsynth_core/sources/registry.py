@@ -14,6 +14,7 @@ from dpsynth_core.foundation import documents
 
 if TYPE_CHECKING:  # engines are loaded when a table is looked at
     import pandas as pd
+    import pyarrow as pa
 
     from dpsynth_core.foundation.zones import Zoned
     from dpsynth_core.sources.check_records import RecordsCheck
@@ -30,20 +31,25 @@ Section = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class TableKind:
-    """label: what pages call it. simulated: whether the records are invented, so that no person's privacy is at stake and no file is named.
+    """A kind of table.
 
-    open: the counting source of a section, over a domain, with the column that tells people apart (or None) and the rows that each may
-    have. columns: the names of a table's columns, after a look at its structure and at the column that tells people apart; of the records
-    nothing is read but what that takes. Raises InputError. None where a table has the columns of the domain.
-    skips_rows: whether a row may be no record because of what it says, so that how many there are is not public even where persons replace
-    each other. base_name: what is published of where it is. survey: what in these columns cannot be read, for the curator's eyes
-    before the charge; None where everything can. content: the bytes by which it is
-    recognised, of a table that is in no file.
+    Attributes:
+        label: What pages call it.
+        open: Returns the counting source of a section, over a domain, with the column that tells people apart (or None) and the number of
+            rows that each of them may have.
+        columns: Returns the columns of a table with their types (see `files.FileTable.schema`), after a look at its structure; no record
+            is read but what that takes. Raises InputError. None where a table has the columns of the domain.
+        survey: Returns what in these columns cannot be read, for the curator's eyes before the charge; None where everything can.
+        simulated: Whether the records are invented, so that no person's privacy is at stake and no file is named.
+        skips_rows: Whether a row may be no record because of what it says, so that the number of records is not public even where persons
+            replace each other.
+        base_name: Returns what is published of a table's place.
+        content: Returns the bytes by which a table that is in no file is recognised.
     """
 
     label: str
     open: Callable[[Section, Domain, str | None, int], MarginalSource]
-    columns: Callable[[Section, str | None], tuple[str, ...]] | None
+    columns: Callable[[Section], pa.Schema] | None
     survey: Callable[[Section, Sequence[str], str | None], Zoned[RecordsCheck]] | None = None
     simulated: bool = False
     skips_rows: bool = False
@@ -64,16 +70,14 @@ def can_be_linked(first: str, second: str) -> bool:
     return (first, second) == LINKED_DEMO or (KINDS[first].is_file and KINDS[second].is_file)
 
 
-def _file_columns(section: Section, person: str | None) -> tuple[str, ...]:
+def _file_columns(section: Section) -> pa.Schema:
     table = _table(section)
     table.check(limit_bytes=None)
-    names = table.column_names()
-    if person in names:
-        table.check_person_column(person)
+    columns = table.schema
     if section.get("scheduler") is not None:
         with _cluster(section).connected():
             pass
-    return names
+    return columns
 
 
 def _table(section: Section) -> FileTable:
@@ -125,10 +129,10 @@ def _survey_file(section: Section, columns: Sequence[str], person: str | None) -
     return check_records(_table(section), columns, person)
 
 
-def _database_columns(section: Section, _person: str | None) -> tuple[str, ...]:
+def _database_columns(section: Section) -> pa.Schema:
     from dpsynth_core.sources.databases.connect import DatabaseTable
 
-    return DatabaseTable(section).names
+    return DatabaseTable(section).schema
 
 
 def _database_name(path: str) -> str:
@@ -158,10 +162,10 @@ def _open_held(section: Section, domain: Domain, person: str | None, rows: int) 
     return _counted_here(_held(section).source, section, domain, person, rows)
 
 
-def _held_columns(section: Section, person: str | None) -> tuple[str, ...]:
+def _held_columns(section: Section) -> pa.Schema:
     held = _held(section)
-    held.check(person)
-    return held.source.names
+    held.check()
+    return held.source.schema
 
 
 def _survey_held(section: Section, columns: Sequence[str], person: str | None) -> Zoned[RecordsCheck]:
@@ -181,8 +185,10 @@ def invented(kind: str, rows: int | None = None) -> pd.DataFrame:
     return demo.simulate(demo.ROWS if rows is None else rows)
 
 
-def _demo_columns(section: Section, _person: str | None) -> tuple[str, ...]:
-    return tuple(map(str, invented(section["kind"], rows=1).columns))
+def _demo_columns(section: Section) -> pa.Schema:
+    from dpsynth_core.sources.held import Frame
+
+    return Frame(invented(section["kind"], rows=1)).schema
 
 
 def _open_demo(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:

@@ -114,6 +114,13 @@ def described(path: Location, form: TableFormat) -> tuple[Column, ...]:
     return tuple(_asked(meta, name, column) for name, column in zip(meta.column_names, columns, strict=True))
 
 
+def schema(path: Location, form: TableFormat) -> pa.Schema:
+    """Return the columns with the types that `batches` gives them. Raises InputError."""
+    meta = _meta(path)
+    shown = zip(_names(meta, form), meta.column_names, strict=True)
+    return pa.schema([(name, _converter(meta, raw, form)([]).type) for name, raw in shown])
+
+
 def batches(
     path: Location, form: TableFormat, columns: Sequence[str], rows: int, listed: Listed = NOTHING_LISTED
 ) -> Iterator[pa.RecordBatch]:

@@ -17,6 +17,8 @@ from dpsynth_core.sources.spelling import DIGITS
 def _moments(values: pa.Array, notation: Notation, _unit: int) -> Micros:
     if pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
         return micros(values)
+    if is_plain_number(values.type) and notation.dates_are_digits:
+        return _unmarked(notation.digit_dates(texts(values)), notation, notation.moments)
     return _none(values) if _is_no_text(values.type) else _unmarked(texts(values), notation, notation.moments)
 
 

@@ -501,7 +501,7 @@ def test_a_table_is_not_altered_before_the_count_ends(change: str) -> None:
 def test_a_table_that_was_altered_before_the_count_is_refused() -> None:
     table, section = people()
     assert KINDS["database"].columns is not None
-    assert KINDS["database"].columns(section, None) == ("a",)
+    assert KINDS["database"].columns(section).names == ["a"]
     changed(f"ALTER TABLE {table} RENAME a TO b")
     refused(opened, PEOPLE, section, saying="a")
 

@@ -18,12 +18,13 @@ import pytest
 import xlsxwriter
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.sources import feather_file, spreadsheet_file
+from dpsynth_core.sources import feather_file, readable, spreadsheet_file
 from dpsynth_core.sources.check_records import check_records
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat, kind_of, table_files
+from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.refusals import refused
 from tests.sources.written import WRITERS
@@ -253,7 +254,8 @@ def test_columns_that_the_header_of_a_sheet_does_not_tell_apart_are_numbered(tmp
 
 def test_lists_in_a_feather_file_cannot_tell_people_apart(tmp_path: Path) -> None:
     WRITERS[".feather"](pa.table({"id": [[1], [2]], "a": [1, 2]}), tmp_path / "a.feather")
-    refused(opened(tmp_path / "a.feather", TableFormat("feather")).check_person_column, "id", saying="lists or structures")
+    table = opened(tmp_path / "a.feather", TableFormat("feather"))
+    refused(readable.check, Domain.from_json({"a": 3}), table.schema, "id", Notation(), saying=r"lists or structures.*nothing was spent")
     assert feather_file.names(tmp_path / "a.feather", TableFormat("feather")) == ("id", "a")
 
 

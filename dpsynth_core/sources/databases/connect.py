@@ -221,6 +221,11 @@ class DatabaseTable:
         return tuple(self._columns)
 
     @property
+    def schema(self) -> pa.Schema:
+        """The columns with the types that they are read as."""
+        return pa.schema([(name, column.arrow) for name, column in self._columns.items()])
+
+    @property
     def declared(self) -> list[DeclaredColumn]:
         """What the types of the columns say of them."""
         columns = self._columns.items()

@@ -1,0 +1,141 @@
+"""Which kinds of column the types of a table can hold, as far as the types alone tell.
+
+Where no value of a type can be read as the kind of its column, every record would be missing or "other", and the budget would be spent on
+nothing. So the column is refused before any record is read. No record has a part in this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.arrays import is_binary, is_plain_number
+from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.spelling import DIGITS
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.names import column_field
+
+_TYPES: Mapping[str, frozenset[str]] = {
+    "null": frozenset({"text", "truth", "number", "date", "timestamp", "time", "duration"}),
+    "text": frozenset({"text", "truth", "number", "date", "timestamp", "time", "duration"}),
+    "truth": frozenset({"text", "truth", "number"}),
+    "number": frozenset({"text", "truth", "number", "duration"}),
+    "date": frozenset({"text", "date", "timestamp"}),
+    "timestamp": frozenset({"text", "date", "timestamp", "time"}),
+    "time": frozenset({"text", "time", "duration"}),
+    "duration": frozenset({"text", "time", "duration"}),
+    "": frozenset(),
+}
+"""What the values of a class of types can be read as. The last class is that of lists, structures and types of other programs."""
+_MEANT = {"text": "text", "truth": "true or false", "number": "a number", "date": "a date"}
+_MEANT |= {"timestamp": "a date and time", "time": "a time of day", "duration": "a duration"}
+_UNSPENT = "; nothing was spent"
+_CONVERT: Mapping[str, str] = {
+    "pandas.period": "convert the column to days, as series.dt.to_timestamp() does",
+    "pandas.interval": "convert the column to text, as series.astype(str) does",
+    "sparse": "convert the column, as series.sparse.to_dense() does",
+    "complex": "convert the column to two columns of numbers",
+}
+"""Remedies for types of pandas, by how their names begin."""
+
+
+def opaque(name: str) -> pa.DataType:
+    """Return an Arrow type for a column of another library that Arrow cannot hold."""
+    return pa.opaque(pa.null(), name, "pandas")
+
+
+def check(domain: Domain, types: pa.Schema, person: str | None, notation: Notation) -> None:
+    """Raise InputError if a type of a table cannot be read as the kind of its column, or as the name of a person.
+
+    Args:
+        domain: The columns that are read.
+        types: The columns of the table with their types; a column is there several times if the files of a folder differ.
+        person: The column that tells people apart, if there is one.
+        notation: How dates and times are written.
+    """
+    for attribute in domain:
+        for kind in _of(types, attribute.name):
+            if _meaning(attribute) not in _readable(kind, notation):
+                problem = f"no value of its type, {_name(kind)[:60]}, can be read as {_MEANT[_meaning(attribute)]}"
+                raise InputError(column_field(attribute.name), problem, _remedy(attribute, kind) + _UNSPENT)
+    if person is not None:
+        _check_person(list(_of(types, person)))
+
+
+def _of(types: pa.Schema, name: str) -> Iterable[pa.DataType]:
+    return (types.field(place).type for place in types.get_all_field_indices(name))
+
+
+def _check_person(kinds: list[pa.DataType]) -> None:
+    if any(not _class(kind) for kind in kinds):
+        problem = "its values are lists or structures, or of a type that cannot be read"
+        raise InputError("unit.person_column", problem, "choose a column of texts or numbers" + _UNSPENT)
+    if len({_spelled(kind) for kind in kinds if not pa.types.is_null(kind)}) > 1:
+        problem = "its type differs between the files of the folder, so that a person could have two names"
+        raise InputError("unit.person_column", problem, "write it with one type in all files" + _UNSPENT)
+
+
+def _spelled(kind: pa.DataType) -> str:
+    """Return a name that types share if equal values of theirs have equal texts."""
+    if pa.types.is_dictionary(kind):
+        return _spelled(kind.value_type)
+    if pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_float64(kind):
+        return "number"
+    return "text" if _class(kind) == "text" else str(kind)
+
+
+def _meaning(attribute: Attribute) -> str:
+    """Return what a value has to be to be in a cell of its own."""
+    if attribute.is_listed:
+        return {"bool": "truth", "string": "text"}.get(attribute.dtype, "number")
+    return attribute.dtype if attribute.dtype in _TYPES else "number"
+
+
+def _readable(kind: pa.DataType, notation: Notation) -> frozenset[str]:
+    found = _class(kind)
+    if found != "number":
+        return _TYPES[found]
+    stated = ({"date", "timestamp"} if notation.dates_are_digits else set()) | ({"time"} if notation.time_format == DIGITS else set())
+    return _TYPES[found] | stated
+
+
+def _class(kind: pa.DataType) -> str:
+    if isinstance(kind, pa.BaseExtensionType):
+        return "text" if _class(kind.storage_type) == "text" and not is_binary(kind.storage_type) else ""
+    if pa.types.is_dictionary(kind):
+        return _class(kind.value_type)
+    tests = {
+        "null": pa.types.is_null(kind),
+        "text": pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind) or is_binary(kind),
+        "truth": pa.types.is_boolean(kind),
+        "number": is_plain_number(kind),
+        "date": pa.types.is_date(kind),
+        "timestamp": pa.types.is_timestamp(kind),
+        "time": pa.types.is_time(kind),
+        "duration": pa.types.is_duration(kind),
+    }
+    return next((name for name, holds in tests.items() if holds), "")
+
+
+def _name(kind: pa.DataType) -> str:
+    if pa.types.is_dictionary(kind):
+        return _name(kind.value_type)
+    if isinstance(kind, pa.OpaqueType):
+        return str(kind.type_name)
+    return str(kind.extension_name if isinstance(kind, pa.BaseExtensionType) else kind)
+
+
+def _remedy(attribute: Attribute, kind: pa.DataType) -> str:
+    name, wanted = _name(kind), _meaning(attribute)
+    if convert := next((remedy for begins, remedy in _CONVERT.items() if name.lower().startswith(begins)), None):
+        return convert
+    if not _class(kind):
+        return "drop the column, or convert it to texts, numbers or dates"
+    if _class(kind) == "number" and wanted in ("date", "timestamp"):
+        return "state how its digits are written, such as date_format yyyymmdd, or convert the column to dates"
+    if _class(kind) == "number" and wanted == "time":
+        return "state time_format hhmm if it is written so, or convert the column to times"
+    return f"declare the column as {_class(kind)}, or convert it in the table"
