@@ -44,6 +44,7 @@ BASE: dict[str, tuple[str, str]] = {
     # whose a record is, its cells, its counts
     "sources/arrow.py": ("Counts are sums over records.", "sources/test_arrow.py"),
     "sources/arrays.py": ("A value has one text, whatever its type.", "sources/test_one_text.py"),
+    "sources/characters.py": ("A text is rewritten by itself.", "sources/test_world.py"),
     "sources/clocks.py": ("A time is read by its own text.", "sources/test_times.py"),
     "sources/codec.py": ("A record's code depends on that record alone.", "sources/test_codec.py"),
     "sources/notation.py": ("A number or date is read by its own text.", "sources/test_notation.py"),
@@ -97,6 +98,7 @@ DOORS: dict[str, str] = {
     "sources/packed.py": "bytes of a packed file",
     "sources/parts.py": "where a file is cut, for converters",
     "sources/readers.py": "a converter",
+    "sources/month_names.py": f"{PUBLIC}which month a name means",
     "sources/sampling.py": "records for the curator's own screen; no operation of the kernel asks for them",
     "sources/spelling.py": f"{PUBLIC}how numbers, dates and times are written; a text fits a pattern by itself",
     "store/connection.py": "what statements are asked by, and two that both databases know; sums are of entries, which are hashed",

@@ -92,6 +92,9 @@ class TableSpec(Part):
     thousands: str | None = None
     date_format: str | None = None
     time_format: str | None = None
+    negative: str | None = None
+    units: tuple[str, ...] | None = None
+    same_text: Literal["exact", "look", "case"] | None = None
     names: tuple[str, ...] | None = None
     sheet: str | None = None
 

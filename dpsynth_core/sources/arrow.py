@@ -66,7 +66,8 @@ class ArrowSource(RecordCounts):
                 interrupts.check()
                 yield batch.column(name)
 
-        return keyed_counts(columns, self._records.table.form.missing_markers, hierarchy=self.domain[name].hierarchy)
+        form = self._records.table.form
+        return keyed_counts(columns, form.missing_markers, hierarchy=self.domain[name].hierarchy, same_text=form.same_text)
 
     def _counted(self, new: Callable[[], Counts]) -> Counts:
         total, parts = new(), self._records.parts()

@@ -22,7 +22,7 @@ def with_zeros(text: pa.Array) -> pa.Array:
 
 def time_of_day(parts: pa.StructArray) -> Micros:
     """Since midnight; 0 where no time is written, `NO_TIME` where there is no such time of day."""
-    hours, half = _whole(parts, "hour"), pc.utf8_lower(_written(parts, "half"))
+    hours, half = _whole(parts, "hour"), pc.replace_substring_regex(pc.utf8_lower(_written(parts, "half")), "[. ]", "")
     is_half = pc.not_equal(half, "").to_numpy(zero_copy_only=False)
     is_afternoon = pc.equal(half, "pm").to_numpy(zero_copy_only=False)
     exists = np.where(is_half, (hours >= 1) & (hours <= 12), hours < 24)

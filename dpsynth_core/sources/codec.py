@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.arrow_times import NO_TIME
 from dpsynth_core.sources import times
 from dpsynth_core.sources.arrays import is_plain_number, texts
+from dpsynth_core.sources.characters import folded
 from dpsynth_core.sources.notation import TRUTHS, Notation
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -112,23 +113,24 @@ def _category_codes(attribute: Attribute, values: pa.Array, notation: Notation) 
     text = texts(values)
     absent = pc.or_kleene(pc.is_null(text), notation.absent(text))
     if attribute.hierarchy is not None:
-        places = _group_places(attribute, text, absent)
+        places = _group_places(attribute, text, absent, notation)
     elif attribute.dtype in ("int64", "float64"):
         categories = pa.array([float(c) for c in attribute.categories], pa.float64())
         places = pc.index_in(pa.array(floats(values, notation.without_markers), from_pandas=True), categories, skip_nulls=True)
     else:
-        wanted = _truths(text, absent) if attribute.dtype == "bool" else text
-        places = pc.index_in(wanted, pa.array(attribute.categories, pa.string()), skip_nulls=True)
+        wanted, listed = _truths(text, absent) if attribute.dtype == "bool" else text, pa.array(attribute.categories, pa.string())
+        places = pc.index_in(folded(wanted, notation.same_text), folded(listed, notation.same_text), skip_nulls=True)
     elsewhere = pc.if_else(absent, attribute.code_for_missing, attribute.code_for_unlisted)
     return pc.coalesce(places.cast(pa.int64()), elsewhere).to_numpy(zero_copy_only=False).astype(np.int32)
 
 
-def _group_places(attribute: Attribute, text: pa.Array, absent: pa.Array) -> pa.Array:
-    """The place of each code's group among the categories, null for none. A missing marker is none, but where it is a group itself."""
+def _group_places(attribute: Attribute, text: pa.Array, absent: pa.Array, notation: Notation) -> pa.Array:
+    """Return the place of each code's group among the categories, null without one. A missing marker counts where it is a group itself."""
     assert attribute.hierarchy is not None
-    place = {category: code for code, category in enumerate(attribute.categories)}
     codes = zip(text.to_pylist(), absent.to_pylist(), strict=True)
-    return pa.array([place.get(code if gone else attribute.hierarchy.group(code)) for code, gone in codes], pa.int64())
+    groups = pa.array([code if gone else attribute.hierarchy.group(code) for code, gone in codes], pa.string())
+    listed = pa.array(attribute.categories, pa.string())
+    return pc.index_in(folded(groups, notation.same_text), folded(listed, notation.same_text), skip_nulls=True)
 
 
 _ENCODERS = {Form.LISTED: _category_codes, Form.BINNED: _bin_codes, Form.CODED: _plain_codes}

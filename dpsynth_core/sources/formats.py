@@ -13,10 +13,11 @@ from typing import Any, Self, TypeVar
 from urllib.parse import unquote
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.sources.characters import EXACT
 from dpsynth_core.sources.lines import known_encoding
 from dpsynth_core.sources.locations import Location, Remote, inner, located
 from dpsynth_core.sources.notation import DEFAULT_MISSING, Notation
-from dpsynth_core.sources.spelling import COLON, ISO_DATES
+from dpsynth_core.sources.spelling import COLON, ISO_DATES, SIGN
 
 LINES, NONE, STANDARD = QUOTINGS = ("lines", "none", "standard")
 """What a quote means in a CSV file; see `csv_file`."""
@@ -43,6 +44,8 @@ _ONLY_HERE = ("spreadsheet", "spss", "stata", "sas")
 STATISTICAL = ("spss", "stata", "sas")
 WRITTEN_AS_TEXT = (*TEXT, "spreadsheet")
 """Kinds in which numbers and dates are usually, or often, text."""
+NOTATION = ("decimal", "thousands", "date_format", "time_format", "negative", "units", "same_text")
+"""Fields of `TableFormat` that say how values are written as text."""
 _STATED: Mapping[str, tuple[str, ...]] = {
     "encoding": (*TEXT, *STATISTICAL),
     "delimiter": ("csv",),
@@ -52,6 +55,9 @@ _STATED: Mapping[str, tuple[str, ...]] = {
     "thousands": tuple(SUFFIXES),
     "date_format": tuple(SUFFIXES),
     "time_format": tuple(SUFFIXES),
+    "negative": tuple(SUFFIXES),
+    "units": tuple(SUFFIXES),
+    "same_text": tuple(SUFFIXES),
     "missing_markers": tuple(SUFFIXES),
     "sheet": ("spreadsheet",),
 }
@@ -71,8 +77,8 @@ class TableFormat:
     """How a table is written: what its curator states, or confirms.
 
     names: of the columns, where the first line is a record already; empty where it is the header. sheet: of a workbook, "" for the first.
-    decimal, thousands, date_format, time_format, missing_markers: how values are written as text, see `Notation`. What a kind of file does
-    not have is ignored (`applies`).
+    decimal, thousands, date_format, time_format, negative, units, same_text, missing_markers: how values are written as text, see
+    `Notation`. What a kind of file does not have is ignored (`applies`).
     """
 
     kind: str = "csv"
@@ -84,6 +90,9 @@ class TableFormat:
     thousands: str = ""
     date_format: str = ISO_DATES
     time_format: str = COLON
+    negative: str = SIGN
+    units: tuple[str, ...] = ()
+    same_text: str = EXACT
     names: tuple[str, ...] = ()
     sheet: str = ""
 
@@ -100,11 +109,13 @@ class TableFormat:
         if len(self.missing_markers) > MAX_MARKERS:
             raise CapacityError("data.missing_markers", f"there are more than {MAX_MARKERS:,}", "list only what means missing")
         object.__setattr__(self, "names", tuple(name.strip() for name in self.names))
+        object.__setattr__(self, "units", tuple(self.units))
         object.__setattr__(self, "missing_markers", self.notation.missing_markers)
 
     @cached_property
     def notation(self) -> Notation:
-        return Notation(frozenset(self.missing_markers), self.decimal, self.thousands, self.date_format, self.time_format)
+        stated = {field.name: getattr(self, field.name) for field in fields(Notation)}
+        return Notation(**stated | {"missing_markers": frozenset(self.missing_markers)})
 
     def applies(self, name: str) -> bool:
         """Whether files of this kind have that to be stated: one of the fields."""
@@ -120,8 +131,8 @@ class TableFormat:
     def section(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """As a section of a spec. What was added to specs later is left out where it is not stated."""
         written = {"kind": self.kind, "delimiter": self.delimiter, "encoding": self.encoding, "quoting": self.quoting}
-        later = {name: getattr(self, name) for name in ("decimal", "thousands", "date_format", "time_format", "names", "sheet")}
-        further = {name: list(value) if name == "names" else value for name, value in later.items() if value != _DEFAULTS[name]}
+        later = {name: getattr(self, name) for name in (*NOTATION, "names", "sheet")}
+        further = {name: list(value) if type(value) is tuple else value for name, value in later.items() if value != _DEFAULTS[name]}
         return {"path": str(path), **written, **further, "missing_markers": sorted(self.missing_markers)}
 
 

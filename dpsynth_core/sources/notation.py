@@ -16,7 +16,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME
-from dpsynth_core.sources import clocks, spelling
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import characters, clocks, spelling
+from dpsynth_core.sources.month_names import MONTHS
 
 DEFAULT_MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null"})
 
@@ -27,17 +29,26 @@ TRUTHS = {
 """How the values of a column of yes or no may be written, in small or capital letters, and what they mean."""
 
 _LARGEST = 2.0**62
-MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_BELOW_ZERO = {spelling.BRACKETS: r"^\((.*)\)$", spelling.BEHIND: "^(.*)-$"}
 
 
 @dataclass(frozen=True)
 class Notation:
-    """missing_markers: texts that mean missing, without spaces around them. decimal: "." or ",".
+    """The way in which values are written as text.
 
-    thousands: the mark between groups of three digits, "" for none; a number may also be written without it.
-    date_format: of dd, mm (or mmm: jan, feb, ...) and yyyy with one sign, or none, between them. A time of day behind a date is cut off.
-    time_format: one of `spelling.TIME_FORMATS`; times with a colon are understood beside it.
-    Raises InputError for what contradicts itself.
+    Attributes:
+        missing_markers: Texts that mean missing, without spaces around them.
+        decimal: The decimal mark, "." or ",".
+        thousands: The mark between groups of digits, "" for none; a number may also be written without it.
+        date_format: yyyy or yy, mm or mmmm (a name) and dd with signs, or none, between them, and perhaps dddd (a name); with yy, "from"
+            and the first of the hundred years that are meant. A time of day behind a date is cut off.
+        time_format: One of `spelling.TIME_FORMATS`; times with a colon are understood beside it.
+        negative: One of `spelling.NEGATIVES`; a sign before a number is understood beside it.
+        units: Texts that may stand before or behind a number, such as % or EUR, and do not change it.
+        same_text: Which texts count as the same category, one of `characters.SAME_TEXTS`.
+
+    Raises:
+        InputError: If a field is unknown or two contradict each other.
     """
 
     missing_markers: frozenset[str] = DEFAULT_MISSING
@@ -45,10 +56,16 @@ class Notation:
     thousands: str = ""
     date_format: str = spelling.ISO_DATES
     time_format: str = spelling.COLON
+    negative: str = spelling.SIGN
+    units: tuple[str, ...] = ()
+    same_text: str = characters.EXACT
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing_markers", frozenset(str(marker).strip() for marker in self.missing_markers))
-        spelling.check(self.decimal, self.thousands, self.date_format, self.time_format)
+        object.__setattr__(self, "units", tuple(str(unit).strip() for unit in self.units))
+        spelling.check(self.decimal, self.thousands, self.date_format, self.time_format, self.negative, self.units)
+        if self.same_text not in characters.SAME_TEXTS:
+            raise InputError("data.same_text", "it is not a known way to compare texts", f"use {', '.join(characters.SAME_TEXTS)}")
 
     @property
     def dates_are_digits(self) -> bool:
@@ -68,13 +85,31 @@ class Notation:
         return pc.is_in(text, pa.array(sorted({*self.missing_markers, ""}), pa.string()))
 
     def numbers(self, text: pa.Array) -> pa.Array:
-        """float64 of trimmed texts, null for what is no number. Markers are not looked at."""
-        if not self._is_plain:
+        """Return trimmed texts as float64, null where a text is no number. Markers are not looked at."""
+        text = self._bare(characters.plain(text, self.decimal))
+        if self.decimal != "." or self.thousands:
             text = pc.if_else(pc.match_substring_regex(text, spelling.number_pattern(self.decimal, self.thousands)), text, None)
             for mark in spelling.thousands_marks(self.thousands):
                 text = pc.replace_substring(text, mark, "")
             text = pc.replace_substring(text, self.decimal, ".")
         return pc.if_else(pc.match_substring_regex(text, spelling.NUMBER), text, None).cast(pa.float64())
+
+    def _bare(self, text: pa.Array) -> pa.Array:
+        """Return numbers without their unit, with the sign of those below zero in front."""
+        text = self._without_unit(text)
+        if self.negative not in _BELOW_ZERO:
+            return text
+        is_below = pc.match_substring_regex(text, _BELOW_ZERO[self.negative])
+        below = pc.replace_substring_regex(text, _BELOW_ZERO[self.negative], r"-\1")
+        return pc.if_else(is_below, self._without_unit(below) if self.negative == spelling.BRACKETS else below, text)
+
+    def _without_unit(self, text: pa.Array) -> pa.Array:
+        """Return texts without the unit before them or, where none is there, the unit behind."""
+        if not self.units:
+            return text
+        (before, rest), (behind, start) = spelling.unit_patterns(self.units)
+        without_behind = pc.replace_substring_regex(text, behind, start)
+        return pc.if_else(pc.match_substring_regex(text, before), pc.replace_substring_regex(text, before, rest), without_behind)
 
     @cached_property
     def marked_numbers(self) -> list[float]:
@@ -83,27 +118,28 @@ class Notation:
 
     def days(self, text: pa.Array) -> NDArray[np.float64]:
         """Days since 1970-01-01 of trimmed texts; nan for what is no date."""
-        days = np.full(len(text), np.nan)
+        text, days = characters.plain(text), np.full(len(text), np.nan)
         for pattern in spelling.date_patterns(self.date_format):
             parts = pc.extract_regex(text, pattern)
             at = np.flatnonzero(pc.is_valid(parts).to_numpy(zero_copy_only=False))
-            days[at] = _days(parts.drop_null())
+            days[at] = self._days(parts.drop_null())
         return days
 
     def moments(self, text: pa.Array) -> NDArray[np.int64]:
         """Microseconds since 1970-01-01 00:00 of trimmed texts; `NO_TIME` for what is no date with or without a time of day. A time zone is
         not looked at: the clock counts as it is written."""
-        moments = np.full(len(text), NO_TIME)
+        text, moments = characters.plain(text), np.full(len(text), NO_TIME)
         for pattern in spelling.moment_patterns(self.date_format, self.time_format):
             written = pc.extract_regex(text, pattern)
             at, parts = np.flatnonzero(pc.is_valid(written).to_numpy(zero_copy_only=False)), written.drop_null()
-            days, micros = _days(parts), clocks.time_of_day(parts)
+            days, micros = self._days(parts), clocks.time_of_day(parts)
             there = np.isfinite(days) & (micros != NO_TIME)
             moments[at] = np.where(there, np.where(there, days, 0).astype(np.int64) * DAY_MICROS + micros, NO_TIME)
         return moments
 
     def clocks(self, text: pa.Array) -> NDArray[np.int64]:
         """Microseconds since midnight of trimmed texts, with or without a date before the time; `NO_TIME` for what is no time of day."""
+        text = characters.plain(text)
         whole = clocks.with_zeros(text) if self.time_format == spelling.DIGITS else text
         patterns = spelling.time_patterns(self.time_format)
         readings = [_scattered(pc.extract_regex(whole, pattern), clocks.time_of_day) for pattern in patterns]
@@ -111,14 +147,26 @@ class Notation:
 
     def durations(self, text: pa.Array, unit: int) -> NDArray[np.int64]:
         """Microseconds of trimmed texts such as 26:30:00, or of numbers of so many microseconds; `NO_TIME` for what is no duration."""
+        text = characters.plain(text, self.decimal)
         micros = _scattered(pc.extract_regex(text, spelling.LASTING), clocks.lasting)
         counted = pc.fill_null(self.numbers(text), np.nan).to_numpy(zero_copy_only=False) * unit
         usable = np.abs(counted) < _LARGEST
         return np.where(usable, np.where(usable, counted, 0).astype(np.int64), micros)
 
-    @property
-    def _is_plain(self) -> bool:
-        return self.decimal == "." and not self.thousands
+    def _days(self, parts: pa.StructArray) -> NDArray[np.float64]:
+        """Return days since 1970-01-01; nan where there is no such day."""
+        years, months, days = self._years(parts), _months(pc.struct_field(parts, "month")), _whole(pc.struct_field(parts, "day"))
+        first = ((years - 1970) * 12 + months - 1).astype("datetime64[M]")
+        there = first.astype("datetime64[D]") + (days - 1)
+        exists = (years >= 1) & (months >= 1) & (months <= 12) & (days >= 1) & (there.astype("datetime64[M]") == first)
+        return np.where(exists, there.astype(np.int64).astype(np.float64), np.nan)
+
+    def _years(self, parts: pa.StructArray) -> NDArray[np.int64]:
+        """Return years; two digits are the year of the stated hundred that ends so."""
+        if parts.type.get_field_index("short") < 0:
+            return _whole(pc.struct_field(parts, "year"))
+        first = spelling.first_year(self.date_format)
+        return first + (_whole(pc.struct_field(parts, "short")) - first) % 100
 
 
 def _scattered(written: pa.Array, read: Callable[[pa.StructArray], NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -128,16 +176,12 @@ def _scattered(written: pa.Array, read: Callable[[pa.StructArray], NDArray[np.in
     return every
 
 
-def _days(parts: pa.StructArray) -> NDArray[np.float64]:
-    """Days since 1970-01-01; nan where there is no such day."""
-    year, month, day = (pc.struct_field(parts, name) for name in ("year", "month", "day"))
-    names = pc.index_in(pc.utf8_lower(month), pa.array(MONTHS))
-    known = pc.if_else(pc.match_substring_regex(month, "^[0-9]+$"), month, None).cast(pa.int32())
-    years, months, days = (
-        pc.fill_null(part, 0).to_numpy(zero_copy_only=False).astype(np.int64)
-        for part in (year.cast(pa.int32()), pc.coalesce(known, pc.add(names, 1)), day.cast(pa.int32()))
-    )
-    first = ((years - 1970) * 12 + months - 1).astype("datetime64[M]")
-    there = first.astype("datetime64[D]") + (days - 1)
-    exists = (years >= 1) & (months >= 1) & (months <= 12) & (days >= 1) & (there.astype("datetime64[M]") == first)
-    return np.where(exists, there.astype(np.int64).astype(np.float64), np.nan)
+def _months(written: pa.Array) -> NDArray[np.int64]:
+    """Return the numbers of months from numbers or names; 0 for an unknown name."""
+    named = pa.array(MONTHS.values(), pa.int32()).take(pc.index_in(pc.utf8_lower(written), pa.array(MONTHS)))
+    numbered = pc.if_else(pc.match_substring_regex(written, "^[0-9]+$"), written, None).cast(pa.int32())
+    return _whole(pc.coalesce(numbered, named))
+
+
+def _whole(numbers: pa.Array) -> NDArray[np.int64]:
+    return np.asarray(pc.fill_null(numbers.cast(pa.int64()), 0).to_numpy(zero_copy_only=False))

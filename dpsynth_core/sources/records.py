@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import persons
+from dpsynth_core.sources.characters import EXACT, fold
 from dpsynth_core.sources.codec import encode_column
 from dpsynth_core.sources.files import Table
 from dpsynth_core.sources.parts import NOTHING_LISTED, USUAL, WHOLE, Listed, Part, Sizes
@@ -21,6 +23,7 @@ from dpsynth_core.sources.persons import Before, Keys, Turnout, nobody
 from dpsynth_core.sources.readers import check_columns
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.occupied import Occupied, OccupiedCounts
 from dpsynth_core.vocabulary.predictors import Predictor, RightCounts
 from dpsynth_core.vocabulary.tally import Tally, check_canonical
@@ -68,9 +71,13 @@ class Records:
         persons.check_limit(self.max_rows_per_person)
 
     def check_columns(self, domain: Domain) -> None:
-        """Raises InputError if the table lacks a column of the domain or the person column."""
+        """Raise InputError if the table lacks a column of the domain or the person column, or if categories count as the same text."""
         person = [self.person_column] if self.person_column else []
         check_columns(self.table.column_names(), [*domain.names, *person])
+        for attribute in domain if self.table.form.same_text != EXACT else ():
+            if len({fold(one, self.table.form.same_text) for one in attribute.categories}) < len(attribute.categories):
+                problem = "two of its categories count as the same text"
+                raise InputError(column_field(attribute.name), problem, "list one of them, or let texts be told apart (same_text: exact)")
 
     def parts(self) -> list[Part]:
         """The table in parts, in file order."""

@@ -1,57 +1,98 @@
 """How a curator may state that numbers, dates and times are written, and the regular expressions that follow from that.
 
 A statement is public, and so are these: whatever they say, a text fits by itself, and `notation` reads it by itself. A text that breaks the
-stated spelling is missing. Dates in the form year-month-day are understood in every table, because nothing else looks like them, and so are
-hours and minutes with a colon between them, and perhaps seconds, a fraction of them, and am or pm. Times without a colon look like numbers:
-they are understood in tables whose curator states how they are written.
+stated spelling is missing. Three forms are understood in every table, because nothing else looks like them: dates in the form
+year-month-day; timestamps in the basic form of ISO 8601 (20240205T103000Z); hours and minutes with a colon between them, perhaps with
+seconds, a fraction, am or pm, and a time zone. Times without a colon look like numbers: they are understood in tables whose curator states
+how they are written.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.month_names import LETTERS
 
 DECIMALS = {".": "point", ",": "comma"}
 THOUSANDS = {"": "none", ",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
-_GROUPED_BY = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}
-"""Characters that look like the mark and are written for it: spaces that do not break a line, the typographic apostrophe."""
+_GROUPED_BY = {" ": " \u00a0\u2009\u202f", "'": "'\u2019", ",": ",\u066c"}
+"""Characters that are written for a mark: spaces that do not break a line, the typographic apostrophe, the Arabic mark."""
+SIGN, BRACKETS, BEHIND = NEGATIVES = ("-5", "(5)", "5-")
+"""Ways to write a number below zero. A sign before it is understood in every table."""
+MAX_UNITS, _LONGEST_UNIT = 20, 20
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 ISO_DATES = "yyyy-mm-dd"
 DATE_FORMATS = (ISO_DATES, "dd.mm.yyyy", "dd/mm/yyyy", "mm/dd/yyyy", "dd-mm-yyyy", "yyyy/mm/dd", "yyyymmdd", "ddmmmyyyy", "dd-mmm-yyyy")
-_BEHIND = "(?:$|[T ])"
-"""What may follow a date: a time of day, which is cut off."""
-_ISO = r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})" + _BEHIND
-_PARTS = {"yyyy": "(?P<year>[0-9]{4})", "mmm": "(?P<month>[A-Za-z]{3})", "mm": "(?P<month>[0-9]{1,2})", "dd": "(?P<day>[0-9]{1,2})"}
-_FIXED = {"mm": "(?P<month>[0-9]{2})", "dd": "(?P<day>[0-9]{2})"}
+WORDY_FORMATS = ("dd mmmm yyyy", "dd. mmmm yyyy", "mmmm dd, yyyy", "dd de mmmm de yyyy", "dddd, dd mmmm yyyy", "dddd, mmmm dd, yyyy")
+"""Forms with names of months, in full or shortened, and of days, which are not looked at."""
+_ZONE_HOURS = "[+-][0-9]{1,2}(?::?[0-9]{2}){0,2}"
+_BEHIND = f"(?:$|[T ,:]|Z$|{_ZONE_HOURS}$)"
+"""What may follow a date: a time of day, which is cut off, or a time zone."""
+_ISO = r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})" + _BEHIND
+_BASIC_DAY = "^(?P<year>[0-9]{4})(?P<month>[0-9]{2})(?P<day>[0-9]{2})T"
+_NAME = f"(?P<month>[{LETTERS}]{{3,12}})[.]?"
+_PARTS = {
+    "yyyy": "(?P<year>[0-9]{4})",
+    "yy": "(?P<short>[0-9]{2})",
+    **dict.fromkeys(("mmmm", "mmm"), _NAME),
+    **dict.fromkeys(("mm", "m"), "(?P<month>[0-9]{1,2})"),
+    **dict.fromkeys(("dd", "d"), "(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"),
+    **dict.fromkeys(("dddd", "ddd"), f"[{LETTERS}-]{{2,20}}[.]?"),
+}
+_FIXED = {"mm": "(?P<month>[0-9]{2})", "dd": "(?P<day>[0-9]{2})", "mmm": "(?P<month>[A-Za-z]{3})"}
+_TOKEN = re.compile("(yyyy|yy|m{1,4}|d{1,4}(?!e))")
+_BETWEEN = re.compile("[./, -]{0,2}| de |[\u5e74\u6708\u65e5]|[\ub144\uc6d4\uc77c] ?")
+"""Between the parts of a date, as East Asian countries write it, too."""
+_LAST_SIGNS = ("", ".", "\u65e5", "\uc77c")
+_SHORT_YEARS = re.compile("(?P<form>.*) from (?P<first>(?:1[5-9]|20)[0-9]{2})")
+"""A form with years of two digits says which hundred years they mean."""
 
 COLON, DIGITS = "hh:mm", "hhmm"
 TIME_FORMATS = (COLON, DIGITS, "hh.mm", "hhhmm")
 """The last is for 8h30."""
-_SECONDS = r"(?::(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,9}))?)?"
-_CLOCK = rf"(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-5][0-9]){_SECONDS} ?(?P<half>[AaPp][Mm])?(?:Z| ?[+-][0-9]{{2}}:?[0-9]{{2}})?$"
-_WITH_OR_WITHOUT_A_DATE = "^(?:[0-9A-Za-z./-]+[T ])?"
+_FRACTION = "(?:[.,](?P<fraction>[0-9]{1,9}))?"
+_SECONDS = f"(?::(?P<second>[0-5][0-9]){_FRACTION})?"
+_HALF = "(?: ?(?P<half>[AaPp][.]? ?[Mm][.]?))?"
+_ZONE = rf"(?: ?(?:Z|[A-Z]{{3,5}}))?(?: ?{_ZONE_HOURS})?(?: ?[A-Z]{{3,5}})?(?: ?\[?[A-Za-z_]+/[A-Za-z_/+-]+\]?| ?Uhr)?$"
+"""Written after a time, and not looked at: Z, UTC, +01, +01:00, -0500 EST, [Europe/Berlin]."""
+_CLOCK = rf"(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-5][0-9]){_SECONDS}{_HALF}{_ZONE}"
+_BASIC_CLOCK = rf"(?P<hour>[0-9]{{2}}):?(?P<minute>[0-5][0-9])(?::?(?P<second>[0-5][0-9]){_FRACTION})?{_ZONE}"
+_WITH_OR_WITHOUT_A_DATE = f"^(?:[0-9{LETTERS}./, -]+[T ])?"
 LASTING = rf"^(?P<sign>-?)(?P<hour>[0-9]{{1,7}}):(?P<minute>[0-5][0-9]){_SECONDS}$"
 _STATED = {
     DIGITS: "(?P<hour>[0-9]{2})(?P<minute>[0-5][0-9])(?P<second>[0-5][0-9])?$",
-    "hh.mm": r"(?P<hour>[0-9]{1,2})\.(?P<minute>[0-5][0-9])(?:\.(?P<second>[0-5][0-9]))?$",
+    "hh.mm": rf"(?P<hour>[0-9]{{1,2}})\.(?P<minute>[0-5][0-9])(?:\.(?P<second>[0-5][0-9]){_FRACTION})?{_HALF}{_ZONE}",
     "hhhmm": "(?P<hour>[0-9]{1,2}) ?[hH](?: ?(?P<minute>[0-5][0-9]))?$",
 }
 
 
-def check(decimal: str, thousands: str, date_format: str, time_format: str) -> None:
-    """Raises InputError for what is unknown or contradicts itself."""
+def check(decimal: str, thousands: str, date_format: str, time_format: str, negative: str, units: Sequence[str]) -> None:
+    """Raise InputError for what is unknown or contradicts itself."""
     if decimal not in DECIMALS:
         raise InputError("data.decimal", "it is not a known decimal mark", "use a point or a comma")
     if thousands not in THOUSANDS:
         raise InputError("data.thousands", "it is not a known mark", "use nothing, a comma, a point, a space or an apostrophe")
     if thousands == decimal:
         raise InputError("data.thousands", "it is the decimal mark, too", "state two different marks")
+    if negative not in NEGATIVES:
+        raise InputError("data.negative", "it is not a known way to write numbers below zero", f"use {', '.join(NEGATIVES)}")
+    if len(units) > MAX_UNITS or any(not _is_unit(unit) for unit in units):
+        raise InputError("data.units", "one of them is no unit", f"give at most {MAX_UNITS} short texts without digits, such as % or EUR")
+    if re.search("y", date_format) and not re.search("yyyy", date_format) and not _SHORT_YEARS.fullmatch(date_format):
+        problem = "it has years of two digits, and does not state which hundred years they mean"
+        raise InputError("data.date_format", problem, f"add the first of these years, such as '{date_format[:40]} from 1930'")
     if date_pattern(date_format) is None:
         raise InputError("data.date_format", "it is not a known way to write dates", f"use {', '.join(DATE_FORMATS[:4])} or the like")
     if time_format not in TIME_FORMATS:
         raise InputError("data.time_format", "it is not a known way to write times", f"use {', '.join(TIME_FORMATS)}")
+
+
+def _is_unit(unit: str) -> bool:
+    """Whether a text can stand beside a number without being a part of it."""
+    return 0 < len(unit) <= _LONGEST_UNIT and not re.search(r"[\d+,()-]|^[.\s]*$|^[eE]$", unit)
 
 
 def example(decimal: str, thousands: str) -> str:
@@ -65,24 +106,55 @@ def thousands_marks(thousands: str) -> str:
 
 
 def number_pattern(decimal: str, thousands: str) -> str:
-    """Of a number with these marks."""
+    """Return the pattern of a number with these marks: groups of three digits; with commas, also groups as in India (1,00,000)."""
     point, marks = re.escape(decimal), "".join(re.escape(mark) for mark in thousands_marks(thousands))
-    whole = f"([0-9]+|[1-9][0-9]{{0,2}}([{marks}][0-9]{{3}})+)" if marks else "[0-9]+"  # no group of thousands begins with 0
+    grouped = rf"[1-9][0-9]{{0,2}}([{marks}][0-9]{{3}})+"  # the first group does not begin with 0
+    if thousands == ",":
+        grouped += rf"|[1-9][0-9]?([{marks}][0-9]{{2}})+[{marks}][0-9]{{3}}"
+    whole = f"([0-9]+|{grouped})" if marks else "[0-9]+"
     return rf"^[+-]?({whole}({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
+def unit_patterns(units: Sequence[str]) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Return the patterns of a unit before and behind a number, each with the replacement that keeps a sign."""
+    named = "|".join(re.escape(unit) for unit in sorted(units, key=len, reverse=True))
+    return (rf"^([+-]?) ?(?:{named}) ?", r"\1"), (rf" ?(?:{named})([+-]?)$", r"\1")
+
+
+def first_year(written: str) -> int:
+    """Return the first of the hundred years that two digits mean; 0 for a form with years of four digits."""
+    match = _SHORT_YEARS.fullmatch(written)
+    return int(match["first"]) if match else 0
+
+
 def date_pattern(written: str) -> str | None:
-    """Of a stated form; None for what is none."""
-    match = re.fullmatch(r"(yyyy|mmm|mm|dd)([./ -]?)(yyyy|mmm|mm|dd)([./ -]?)(yyyy|mmm|mm|dd)", written)
-    if match is None or match[2] != match[4] or {part[0] for part in (match[1], match[3], match[5])} != {"y", "m", "d"}:
+    """Return the pattern of a stated form; None for an unknown form."""
+    short = _SHORT_YEARS.fullmatch(written)
+    begin, *rest = _TOKEN.split(short["form"] if short else written)
+    parts, signs = rest[::2], rest[1::2]
+    if begin or not _is_whole(parts, short is not None) or not all(map(_BETWEEN.fullmatch, signs[:-1])) or signs[-1] not in _LAST_SIGNS:
         return None
-    parts = _PARTS if match[2] or "mmm" in written else _PARTS | _FIXED
-    return "^" + re.escape(match[2]).join(parts[part] for part in (match[1], match[3], match[5])) + _BEHIND
+    is_divided = all(signs[:-1])
+    if not is_divided and not {*parts} <= {"yyyy", "yy", *_FIXED}:
+        return None
+    known = _PARTS if is_divided else _PARTS | _FIXED
+    return "^" + "".join(known[part] + _sign_pattern(sign) for part, sign in zip(parts, signs, strict=True)) + _BEHIND
+
+
+def _is_whole(parts: Sequence[str], has_first_year: bool) -> bool:
+    """Whether a form has one day, month and year, and at most one name of a day; years of two digits go with a first year."""
+    kinds = sorted("name" if part in ("ddd", "dddd") else part[0] for part in parts)
+    return kinds in (["d", "m", "y"], ["d", "m", "name", "y"]) and ("yy" in parts) == has_first_year
+
+
+def _sign_pattern(sign: str) -> str:
+    """Return the pattern of what is between two parts: a space alone may be several, and one beside a sign may be left out."""
+    return re.escape(sign).replace(r"\ ", " *" if sign.strip() else " +")
 
 
 def date_patterns(date_format: str) -> list[str]:
-    """Of yyyy-mm-dd, and of the stated form if that is another one."""
-    return [_ISO] if date_format == ISO_DATES else [_ISO, str(date_pattern(date_format))]
+    """Return the patterns of yyyy-mm-dd, of the basic form before a time, and of the stated form if that is another one."""
+    return [_ISO, _BASIC_DAY] if date_format == ISO_DATES else [_ISO, _BASIC_DAY, str(date_pattern(date_format))]
 
 
 def time_patterns(time_format: str) -> list[str]:
@@ -91,9 +163,10 @@ def time_patterns(time_format: str) -> list[str]:
 
 
 def moment_patterns(date_format: str, time_format: str) -> list[str]:
-    """Of dates with a time of day, or without one."""
-    clocks = [f"(?:$|[T :]+{_CLOCK})", *(f"[T ]+{clock}" for clock in _further(time_format))]
-    return [day.removesuffix(_BEHIND) + clock for day in date_patterns(date_format) for clock in clocks]
+    """Return the patterns of dates with a time of day, or without one."""
+    clocks = [f"(?:$|Z$|{_ZONE_HOURS}$|[T :,]+{_CLOCK})", *(f"[T ,]+{clock}" for clock in _further(time_format))]
+    days = [day.removesuffix(_BEHIND) for day in date_patterns(date_format) if day != _BASIC_DAY]
+    return [f"{_BASIC_DAY}{_BASIC_CLOCK}", *(day + clock for day in days for clock in clocks)]
 
 
 def _further(time_format: str) -> list[str]:

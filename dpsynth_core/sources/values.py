@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpsynth_core.sources.arrays import texts
+from dpsynth_core.sources.characters import EXACT, folded
 from dpsynth_core.sources.codec import dictionary
 from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from dpsynth_core.vocabulary.keys import MISSING, PUBLIC, key
@@ -31,15 +32,23 @@ def keyed_counts(
     missing_markers: AbstractSet[str],
     most: int = MOST_KEYS,
     hierarchy: Hierarchy | None = None,
+    same_text: str = EXACT,
 ) -> Iterator[Mapping[str, int]]:
-    """Counts by key in parts that have no key in common; `most` keys each. columns: a new pass over the column's batches.
-    hierarchy: of a column of codes in groups; a group then is a key."""
+    """Yield counts by key in parts that have no key in common.
+
+    Args:
+        columns: Returns a new pass over the column's batches.
+        missing_markers: Texts that mean missing.
+        most: The number of keys of a part, at most.
+        hierarchy: The hierarchy of a column of codes in groups; a group then is a key.
+        same_text: Which texts count as the same, and have one key (`characters.SAME_TEXTS`).
+    """
     waiting = [(1, 0)]  # modulus and rest of the hashes that are still to be counted
     while waiting:
         modulus, rest = waiting.pop()
         counts: Counter[str] = Counter()
         for column in columns():
-            for text, rows in _keyed(column, missing_markers, hierarchy):
+            for text, rows in _keyed(column, missing_markers, hierarchy, same_text):
                 if hash(text) % modulus == rest:
                     counts[text] += rows
             while len(counts) > most:
@@ -49,19 +58,23 @@ def keyed_counts(
         yield counts
 
 
-def _keyed(column: pa.Array, missing_markers: AbstractSet[str], hierarchy: Hierarchy | None) -> Iterator[tuple[str, int]]:
+def _keyed(
+    column: pa.Array, missing_markers: AbstractSet[str], hierarchy: Hierarchy | None, same_text: str
+) -> Iterator[tuple[str, int]]:
     """The keys of a batch with their numbers of records; a key may come more than once."""
     if pa.types.is_null(column.type) or pa.types.is_nested(column.type):
         yield MISSING, len(column)
         return
     encoded = dictionary(column)
-    names = [*texts(encoded.dictionary).to_pylist(), None]
+    written = texts(encoded.dictionary)
+    names = [*zip(written.to_pylist(), folded(written, same_text).to_pylist(), strict=True), (None, None)]
     rows = np.bincount(pc.fill_null(encoded.indices.cast(pa.int64()), len(names) - 1).to_numpy(zero_copy_only=False), minlength=len(names))
     for name, number in zip(names, rows.tolist(), strict=True):
         if number:
-            yield _key(name, missing_markers, hierarchy), number
+            yield _key(*name, missing_markers, hierarchy), number
 
 
-def _key(text: str | None, missing_markers: AbstractSet[str], hierarchy: Hierarchy | None) -> str:
-    own_key = key(text, missing_markers)
+def _key(written: str | None, text: str | None, missing_markers: AbstractSet[str], hierarchy: Hierarchy | None) -> str:
+    """Return the key of a text, as it is written and as it counts."""
+    own_key = MISSING if key(written, missing_markers) == MISSING else key(text, frozenset())
     return own_key if hierarchy is None or own_key in PUBLIC else key(hierarchy.group(own_key), frozenset())

@@ -1,0 +1,68 @@
+"""Characters that mean or look the same. Each text is rewritten by itself, so no record changes how another one is read."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+EXACT, LOOK, CASE = SAME_TEXTS = ("exact", "look", "case")
+"""Which texts count as the same: equal ones; those that look the same; those that differ in small and capital letters alone, too."""
+
+_SPACES = "[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
+_UNSEEN = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]"
+_DASHES = "[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]"
+_APOSTROPHES = "[\u02b9\u02bc\u2018\u2019\u201b\u2032\u00b4\uff07]"
+_QUOTES = "[\u201c-\u201f\u2033\u00ab\u00bb\uff02]"
+_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+"""The wide forms that East Asian keyboards write in place of ASCII."""
+
+
+def plain(text: pa.Array, decimal: str = ".") -> pa.Array:
+    """Rewrite texts that are numbers, dates or times in plain characters: digits of any script, wide forms, dashes and spaces.
+
+    Args:
+        text: Trimmed texts.
+        decimal: The decimal mark, which the Arabic one stands for.
+    """
+    return _rewritten(text, lambda one: _plain(one, decimal))
+
+
+def folded(text: pa.Array, same: str) -> pa.Array:
+    """Rewrite texts so that those are equal which count as the same.
+
+    Args:
+        text: Trimmed texts.
+        same: One of `SAME_TEXTS`.
+    """
+    if same == EXACT:
+        return text
+    look = pc.replace_substring_regex(_rewritten(text, _look), r"\s+", " ")
+    return look if same == LOOK else pc.ascii_lower(_rewritten(look, str.casefold))
+
+
+def fold(text: str, same: str) -> str:
+    """Rewrite one text as `folded` does."""
+    return str(folded(pa.array([text], pa.string()), same)[0].as_py())
+
+
+def _plain(text: str, decimal: str) -> str:
+    seen = re.sub(_DASHES, "-", re.sub(_SPACES, " ", re.sub(_UNSEEN, "", unicodedata.normalize("NFC", text)))).translate(_WIDE)
+    digits = "".join(str(unicodedata.decimal(one)) if one.isdecimal() else one for one in seen)
+    return digits.replace("\u066b", decimal).replace("\u066a", "%").strip()
+
+
+def _look(text: str) -> str:
+    seen = re.sub(_UNSEEN, "", unicodedata.normalize("NFC", text)).translate(_WIDE)
+    straight = re.sub(_QUOTES, '"', re.sub(_APOSTROPHES, "'", re.sub(_DASHES, "-", re.sub(_SPACES, " ", seen))))
+    return unicodedata.normalize("NFC", straight).strip()
+
+
+def _rewritten(text: pa.Array, rewrite: Callable[[str], str]) -> pa.Array:
+    """Rewrite the texts that are not in ASCII."""
+    if pc.all(pc.fill_null(pc.string_is_ascii(text), True)).as_py():
+        return text
+    return pa.array([one if one is None or one.isascii() else rewrite(one) for one in text.to_pylist()], pa.string())
