@@ -1,25 +1,25 @@
-"""The certificate: the error of what is published, measured against the private table on a share of the budget of its own.
+"""The certificate: the error of the published tables, measured against the private table on a share of the budget of its own.
 
 After the synthetic rows are final, the kernel measures ||M_r(D) - T p_r||_1 for all k marginals of the workload at once, p_r being the
 rows' marginal as fractions and T the (public or estimated) number of records: k unbiased numbers with one Gaussian noise each, of
-sigma = Delta sqrt(k / (2 rho)). Divided by 2 T they are the errors that the certificate states; their confidence bounds hold
-whatever the mechanism did, for it saw none of this noise, and name few tables through luck (Proposition 23). The mean of the k is sqrt(k)
-times more precise than each.
+sigma = Delta sqrt(k / (2 rho)). Divided by 2 T they are the errors that the certificate states. Their confidence bounds hold for any
+mechanism, which has seen none of this noise, and name few tables through luck (Proposition 23). The mean of the k is sqrt(k) times more
+precise than each.
 
-Under add-remove the number N of records is secret. T is then the estimate that the measurements give, or, where there are none, one made
-with a tenth of the certificate's budget; what T's noise may do to each number is part of the bounds (see `totals`).
-For mechanisms that give answers and no rows, p_r is the answer divided by T, as a reader of the answers would.
+Under add-remove the number N of records is secret. T is then the estimate that the measurements give, or, without any, one made with a
+tenth of the certificate's budget; the bounds include the effect of T's noise (see `totals`). For mechanisms that give answers and no rows,
+p_r is the answer divided by T, as a reader of the answers would compute it.
 
-A tenth of the budget (`CERTIFIED_LARGEST`) measures one more number, the largest error of all cells, max |M_r(D)[y] - T p_r[y]|. One
-person moves that by 1, not by 2, and there is one of it, not k: it is known many times better than each of the k. Where the workload asks
-thresholds ("at least t of these columns"), the largest error is that of the thresholds. The k errors are the plain marginals' also then:
-one person is in many thresholds of a marginal at once, so that the L1 error of a table of thresholds is as many times more sensitive.
+A tenth of the budget (`CERTIFIED_LARGEST`) measures one more number, the largest error of all cells, max |M_r(D)[y] - T p_r[y]|. One person
+moves that by 1, not by 2, and it is one number, not k: it is known many times better than each of the k. Where the workload asks thresholds
+("at least t of these columns"), the largest error is that of the thresholds. The k errors are the plain marginals' also then: one person is
+in many thresholds of a marginal at once, so that the L1 error of a table of thresholds is as many times more sensitive.
 
 Where the k errors would be too noisy to name a single table, half of their budget measures how far off most tables are (`ranks`). Their
-bounds are then those that hold for all tables at once: of numbers with such noise the luckiest is always one that means nothing.
+bounds then hold for all tables at once, because the luckiest of many noisy numbers means nothing.
 
-Another part (`CERTIFIED_COLUMNS`) measures the same k errors of other answers, the products of single columns, of which the mean alone
-is stated: a yardstick (`columns_alone`). A release that is such a product itself needs none.
+Another part (`CERTIFIED_COLUMNS`) measures the same k errors of other answers, the products of single columns, and states their mean alone:
+a yardstick (`columns_alone`). A release that is such a product itself needs none.
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ ROWS, ANSWERS = "rows", "answers"
 CERTIFIED_LARGEST = 0.1
 """Share of the certificate that measures the largest error of all cells."""
 CERTIFIED_COLUMNS = 0.15
-"""Share of the certificate that measures how far columns alone would be off; the rest measures the error of each marginal. On a thousand
-people the mean over all tables and this yardstick are about as uncertain as they differ; on fifty thousand neither share matters."""
+"""Share of the certificate that measures the error of columns alone; the rest measures the error of each marginal. On a thousand people the
+mean over all tables and this yardstick are about as uncertain as they differ; on fifty thousand neither share matters.
+"""
 
 _GOOD = LIMIT / IN_WRONG_CELL
 _FLOOR_SHARE = 0.01
@@ -70,11 +71,17 @@ _FLOOR_SHARE = 0.01
 
 @dataclass(frozen=True)
 class Certified:
-    """One marginal. error: unbiased, and so below 0 now and then where it is smaller than the noise. likely: the best estimate, drawn
-    towards what the others say (`statistics.shrinking`), never below 0. low95, bound95: the true error is not below the one and not above
-    the other, with 95 % confidence each, before it is chosen for how it looks (`statistics.naming`), nor is it likely to be by what the
-    others say; of tables that are named good, bound95 allows for that choice. simultaneous95: it is not above, for all marginals together;
-    where `Certificate.most` is stated, bound95 is the same."""
+    """The measured error of one marginal.
+
+    Attributes:
+        attributes: The marginal.
+        error: Unbiased error, so below 0 now and then where it is smaller than the noise.
+        likely: Best estimate, drawn towards the other errors (`statistics.shrinking`), never below 0.
+        low95: Lower bound of the true error with 95 % confidence, for a marginal that was not chosen by its error (`statistics.naming`),
+            also by the other errors.
+        bound95: Upper bound likewise; for tables that are named good it allows for that choice.
+        simultaneous95: Upper bound for all marginals together; equal to bound95 where `Certificate.most` is stated.
+    """
 
     attributes: Clique
     error: Distance
@@ -86,12 +93,23 @@ class Certified:
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """of: ROWS or ANSWERS. mean_error: of all marginals, with its own 95 % bound. total: the number of records that errors are fractions
-    of. sigma: noise of each L1 distance measured, in records. rho: what all of it cost.
+    """The measured errors of a release.
 
-    max_error: the largest error of a cell, or of a threshold where the workload asks those, as a fraction of the records, unbiased, with
-    its 95 % bound; max_sigma: its noise, in records. columns: the yardstick, None where the release is one itself or does not publish its
-    columns. most: of groups of tables, where single ones are measured too coarsely to be named; most_sigma: their noise, in records.
+    Attributes:
+        of: ROWS or ANSWERS.
+        mean_error: Mean error of all marginals.
+        mean_bound95: Its own 95 % bound.
+        max_error: Largest error of a cell, or of a threshold where the workload asks those, as a fraction of the records, unbiased.
+        max_bound95: Its 95 % bound.
+        max_sigma: Its noise, in records.
+        confidence: Confidence of each bound.
+        sigma: Noise of each measured L1 distance, in records.
+        rho: Cost of the certificate.
+        total: Number of records that errors are fractions of.
+        marginals: The errors of the marginals.
+        columns: The yardstick; None where the release is one itself or does not publish its columns.
+        most: Errors of groups of tables, where single ones are measured too coarsely to be named.
+        most_sigma: Their noise, in records.
     """
 
     of: str
@@ -111,28 +129,28 @@ class Certificate:
 
     @property
     def deviation(self) -> float:
-        """The noise of each of its marginals' errors, as a share of people."""
+        """The noise of each marginal's error, as a share of people."""
         return IN_WRONG_CELL * self.sigma / self.total.value
 
     @property
     def noise(self) -> float:
-        """How many people the noise of each of its marginals' errors is, in 95 of 100 of them."""
+        """The noise of each marginal's error in people, exceeded by 5 of 100 errors."""
         return normal(0.975) * IN_WRONG_CELL * self.sigma
 
     @property
     def says_nothing(self) -> bool:
-        """Whether that may be as many as there are: what was measured is then noise, also where it happens to look small."""
+        """True if that noise may reach the number of people: the measured errors are then noise, also where they happen to be small."""
         return self.noise >= self.total.at_least(CONFIDENCE)
 
     @property
     def mean_low95(self) -> float:
-        """What the mean error is at least, with 95 % confidence: as far below what was measured as its bound is above."""
+        """Lower bound of the mean error with 95 % confidence: as far below the measured one as the upper bound is above."""
         return max(0.0, 2 * self.mean_error - self.mean_bound95)
 
 
 @dataclass(frozen=True)
 class Largest:
-    """The largest error as measured, and its noise, in records. threshold: of the queries; None for cells."""
+    """The measured largest error and its noise, in records. `threshold` is that of the queries; None for cells."""
 
     error: float
     sigma: float
@@ -147,10 +165,15 @@ def certify(
     threshold: int | None = None,
     columns: Columns | None = None,
 ) -> Certificate:
-    """Spend all that `kernel` has left on measuring the errors of `published`, the rows' tables or the answers.
+    """Measure the errors of `published` with the kernel's remaining budget.
 
-    released_total: the number of records, if it was released before. threshold: the workload's. columns: those of the release, for the
-    yardstick.
+    Args:
+        kernel: The kernel.
+        published: The rows' tables or the answers, as fractions.
+        released_total: Number of records, if it was released before.
+        of: ROWS or ANSWERS.
+        threshold: The workload's threshold.
+        columns: Columns of the release, for the yardstick.
     """
     total = released_total or measured_total(kernel)
     rho, yardstick = kernel.rho_left, CERTIFIED_COLUMNS if columns is not None else 0.0
@@ -183,7 +206,18 @@ def state(
     largest: Largest,
     columns: ColumnsAlone | None = None,
 ) -> Certificate:
-    """What follows from the measured distances of `published` (L1, in records, noise `sigma`): whoever has both can repeat it."""
+    """Return the certificate that follows from the measured distances; every reader who has them can repeat this.
+
+    Args:
+        noisy: L1 distances of `published`, in records.
+        published: The published tables, as fractions.
+        total: Number of records.
+        sigma: Noise of each distance.
+        rho: Cost.
+        of: ROWS or ANSWERS.
+        largest: The measured largest error.
+        columns: The yardstick.
+    """
     masses = {r: round(float(np.abs(fractions).sum()), 12) for r, fractions in published.items()}  # 1 for rows, exactly
     k, widest, mean_mass = len(published), max(masses.values()), math.fsum(masses.values()) / len(published)
     mean = math.fsum(noisy.values()) / k
@@ -222,8 +256,11 @@ def state(
 
 
 def with_groups(stated: Certificate, published: Tables, noisy: Mapping[ranks.Group, float], sigma: float) -> Certificate:
-    """The same with what was measured of groups of tables, in records with noise `sigma`: their bounds are by CLs and not below the best
-    estimates of single errors, for groups are called good by them; and those of single tables hold for all at once."""
+    """Add the measured errors of groups of tables, in records with noise `sigma`.
+
+    The groups' bounds follow the CLs rule and are not below the best estimates of single errors, because groups are called good by them.
+    The bounds of single tables then hold for all at once.
+    """
     share, fewest = floor_of(stated.total, CONFIDENCE)
     mass = max(round(float(np.abs(fractions).sum()), 12) for fractions in published.values())
     distances, likeliest = np.array(list(noisy.values())), {one.attributes: one.likely / IN_WRONG_CELL for one in stated.marginals}
@@ -247,8 +284,10 @@ def with_groups(stated: Certificate, published: Tables, noisy: Mapping[ranks.Gro
 
 
 def mean_bound(certificate: Certificate, published: Tables) -> float:
-    """The 95 % bound on the mean error of some of its marginals, those in `published` (fractions). It is below the mean of their bounds:
-    noise averages out. For all of them it is `Certificate.mean_bound95`."""
+    """Return the 95 % bound on the mean error of the marginals in `published` (fractions).
+
+    It is below the mean of their bounds, because noise averages out. For all marginals it is `Certificate.mean_bound95`.
+    """
     distances = [one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals if one.attributes in published]
     k = len(distances)
     mass = math.fsum(round(float(np.abs(fractions).sum()), 12) for fractions in published.values()) / k
@@ -260,7 +299,7 @@ def _at_threshold(published: Tables, threshold: int | None) -> Tables:
 
 
 def table_bounds(certificate: Certificate, confidence: float) -> dict[Clique, float]:
-    """What the share of people in a wrong cell of each of its tables is not above, with this confidence; of rows only."""
+    """Return an upper bound of the share of people in a wrong cell for each table, with this confidence; for rows only."""
     total, distances = certificate.total, [one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals]
     share, fewest = floor_of(total, confidence)
     highs = surely_below(np.array(distances), certificate.sigma, total.sigma, 1 - confidence - share) / fewest if fewest > 0 else math.inf
@@ -271,8 +310,10 @@ def table_bounds(certificate: Certificate, confidence: float) -> dict[Clique, fl
 def _each(
     noisy: Mapping[Clique, float], published: Tables, masses: Mapping[Clique, float], total: Total, sigma: float
 ) -> list[tuple[float, float, float]]:
-    """Of each error as a fraction: the best estimate, and what it is at least and at most with `CONFIDENCE` each (Proposition 23), also by
-    what the other errors say where there are enough of them."""
+    """Return, for each error as a fraction, the best estimate and its bounds with `CONFIDENCE` each (Proposition 23).
+
+    The bounds also use the other errors where there are enough of them.
+    """
     share, fewest = floor_of(total, CONFIDENCE)
     most, failure = 2 * total.value - fewest, 1 - CONFIDENCE - share
     distances, mass = np.array(list(noisy.values())), np.array([masses[r] for r in noisy])
@@ -289,14 +330,18 @@ def _each(
 
 
 def _of_chosen(high: Array, at: Callable[[float], Array]) -> Array:
-    """The bounds where those that are called good by them, having been chosen, say less each (Proposition 23). at: the bounds with such a
-    part of their failure probability."""
+    """Return bounds that allow for the choice of tables named good by them (Proposition 23).
+
+    Args:
+        high: Bounds without that allowance.
+        at: Returns the bounds with a part of their failure probability.
+    """
     good = high <= _GOOD
     return np.where(good, np.clip(at(float(good.mean())), high, _GOOD), high) if good.any() else high
 
 
 def _bound(error: float, sigma: float, mass: float, total: Total, count: int) -> float:
-    """The fraction that a true error stays below with `CONFIDENCE` if it was measured as `error` records with noise sigma.
+    """Return the upper bound, with `CONFIDENCE`, of a true error measured as `error` records with noise sigma, as a fraction.
 
     In records: N e <= error + noise + |T - N| mass. In fractions: divided by a lower bound of N. It is 1 + mass at most.
     """
@@ -306,13 +351,13 @@ def _bound(error: float, sigma: float, mass: float, total: Total, count: int) ->
 
 
 def floor_of(total: Total, confidence: float) -> tuple[float, float]:
-    """A lower bound of the number of records, by which distances are divided, and the part of the failure probability that it takes."""
+    """Return a lower bound of the number of records, by which distances are divided, and its part of the failure probability."""
     share = _FLOOR_SHARE * (1 - confidence) if total.sigma else 0.0
     return share, total.at_least(1 - share)
 
 
 class ErrorsMeasured(Claim[Certificate]):
-    """The certificate: how far the published tables are from the private ones."""
+    """The certificate: the distance of the published tables from the private ones."""
 
     name = part = noun = "certificate"
     share = BudgetShare(default=0.0, least=0.001, most=0.5, otherwise="0 for no certificate")
@@ -371,8 +416,11 @@ CERTIFICATE = ErrorsMeasured()
 
 
 def _check_measured_of(received: Received, certificate: Certificate, operation: str, released: Tables, *numbers: float) -> None:
-    """That errors were measured of what is published, by the digest that stands beside the kernel's answer. What is made of rows is
-    the same on every machine; what is made of noisy tables may be rounded otherwise. numbers: the other arguments of the operation."""
+    """Check that errors were measured of the published tables, by the digest beside the kernel's answer.
+
+    Tables of rows are the same on every machine; tables from noisy answers may be rounded differently. `numbers` are the operation's other
+    arguments.
+    """
     wanted = questions.digests(({clique: fractions * certificate.total.value for clique, fractions in released.items()},))
     for answer in (one for one in received.answers if one.operation == operation):
         stated, about = answer.arguments[: len(numbers)], answer.arguments[len(numbers) :]
@@ -384,7 +432,8 @@ def _check_measured_of(received: Received, certificate: Certificate, operation: 
 
 
 def _ranked(received: Received, certificate: Certificate, released: Tables) -> dict[ranks.Group, float]:
-    """What was measured of groups, which have to be those that follow from the budget, the tables and the number of records."""
+    """Return the measured errors of groups, which have to be the groups that follow from the budget, the tables and the number of records.
+    """
     unit, stated = received.plan.unit, {one.group: one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.most}
     for_errors = unit.errors_l2(len(released)) ** 2 / (2 * certificate.sigma**2) / (1 - ranks.RANKED if stated else 1)
     groups = ranks.groups(unit, for_errors, certificate.total.value, released)
@@ -418,7 +467,13 @@ def _recomputed_columns(received: Received, certificate: Certificate, released: 
 
 
 def _sentence(certificate: Certificate, share: float, each: int) -> str:
-    """share: of the budget that measured it. each: records that one of the people is, or a household."""
+    """Return the certificate in words.
+
+    Args:
+        certificate: The certificate.
+        share: Share of the budget that measured it.
+        each: Records per person, or per household.
+    """
     who = "people" if each == 1 else "households"
     if certificate.says_nothing:
         people, noise = certificate.total.value / each, certificate.noise / each

@@ -1,8 +1,8 @@
-"""What a claim is: something that a release states of itself, measured after its mechanism on a share of the budget of its own.
+"""The interface of claims: statements of a release about itself, measured after its mechanism on a share of the budget of their own.
 
 A claim knows the plan, what is published and a kernel; never a table. It is one file, with its arithmetic beside it, and one entry of
-`registry`: planning divides the budget among all of them, a run measures them in order, `release.json` has them, a recipient checks them,
-report, card and command line say them.
+`registry`: planning divides the budget among all claims, a run measures them in order, `release.json` contains them, a recipient checks
+them, and report, card and command line state them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Stated = TypeVar("Stated")
 
 
 class AnswersEnd(InputError):
-    """A run ended before the answer that is asked for was given: of a kernel that repeats answers."""
+    """A repeated run ended before the requested answer was given."""
 
     def __init__(self) -> None:
         super().__init__("transcript", "the run was interrupted here", "keep what was measured until then")
@@ -42,8 +42,14 @@ class AnswersEnd(InputError):
 
 @dataclass(frozen=True)
 class BudgetShare:
-    """A share of a budget. default: where a spec says nothing; 0 for one that is not set aside unless a spec says so. otherwise: what to
-    do instead of stating one from least to most."""
+    """A share of a budget.
+
+    Attributes:
+        default: The share if a spec states none; 0 if it is set aside only on request.
+        least: Smallest share.
+        most: Largest share.
+        otherwise: What to do instead of stating a share in this range.
+    """
 
     default: float
     least: float
@@ -51,7 +57,7 @@ class BudgetShare:
     otherwise: str
 
     def checked(self, name: str, stated: float) -> float:
-        """Raises InputError where it is out of range."""
+        """Return the stated share. Raises InputError if it is out of range."""
         if (stated == self.default == 0) or self.least <= stated <= self.most:
             return stated
         limits = f"use a share from {self.least:g} to {self.most:g}, or {self.otherwise}"
@@ -63,7 +69,7 @@ class Shares(Protocol):
     def rho(self) -> float: ...
 
     def of(self, name: str) -> float:
-        """The rho that is set aside for a claim; 0 where nothing is."""
+        """Return the rho set aside for a claim, or 0."""
 
 
 class Asked(Protocol):
@@ -95,8 +101,15 @@ class Asked(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Final:
-    """What of a release is final when a claim is measured. known: the number of records as far as it was released before. stated: by name,
-    the claims before this one; of a finished release all. inside: by column, how numbers lie in its cells."""
+    """The final parts of a release when a claim is measured.
+
+    Attributes:
+        plan: The plan.
+        released: The released tables and rows.
+        known: The number of records as far as it was released before.
+        stated: The claims before this one by name; for a finished release, all claims.
+        inside: By column, how numbers lie in its cells.
+    """
 
     plan: Asked
     released: Evidence
@@ -114,21 +127,32 @@ class Final:
         stated: Mapping[str, Any],
         inside: Mapping[str, Inside],
     ) -> Final:
-        """measured: the noisy tables of columns. total: the number of records, public or noisy."""
+        """Return the final parts.
+
+        Args:
+            plan: The plan.
+            codes: Codes of the rows.
+            measured: The noisy tables.
+            total: Number of records, public or noisy.
+            stated: Claims by name.
+            inside: By column, how numbers lie in its cells.
+        """
         known = known_total(measured, total if plan.unit.total_is_public else None)
         return cls(plan, Evidence(plan.domain, codes, measured, total), known, stated, inside)
 
     @cached_property
     def tables(self) -> dict[Clique, NDArray[np.float64]]:
-        """What is published of each marginal of the workload, as fractions: made from rows and noisy tables alone, as whoever has the
-        release can. Where a rule or a check is published and the workload is not, of what was measured beside it."""
+        """The published marginals of the workload as fractions, made from rows and noisy tables alone.
+
+        Where a rule or a check is published instead of the workload, the marginals measured beside it.
+        """
         if self.plan.mechanism.card.publishes_tables:
             return self.released.published(self.plan.workload.cliques)
         return self.released.published([m.clique for m in self.released.measurements if m.clique])
 
     @property
     def total(self) -> Total | None:
-        """The number of records as it was released, or as a claim before this one measured it."""
+        """The number of records as it was released, or as an earlier claim measured it."""
         totals = (getattr(stated, "total", None) for stated in self.stated.values())
         return next((total for total in totals if isinstance(total, Total)), self.known)
 
@@ -159,19 +183,32 @@ class Received(Protocol):
     def branded(self, code: str) -> bool: ...
 
     def written(self, part: str) -> Any:
-        """A part of release.json as it stands there."""
+        """Return a part of release.json as written."""
 
     def behind(self, name: str) -> int:
-        """How many answers claims took that were measured after this one."""
+        """Return how many answers later claims took."""
 
     def replaying(self, answers: slice) -> SealedKernel:
-        """A kernel that repeats these of its answers."""
+        """Return a kernel that repeats these of its answers."""
 
 
 class Claim(Generic[Stated]):
-    """name: of its share in a spec's budget. part: of release.json. purpose: what the share is for; announced: what a run does with it,
-    where that is put otherwise. question: that `verify` answers. title, reading: the heading and the explanation of its sentences in report
-    and card. noun: before a sentence of it on the command line. libraries: that its numbers depend on."""
+    """A kind of claim.
+
+    Attributes:
+        name: Name of its share in a spec's budget.
+        part: Its part of release.json.
+        share: Its share.
+        purpose: What the share is for.
+        announced: What a run does with it, if phrased differently.
+        unmeasured: Statement where it was not measured.
+        question: The question that `verify` answers.
+        title: Heading of its sentences in report and card.
+        noun: Beginning of a sentence about it on the command line.
+        reading: Explanation of its sentences.
+        libraries: Libraries that its numbers depend on.
+        form: Its JSON form.
+    """
 
     name: ClassVar[str]
     part: ClassVar[str]
@@ -187,43 +224,45 @@ class Claim(Generic[Stated]):
     form: TypeAdapter[Any]
 
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
-        """Whether a share is set aside. document: a spec's parts by name, such as "criteria" or "domain"."""
+        """Return whether a share is set aside. `document` holds a spec's parts by name, such as "criteria" or "domain"."""
         return True
 
     def requires(self, document: Mapping[str, Any]) -> Sequence[str]:  # noqa: ARG002
-        """The other claims that a spec needs for this one, by name."""
+        """Return the names of the other claims that a spec needs for this one."""
         return ()
 
     def asked(self, plan: Asked) -> bool:
-        """Whether the release is to state it."""
+        """Return whether the release is to state it."""
         return plan.shares.of(self.name) > 0
 
     def check(self, plan: Asked) -> None:
-        """Raises InputError where a plan sets budget aside for what it cannot state."""
+        """Raise InputError if a plan sets budget aside for a claim that it cannot state."""
 
     def needs(self, plan: Asked) -> Sequence[Clique]:  # noqa: ARG002
-        """The tables that the kernel has to count for it, beside the workload's."""
+        """Return the tables that the kernel has to count for it, beyond the workload's."""
         return ()
 
     def stage(self, plan: Asked, kernel: SealedKernel) -> SealedKernel:
-        """The part of a kernel that measures it."""
+        """Return the part of a kernel that measures it."""
         rho = plan.shares.of(self.name)
         return kernel.part(rho) if rho else kernel
 
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Stated:
-        """Spend all that the kernel has left. Raises AnswersEnd where a run that is repeated was interrupted."""
+        """Measure it with the kernel's whole budget. Raises AnswersEnd where a repeated run was interrupted."""
         raise NotImplementedError
 
     def absent(self, plan: Asked) -> Any:  # noqa: ARG002
-        """What is stated where it was not measured, or not asked for."""
+        """Return the statement where it was not measured, or not asked for."""
         return None
 
     def answers(self, plan: Asked, stated: Any) -> int:
-        """How many answers of the kernel it took: asked of claims behind the criteria, whose check has to know which answers are theirs."""
+        """Return how many kernel answers it took. Claims after the criteria need this, because the check of criteria has to find its
+        answers.
+        """
         return 0 if stated == self.absent(plan) else 1
 
     def lacks(self, plan: Asked, stated: Any) -> str:
-        """What of it was never measured although a share was kept, as a sentence; "" where nothing is missing. It becomes a warning."""
+        """Return a warning about parts that were never measured although a share was kept, or ""."""
         return self.unmeasured if self.asked(plan) and stated == self.absent(plan) else ""
 
     @property
@@ -235,22 +274,22 @@ class Claim(Generic[Stated]):
         return self.form.dump_python(stated, mode="json")
 
     def from_json(self, plan: Asked, written: Any) -> Any:  # noqa: ARG002
-        """Raises ValueError for what is none."""
+        """Return the claim of its JSON. Raises ValueError for other JSON."""
         return self.form.validate_python(written)
 
     def follows(self, received: Received, stated: Any) -> str:
-        """Whether it follows from what was measured, as a sentence. Raises as `outcome` says."""
+        """Check that it follows from the measurements, and return a sentence. Raises the exceptions of `outcome`."""
         raise NotImplementedError
 
     def again(self, received: Received, answers: slice) -> Stated | None:
-        """Measured once more, by these answers of the kernel; None where they were given to other questions."""
+        """Measure it again from these kernel answers; None if they were given to other questions."""
         try:
             return self.measure(received.plan, self.stage(received.plan, received.replaying(answers)), received.final)
         except InputError:
             return None
 
     def took(self, received: Received, stated: Any) -> slice:
-        """Where its answers are among the kernel's."""
+        """Return the place of its answers among the kernel's."""
         end = len(received.answers) - received.behind(self.name)
         return slice(max(0, end - self.answers(received.plan, stated)), end)
 
@@ -258,5 +297,5 @@ class Claim(Generic[Stated]):
         return self.title
 
     def sentences(self, plan: Asked, stated: Any, final: Final) -> list[str]:
-        """What it says, in plain text with hostile names; nothing where nothing is stated."""
+        """Return its statements in plain text with hostile names; an empty list without a statement."""
         raise NotImplementedError

@@ -1,21 +1,19 @@
-"""Columns alone: how far off rows would be that get every single column right and nothing else. The yardstick of every release.
+"""Columns alone: the error of rows that reproduce every single column and no relation. The yardstick of every release.
 
-What a release says of itself cannot tell: where its tables are flat or full of noise, so is their distance from the product of its columns.
-So the kernel measures it. The answers are known: for every table, the product of the columns as the release has them. One person moves
-the mean of their k errors by marginal_l1 at most, whatever k is, so that a small part of the certificate's budget is enough.
+A release's own statements cannot tell: where its tables are flat or full of noise, so is their distance from the product of its columns. So
+the kernel measures it. The answers are known: for every table, the product of the columns as the release has them. One person moves the
+mean of their k errors by marginal_l1 at most, whatever k is, so that a small part of the certificate's budget is enough.
 
-That product is not what a run of Independent on the same budget would give, for the two have other noise in their columns. The interval
-says what such a run comes to. With d a cell's distance from the product and s the noise that columns bring into it, to first order:
-- The mean of |d + s Z| grows with s. By how much the noise of either raises the mean error is worked out with the released tables in the
-  place of d, and the interval is widened by the difference towards Independent. Only widened: released tables may be flatter than the
-  private ones, or full of noise, and where the truth lies between the two, this cannot tell.
-- An error depends on one draw of the noise. With w_i the share of the tables that have column i, and n_i its cells that are not empty, the
-  mean L1 distance is sqrt(sum of w_i^2 n_i s_i^2)-Lipschitz in the noise in standard units, and so has no larger standard deviation
-  (Poincare's inequality).
-Counts below 0 are mended by taking the nearest distribution, which takes most of the noise from empty cells. What is left of it in each
-cell is simulated, with the same draws each time.
+That product differs from a run of Independent on the same budget, because the two have different noise in their columns. The interval
+covers such a run. With d a cell's distance from the product and s the noise that columns bring into it, to first order: - The mean of |d +
+s Z| grows with s. How much the noise of either raises the mean error is computed with the released tables in the place of d, and the
+interval is widened by the difference towards Independent. Only widened: released tables may be flatter than the private ones, or full of
+noise, and this cannot tell where the truth lies between the two. - An error depends on one draw of the noise. With w_i the share of the
+tables that have column i, and n_i its cells that are not empty, the mean L1 distance is sqrt(sum of w_i^2 n_i s_i^2)-Lipschitz in the noise
+in standard units, and so has no larger standard deviation (Poincare's inequality). Counts below 0 are mended by taking the nearest
+distribution, which removes most of the noise from empty cells. The rest in each cell is simulated, with the same draws each time.
 
-A run of Independent is meant with the whole of the mechanism's share, after the same certificate.
+The run of Independent has the whole of the mechanism's share, after the same certificate.
 """
 
 from __future__ import annotations
@@ -46,10 +44,10 @@ Array = NDArray[np.float64]
 _CONFIDENCE = 0.95
 _SURE = 1e3
 _NO_NOISE = 1e-150
-"""Instead of 0 as a standard deviation, to divide by."""
+"""Standard deviation in place of 0, to divide by."""
 _FITTING_ROUNDS = 20
 _DRAWS = 200
-"""Simulated columns, and the seed of their draws. Their deviations are off by 5 %, in an interval that is far less sharp."""
+"""Number of simulated columns, and the seed of their draws. Their deviations are off by 5 %, in an interval that is far wider."""
 
 
 Distance = Annotated[
@@ -60,8 +58,14 @@ Distance = Annotated[
 
 @dataclass(frozen=True)
 class ColumnsAlone:
-    """Mean over the tables, as shares of people in a wrong cell. error: of the product of the release's columns, as measured, unbiased.
-    low95, high95: between them is the error of a run of Independent on the same budget. sigma: noise of each L1 distance, in records."""
+    """The yardstick: means over the tables, as shares of people in a wrong cell.
+
+    Attributes:
+        error: Measured error of the product of the release's columns, unbiased.
+        low95: Lower end of the interval for the error of a run of Independent on the same budget.
+        high95: Upper end of that interval.
+        sigma: Noise of each L1 distance, in records.
+    """
 
     error: Distance
     low95: Distance
@@ -71,8 +75,14 @@ class ColumnsAlone:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns of a release. shares: of the people in each cell, by column. noise: its standard deviation in a cell, in records, where a
-    noisy table says it. sigma: the same in a run of Independent."""
+    """The columns of a release.
+
+    Attributes:
+        domain: The domain.
+        shares: Share of the people in each cell, by column.
+        noise: Standard deviation of the noise of a cell, in records, by column with a noisy table.
+        sigma: The same in a run of Independent.
+    """
 
     domain: Domain
     shares: Mapping[str, Array]
@@ -80,8 +90,11 @@ class Columns:
     sigma: float
 
     def product(self, clique: Clique) -> Array:
-        """What the columns alone say of a table, as fractions. Where some cells are impossible: without them, and near the product with the
-        same columns, by iterative proportional fitting."""
+        """Return the product of the columns as a table of fractions.
+
+        Where some cells are impossible, iterative proportional fitting gives a table without them, near the product and with the same
+        columns.
+        """
         impossible = self.domain.impossible_cells(clique)
         product = np.asarray(reduce(np.multiply.outer, [self.shares[name] for name in clique]))
         if impossible is None:
@@ -95,7 +108,14 @@ class Columns:
         return product
 
     def stated(self, mean: float, sigma: float, published: Mapping[Clique, Array], total: Total) -> ColumnsAlone:
-        """What follows from the measured mean of the L1 distances, in records, with noise sigma in each. published: as fractions."""
+        """Return the yardstick that follows from the measured mean of the L1 distances.
+
+        Args:
+            mean: Mean distance, in records.
+            sigma: Noise of each distance.
+            published: The published tables, as fractions.
+            total: Number of records.
+        """
         run = self._left(dict.fromkeys(self.shares, self.sigma), total)
         own = self._left({name: self.noise.get(name, 0.0) for name in self.shares}, total)
         unknown = any(name not in self.noise for clique in published for name in clique)
@@ -111,8 +131,12 @@ class Columns:
         return ColumnsAlone(IN_WRONG_CELL * error, IN_WRONG_CELL * low, IN_WRONG_CELL * high, sigma)
 
     def _raised(self, distances: Mapping[Clique, Array], left: Mapping[str, _Left]) -> float:
-        """By how much the noise that is left in the columns raises the L1 distance of a product from its table, on average. distances: of
-        their cells."""
+        """Return how much the remaining noise of the columns raises the L1 distance of a product from its table, on average.
+
+        Args:
+            distances: Distances of the tables' cells.
+            left: The remaining noise.
+        """
         raised, squares = [], {name: share**2 for name, share in self.shares.items()}
         variances = {name: one.deviations**2 for name, one in left.items()}
         for clique, distance in distances.items():
@@ -128,13 +152,13 @@ class Columns:
         return math.fsum(raised) / len(distances)
 
     def _spread(self, published: Mapping[Clique, Array], left: Mapping[str, _Left]) -> float:
-        """At most the standard deviation of the mean L1 distance over draws of the columns' noise."""
+        """Return an upper bound of the standard deviation of the mean L1 distance over draws of the columns' noise."""
         holding = Counter(chain.from_iterable(published))
         part = {name: holding[name] / len(published) for name in left}
         return math.sqrt(math.fsum(part[name] ** 2 * one.filled * one.sigma**2 for name, one in left.items()))
 
     def _left(self, noise: Mapping[str, float], total: Total) -> dict[str, _Left]:
-        """What is left of so much noise in the columns. noise: in records."""
+        """Return the noise that remains in the columns. `noise` is in records."""
         left = {}
         for name, share in self.shares.items():
             sigma = noise[name] / total.value
@@ -145,8 +169,13 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class _Left:
-    """Noise in a column of fractions after the nearest distribution was taken. sigma: before. deviations: in each cell. filled: how many
-    cells were not 0, on average."""
+    """Noise in a column of fractions after taking the nearest distribution.
+
+    Attributes:
+        sigma: Noise before.
+        deviations: Noise of each cell after.
+        filled: Mean number of cells above 0.
+    """
 
     sigma: float
     deviations: Array
@@ -154,7 +183,7 @@ class _Left:
 
 
 def nearest_distributions(rows: Array) -> Array:
-    """The distribution nearest to each row, in Euclidean distance: all cells lowered by as much as makes the positive ones sum to 1."""
+    """Return the distribution nearest to each row in Euclidean distance: all cells lowered so that the positive ones sum to 1."""
     falling = np.sort(rows, axis=1)[:, ::-1]
     excess = falling.cumsum(axis=1) - 1
     number = np.arange(1, rows.shape[1] + 1)
@@ -164,7 +193,7 @@ def nearest_distributions(rows: Array) -> Array:
 
 
 def of(evidence: Evidence, sigma: float, cliques: Mapping[Clique, Array]) -> Columns | None:
-    """The columns of a release, for these tables; None where it does not publish all of them. sigma: the noise in a run of Independent."""
+    """Return the columns of a release for these tables, or None if it does not publish all of them. `sigma` is the noise of Independent."""
     wanted = [(name,) for name in evidence.domain.names if any(name in clique for clique in cliques)]
     published = evidence.published(wanted)
     if not wanted or len(published) < len(wanted):

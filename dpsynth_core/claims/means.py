@@ -1,14 +1,14 @@
-"""Certified means: how far the mean of each column of numbers, as rows have it, is from the people's.
+"""Certified means: the distance of each numeric column's mean in the rows from the people's mean.
 
-Let m be the mean that rows are drawn around, and w the width of the column's bounds. What is measured is the sum of (value - m) / w over
+Let m be the mean that rows are drawn around, and w the width of the column's bounds. The kernel measures the sum of (value - m) / w over
 the people, a number from -1 to 1 for each, and 0 for those without a number: the people's mean is m + w times this sum, divided by the
-number of people who have one. Where the rows are right the sum is near 0, so that hardly anything depends on how well that number is known;
-it is measured too, with a tenth of the column's part, where people may have no number.
+number of people who have one. Where the rows are right the sum is near 0, so that the precision of that number hardly matters; where people
+may have no number, it is measured too, with a tenth of the column's part.
 
-Values are told apart as finely as it takes: one by one, or by a grid of `_GRID` cells and the measured parts of the column's cells. What
-the grid leaves open is added to the interval. Numbers beyond the bounds count as the rows have them: in the nearest cell, or not at all.
-A column's part of the budget is larger the nearer its people are together, in shares of its range: the mean of an amount that most people
-do not have is a small part of it.
+Values are distinguished as finely as needed: one by one, or by a grid of `_GRID` cells and the measured parts of the column's cells. The
+interval includes what the grid leaves open. Numbers beyond the bounds count as the rows have them: in the nearest cell, or not at all. A
+column's part of the budget is larger the closer its people are together, in shares of its range: the mean of an amount that most people do
+not have is a small part of its range.
 """
 
 from __future__ import annotations
@@ -44,13 +44,22 @@ _PEOPLE = 0.1
 _CONFIDENCE = 0.95
 _NUMBERS = of_form(Form.BINNED)
 _HEADROOM = 1 - 2.0**-30
-"""So that parts that were divided in floating point add up to no more than the whole."""
+"""Factor that keeps the sum of parts divided in floating point within the whole."""
 
 
 @dataclass(frozen=True)
 class MeanMeasured:
-    """The mean of a column of numbers. rows: as rows are drawn around it. value: the people's, as measured, from low95 to high95 with 95 %
-    confidence and within the bounds. sigma: noise of the sum, in people at the far end of the range; people: who have a number."""
+    """The measured mean of a column of numbers.
+
+    Attributes:
+        column: The column.
+        rows: Mean that rows are drawn around.
+        value: The people's measured mean.
+        low95: Lower end of its 95 % interval, within the bounds.
+        high95: Upper end.
+        sigma: Noise of the sum, in people at the far end of the range.
+        people: Number of people with a number.
+    """
 
     column: str
     rows: float
@@ -63,8 +72,14 @@ class MeanMeasured:
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A column whose mean is measured. cells: its values as finely as they are told apart. mean: of the rows. people: the share of them who
-    have a number. spread: their mean distance from the mean, as a share of the range."""
+    """A column whose mean is measured.
+
+    Attributes:
+        cells: Its values, as finely as they are distinguished.
+        mean: Mean of the rows.
+        people: Share of the rows with a number.
+        spread: Mean distance from the mean, as a share of the range.
+    """
 
     cells: Attribute
     mean: float
@@ -90,12 +105,12 @@ class _Column:
 
     @property
     def grid(self) -> float:
-        """By how much the grid may move a mean."""
+        """The most that the grid may move a mean."""
         return max((high - low - self.cells.scale.whole) / 2 for low, high in pairwise(self.cells.edges))
 
 
 def _columns(domain: Domain, codes: NDArray[np.integer], inside: Mapping[str, Inside]) -> list[_Column]:
-    """Those with bins whose rows do not just spread evenly in them: nobody claims such a mean."""
+    """Return the columns with bins whose rows do not merely spread evenly in them; other means are not claimed."""
     found = []
     for place, one in enumerate(domain):
         if not one.is_number or one.edges[-1] - one.edges[0] <= one.scale.whole or one.missing_as or one.other_as:
@@ -123,7 +138,7 @@ def _grid(column: Attribute, parts: Sequence[float]) -> tuple[float, ...]:
 
 
 def measure(kernel: SealedKernel, columns: Sequence[_Column], records: Noisy) -> tuple[MeanMeasured, ...]:
-    """Spend all that the kernel has left. records: how many there are."""
+    """Measure the means with the kernel's remaining budget. `records` is the number of records."""
     rho, need = kernel.rho_left * _HEADROOM, np.array([1 / one.spread for one in columns])
     fine = kernel.over(Domain(tuple(one.cells for one in columns)))
     fine.prepare([(one.cells.name,) for one in columns])
@@ -143,7 +158,7 @@ def _measured(kernel: SealedKernel, column: _Column, rho: float, records: Noisy)
 
 
 def state(column: _Column, total: Noisy, people: Noisy) -> MeanMeasured:
-    """What follows from the measured sum and number."""
+    """Return the mean that follows from the measured sum and number."""
     low, high = fraction(total, people, normal((1 + _CONFIDENCE) / 2))
     least, most = column.low, column.low + column.width
 
@@ -163,7 +178,7 @@ def state(column: _Column, total: Noisy, people: Noisy) -> MeanMeasured:
 
 
 class Means(Claim[tuple[MeanMeasured, ...]]):
-    """How far the means of columns of numbers are from the people's."""
+    """The distances of the means of columns of numbers from the people's."""
 
     name = part = "means"
     share = BudgetShare(default=0.0, least=0.001, most=0.4, otherwise="0 to measure no means")
@@ -179,7 +194,7 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
     form = TypeAdapter(tuple[MeanMeasured, ...])
 
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
-        """Not where rows are counted in pairs, or a table has no numbers; a draft without columns may still get some."""
+        """Return False where rows are counted in pairs, or a table has no numbers; a draft without columns may still get some."""
         columns = (document.get("domain") or {}).get("attributes")
         numbers = columns is None or any(one.get("kind") in _NUMBERS for one in columns)
         return numbers and mechanism.card.makes_rows and document.get("members") is None
@@ -188,7 +203,7 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
         return ()
 
     def lacks(self, plan: Asked, stated: tuple[MeanMeasured, ...]) -> str:  # noqa: ARG002
-        """A table without columns of numbers has no means."""
+        """Return a warning, or "" for a table without columns of numbers, which has no means."""
         return ""
 
     def answers(self, plan: Asked, stated: tuple[MeanMeasured, ...]) -> int:
@@ -215,8 +230,10 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
 
 def near(column: Attribute, one: MeanMeasured) -> bool | None:
-    """Whether the rows' mean is as close to the people's as the questions call closely known: within a tenth of the way from there to the
-    nearer bound. True where all of the interval is, False where none of it is, None where noise leaves it open."""
+    """Return whether the rows' mean is "closely known": within a tenth of the way from the people's mean to the nearer bound.
+
+    True if the whole interval is, False if no part of it is, None if noise leaves it open.
+    """
     low, high = float(column.edges[0]), float(column.edges[-1] - column.scale.whole)
     room = LIMIT * min(one.value - low, high - one.value)
     if max(one.rows - one.low95, one.high95 - one.rows) <= room:

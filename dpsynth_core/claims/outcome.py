@@ -1,4 +1,4 @@
-"""How a check ends: well with a sentence, or with one of three exceptions; and how names stand in such sentences."""
+"""Outcomes of a check: a sentence, or one of three exceptions; and the form of names in such sentences."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dpsynth_core.foundation.visible import listed
 from dpsynth_core.vocabulary.measurement import Clique
 
 NEAR = 1e-9
-"""Relative difference that rounding on another machine may make."""
+"""Relative difference that rounding on another machine may cause."""
 ROUNDED = 1e-6
-"""The same of what many sums went into."""
+"""Relative difference that rounding may cause in results of many sums."""
 
 
 class Wrong(Exception):
@@ -24,7 +24,7 @@ class Open(Exception):
 
 
 class Nothing(Exception):
-    """The release states nothing that the check could be about; the text says what is not there."""
+    """The release lacks the statement that the check is about; the text names it."""
 
 
 def expect(holds: object, otherwise: str) -> None:
@@ -45,7 +45,7 @@ def some(names: list[str], most: int = 3) -> str:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Equal documents, numbers up to rounding; b may have more entries."""
+    """Return whether two documents are equal up to rounding of numbers; `b` may have more entries."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() <= b.keys() and all(alike(value, b[key]) for key, value in a.items())
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):

@@ -1,9 +1,9 @@
-"""The largest error of a range: "from 30 to 45", of everybody and within each group of another column, whatever its ends.
+"""The largest error of a range such as "from 30 to 45", among all people and within each group of another column.
 
-Two numbers are measured, each with one noisy answer on half of the share: the largest error over all ranges of all columns with an order,
-and the largest over all ranges of them within each cell of another column. One person moves either by 1, however many ranges there are
-(Proposition 3). The other columns are those that the workload has in a table with the column. A median, a quintile or a share of a range
-of ages follows from ranges, so that each has an interval.
+Two numbers are measured, each with one noisy answer on half of the share: the largest error over all ranges of all ordered columns, and the
+largest over all their ranges within each cell of another column. One person moves either by 1, however many ranges there are (Proposition
+3). The other columns are those that the workload has in a table with the column. A median, a quintile or a share of a range of ages follows
+from ranges, so that each has an interval.
 
 With T the number of records and p the share of the rows that is in a range, the largest |M - T p| is measured; for N the true number of
 records, |M / N - p| is at most that, and |T - N| p more, divided by a lower bound of N, as for the errors of the certificate. p is 1 at
@@ -35,13 +35,18 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import FEWEST_IN_ORDER
 
 USUAL_SHARE = 0.02
-"""Of the budget, where a workload asks for ranges and nothing else is said."""
+"""Share of the budget where a workload asks for ranges and the spec states no share."""
 
 
 @dataclass(frozen=True)
 class LargestRange:
-    """error: the largest error of a range as measured, a share of the people, unbiased. bound95: what it is not above, with 95 %
-    confidence. sigma: noise, in records."""
+    """The measured largest error of a range, as a share of the people.
+
+    Attributes:
+        error: The error, unbiased.
+        bound95: Its upper bound with 95 % confidence.
+        sigma: Its noise, in records.
+    """
 
     error: float
     bound95: float
@@ -50,8 +55,15 @@ class LargestRange:
 
 @dataclass(frozen=True)
 class RangeErrors:
-    """columns: whose ranges they are of. alone: of everybody. within: of the people in one cell of another column; None where the workload
-    has these columns with no other. people: the number of records; counted: whether it was measured for this alone."""
+    """The largest errors of ranges.
+
+    Attributes:
+        columns: The ordered columns.
+        alone: Largest error among all people.
+        within: Largest error within one cell of another column; None where the workload has these columns with no other.
+        people: Number of records.
+        counted: Whether it was measured for this claim alone.
+    """
 
     columns: tuple[str, ...]
     alone: LargestRange
@@ -61,15 +73,14 @@ class RangeErrors:
 
 
 def bound(error: float, sigma: float, total: Total, confidence: float = CONFIDENCE) -> float:
-    """The share of people that the largest error of a range stays below with this confidence, if it was measured as `error`, a share of
-    `total`, with noise sigma; 1 at most."""
+    """Return the upper bound, with this confidence, of the largest error of a range measured as `error`, a share of `total`; 1 at most."""
     share, fewest = floor_of(total, confidence)
     records = error * total.value + margin(sigma, total.sigma, 1, confidence + share)
     return min(1.0, max(0.0, records) / fewest) if fewest > 0 else 1.0
 
 
 def columns_of(plan: Asked) -> Clique:
-    """Those whose ranges the workload asks for, or else all that it has and that have an order."""
+    """Return the columns whose ranges the workload asks for, or else all its ordered columns."""
     if plan.workload.ranges:
         return plan.workload.ranges
     asked = {name for clique in plan.workload.cliques for name in clique}
@@ -77,7 +88,7 @@ def columns_of(plan: Asked) -> Clique:
 
 
 def pairs_of(plan: Asked) -> list[Clique]:
-    """The columns with each other column that the workload has in a table with them."""
+    """Return the columns with each other column that the workload has in a table with them."""
     ordered = set(columns_of(plan))
     return [pair for pair in plan.workload.closure() if len(pair) == 2 and not ordered.isdisjoint(pair)]
 
@@ -123,7 +134,7 @@ class RangesMeasured(Claim[RangeErrors]):
         return 0 if stated is None else 1 + (stated.within is not None) + stated.counted
 
     def follows(self, received: Received, stated: RangeErrors | None) -> str:
-        """Measured once more, from the kernel's published answers: that they were asked of these rows is seen from their digests."""
+        """Measure the claim again from the kernel's published answers, whose digests show that they were asked about these rows."""
         plan, final = received.plan, received.final
         if stated is None:
             expect(not self.asked(plan) or received.interrupted or received.branded(self.brand), "the plan asks for it, and it is missing")
@@ -152,7 +163,7 @@ _Tables = dict[Clique, NDArray[np.float64]]
 
 
 def _tables(plan: Asked, final: Final) -> list[_Tables]:
-    """Of the rows, as fractions: of the columns, and of them with others where the workload has such tables."""
+    """Return the rows' tables as fractions: of the columns, and of them with others where the workload has such tables."""
     every: list[list[Clique]] = [[(name,) for name in columns_of(plan)], pairs_of(plan)]
     return [final.released.published(cliques) for cliques in every if cliques]
 

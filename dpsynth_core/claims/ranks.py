@@ -1,10 +1,10 @@
-"""How far off most tables of a group are: measured where the noise of single tables is too large to name any.
+"""The error of most tables of a group, measured where the noise of single tables is too large to name any.
 
-With k tables the error of each has sqrt(k) times the noise of one number. "80 % of them are off by x at most" is one number: the
-j-th smallest of the errors moves by as much for one person as one error does (Proposition 3). So where the noise of single errors would
-exceed a third of the limit for good tables, half of their budget measures that for each group, and what is left of it the errors, for their
-mean and as an indication. Groups are all tables of so many columns, and the tables with each column if that is still precise enough.
-Which it is follows from the budget, the workload and the released number of people: before any error is seen.
+With k tables the error of each has sqrt(k) times the noise of one number. "80 % of them are off by x at most" is one number: the j-th
+smallest of the errors moves by as much for one person as one error does (Proposition 3). So where the noise of single errors would exceed a
+third of the limit for good tables, half of their budget measures that for each group, and the rest measures the errors, for their mean and
+as an indication. Groups are all tables of a number of columns, and the tables with each column if that is still precise enough. The groups
+follow from the budget, the workload and the released number of people, before any error is seen.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from dpsynth_core.vocabulary.measurement import Clique
 PRECISE = LIMIT / 3
 """Noise of an error, as a share of people, up to which single tables can be named."""
 RANKED = 0.5
-"""Share of the budget for single errors that measures groups instead where they have more."""
+"""Share of the budget for single errors that measures groups instead where the errors have more noise."""
 
 _GAIN = 2
-"""By how much at least the variance of the noise has to be smaller for groups."""
+"""Smallest factor by which the variance of the noise has to be smaller for groups."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """The tables of `size` columns; those of two columns or more with the column `name`, where size is 0."""
+    """The tables of `size` columns; if size is 0, those of two or more columns with the column `name`."""
 
     size: int = 0
     name: str = ""
@@ -43,7 +43,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Most:
-    """`rank` of the `tables` of a group are off by `error` at most, as measured; with 95 % confidence, by bound95 at most."""
+    """The statement that `rank` of a group's `tables` are off by `error` at most, as measured, and by bound95 with 95 % confidence."""
 
     group: Group
     tables: int
@@ -53,7 +53,7 @@ class Most:
 
 
 def tables_of(groups: Collection[Group], cliques: Collection[Clique]) -> dict[Group, list[Clique]]:
-    """Those of the tables that are in each group, in their order."""
+    """Return the tables of each group, in order."""
     tables: dict[Group, list[Clique]] = {group: [] for group in groups}
     of_size = {group.size: some for group, some in tables.items() if group.size}
     of_column = {group.name: some for group, some in tables.items() if not group.size}
@@ -65,18 +65,24 @@ def tables_of(groups: Collection[Group], cliques: Collection[Clique]) -> dict[Gr
 
 
 def rank_of(tables: int) -> int:
-    """How many of so many tables are most of them."""
+    """Return how many of that many tables count as most."""
     return math.ceil(MOSTLY * tables - 1e-9)
 
 
 def at_ranks(groups: Collection[Group], errors: Mapping[Clique, float]) -> dict[Group, float]:
-    """What most of each group's tables are within, of errors that are known."""
+    """Return the bound that most of each group's tables keep, from known errors."""
     return {group: sorted(errors[r] for r in some)[rank_of(len(some)) - 1] for group, some in tables_of(groups, errors).items()}
 
 
 def groups(unit: Unit, rho: float, people: float, cliques: Collection[Clique]) -> tuple[Group, ...]:
-    """Of which groups it is measured; none where single errors are precise enough, or where it would not help. rho: for single errors.
-    people: as released."""
+    """Return the groups to measure; none where single errors are precise enough, or groups would not help.
+
+    Args:
+        unit: The unit of privacy.
+        rho: Budget of single errors.
+        people: Released number of people.
+        cliques: The tables.
+    """
     sizes = [Group(size) for size in sorted({len(r) for r in cliques})]
     columns = [Group(name=name) for name in dict.fromkeys(name for r in cliques if len(r) > 1 for name in r)]
 
@@ -91,7 +97,7 @@ def groups(unit: Unit, rho: float, people: float, cliques: Collection[Clique]) -
 def measure(
     kernel: Kernel, answers: Mapping[Clique, NDArray[np.float64]], chosen: Sequence[Group], sigma: float
 ) -> dict[Group, float]:
-    """The error at the rank of each group, as measured, in records. answers: counts."""
+    """Measure the error at the rank of each group, in records. `answers` are counts."""
     distances = {}
     for group, tables in tables_of(chosen, answers).items():
         of_group = {r: answers[r] for r in tables}

@@ -13,5 +13,6 @@ from dpsynth_core.claims.ranges import RANGES
 from dpsynth_core.claims.weighted import WEIGHTED
 
 CLAIMS: tuple[Claim[Any], ...] = (CERTIFICATE, MODELS, CRITERIA, RANGES, MEANS, WEIGHTED)
-"""New ones stand behind the criteria: these use the number of people that a certificate measured and what is known of models, and a
-recipient finds the answers of the three by this order."""
+"""New claims follow the criteria, which use the certificate's number of people and the measured models; a recipient finds the answers of
+the three by this order.
+"""

@@ -1,1 +1,1 @@
-"""Conditions that are fixed before a run and decided after it: what a release must be good enough for."""
+"""Criteria: conditions on a release that are fixed before a run and decided after it."""

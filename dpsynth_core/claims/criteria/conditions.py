@@ -1,4 +1,4 @@
-"""Which people are meant: those whose values of some columns are in certain cells. Public; made from JSON such as {"sex": ["female"]}."""
+"""Conditions on people by the cells of their columns. Public; made from JSON such as {"sex": ["female"]}."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 
 @dataclass(frozen=True)
 class Condition:
-    """cells: of each column, ascending, the codes of the cells that are meant; nobody is left out where it is empty."""
+    """A condition. `cells` holds the codes of the meant cells of each column, ascending; an empty condition means everybody."""
 
     cells: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
@@ -26,7 +26,7 @@ class Condition:
         return tuple(name for name, _ in self.cells)
 
     def on(self, domain: Domain, clique: Clique) -> NDArray[np.bool_]:
-        """Which cells of a table that has all of its columns are meant; shaped like the table."""
+        """Return which cells of a table that has all of its columns are meant, shaped like the table."""
         meant = np.ones(domain.sizes(clique), dtype=np.bool_)
         for name, codes in self.cells:
             chosen = np.zeros(domain[name].size, dtype=np.bool_)
@@ -35,11 +35,11 @@ class Condition:
         return meant
 
     def sentence(self, domain: Domain) -> str:
-        """As in: sex “female” and age “0 to 17”."""
+        """Return words such as: sex “female” and age “0 to 17”."""
         return " and ".join(f"{name} {zeros.values_in_words(domain[name], codes)}" for name, codes in self.cells)
 
     def among(self, domain: Domain) -> str:
-        """The same behind what is said of these people; "" for everybody."""
+        """Return the words that follow a statement about these people; "" for everybody."""
         return f" among those with {self.sentence(domain)}" if self.cells else ""
 
 
@@ -47,8 +47,11 @@ EVERYBODY = Condition()
 
 
 def read_condition(obj: object, domain: Domain, field: str) -> Condition:
-    """From JSON. Raises InputError for columns and values that the domain does not have, for what is still to be learnt, and for a column
-    all of whose values are named."""
+    """Read a condition from JSON.
+
+    Raises:
+        InputError: A column or value is not in the domain, is still to be learnt, or all values of a column are named.
+    """
     if isinstance(obj, Mapping):
         check_known(map(str, obj), domain, field)
     cells = zeros.cells_named(domain, obj, field)
@@ -60,7 +63,7 @@ def read_condition(obj: object, domain: Domain, field: str) -> Condition:
 
 
 def check_open(of: Condition, group: Condition, field: str) -> None:
-    """InputError where the group alone says whether its people are in `of`: a share of all or of nobody, whatever the table holds."""
+    """Raise InputError if the group alone decides whether its people are in `of`: the share would be 0 or 1 for every table."""
     within = dict(group.cells)
     shared = [(set(within[name]), set(codes)) for name, codes in of.cells if name in within]
     if any(inside.isdisjoint(meant) for inside, meant in shared):
@@ -70,12 +73,12 @@ def check_open(of: Condition, group: Condition, field: str) -> None:
 
 
 def read_among(entries: Mapping[str, object], domain: Domain, field: str) -> Condition:
-    """Whom a criterion is about: everybody, unless its entry "among" says otherwise. Raises InputError as `read_condition`."""
+    """Return the people that a criterion is about: everybody, unless it has an entry "among". Raises InputError as `read_condition`."""
     return read_condition(entries["among"], domain, f"{field}.among") if "among" in entries else EVERYBODY
 
 
 def known_column(name: object, domain: Domain, field: str, remedy: str) -> str:
-    """The name of a column. Raises InputError for what is none, and as `check_known`."""
+    """Return the name of a column. Raises InputError for an unknown name, and as `check_known`."""
     if not isinstance(name, str) or name not in domain:
         raise InputError(field, f"{shown(name)} is not a column of the domain", remedy)
     check_known([name], domain, field)
@@ -83,7 +86,7 @@ def known_column(name: object, domain: Domain, field: str, remedy: str) -> str:
 
 
 def check_known(columns: Iterable[str], domain: Domain, field: str) -> None:
-    """InputError for a column whose values nobody knows before they are learnt."""
+    """Raise InputError for a column whose values are unknown before they are learnt."""
     unknown = {attribute.name for attribute in domain.unknown}
     named = next((name for name in columns if name in unknown), None)
     if named is not None:

@@ -1,4 +1,4 @@
-"""What a criterion is: a condition on a release, with its limit, what it takes to decide it, and what comes out.
+"""The interface of criteria: conditions on a release, with a limit, the measurement that decides them, and the outcome.
 
 Criteria know the plan, what is published and a kernel; never a table. A kind is one frozen dataclass, and one entry of `registry`.
 """
@@ -35,14 +35,14 @@ Entries = Mapping[str, Any]
 
 
 class Entry(Enum):
-    """What an entry of a criterion's JSON holds, which decides how the wizard draws it."""
+    """The content of an entry of a criterion's JSON, which decides how the wizard draws it."""
 
     PERCENT = auto()
     """A share of people."""
     AMOUNT = auto()
     """A number above 0 in the unit of a column."""
     QUANTILE = auto()
-    """A share of people below something; the median where nothing is stated."""
+    """A share of people below a number; the median by default."""
     NUMBER = auto()
     """A column of numbers."""
     NUMBERS = auto()
@@ -56,12 +56,12 @@ class Entry(Enum):
     MODEL = auto()
     """A model of that column, by name."""
     NEAR = auto()
-    """How near a guess of a number has to be."""
+    """The allowed distance of a guessed number."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """An entry. usual: what a new criterion says. least: of shares of people."""
+    """An entry. `usual` is the value of a new criterion, `least` the smallest share of people."""
 
     name: str
     label: str
@@ -80,7 +80,13 @@ AMONG = Field("among", "Among (all people if empty)", Entry.PEOPLE)
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """What a release says. tables: marginals by clique as fractions, those that it can give. people: their number, as far as known."""
+    """The statements of a release.
+
+    Attributes:
+        workload: The workload.
+        tables: Returns the available marginals by clique, as fractions.
+        people: Number of people, as far as known.
+    """
 
     workload: Workload
     tables: Callable[[Collection[Clique]], Mapping[Clique, NDArray[np.float64]]]
@@ -92,9 +98,17 @@ class Published:
 
 @dataclass(frozen=True)
 class Criterion:
-    """One condition, and the words for one whose error is to stay within a limit. form: the entries of its JSON; the limit is the first one
-    with a `usual` value. is_share: whether errors and limit are shares of people, to be shown in per cent. by_size: whether a smaller group
-    is known less well. importance: `MUST` or `SHOULD`. name: what its author calls it, "" for nothing; hostile text."""
+    """One condition, and the words for a condition that an error stays within a limit.
+
+    Attributes:
+        kind: Its kind in JSON.
+        title: Its title.
+        form: The entries of its JSON; the limit is the first one with a `usual` value.
+        is_share: Whether errors and limit are shares of people, shown in per cent.
+        by_size: Whether smaller groups are known less well.
+        importance: `MUST` or `SHOULD`.
+        name: The author's name for it, or ""; hostile text.
+    """
 
     kind: ClassVar[str]
     title: ClassVar[str]
@@ -117,12 +131,12 @@ class Criterion:
 
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
-        """From its JSON. Raises InputError naming an entry of `field`."""
+        """Read a criterion from its JSON. Raises InputError naming an entry of `field`."""
         raise NotImplementedError
 
     @classmethod
     def common(cls, entries: Entries, field: str) -> tuple[Importance, str]:
-        """Importance and name. Raises InputError for those, and for entries that the kind does not have."""
+        """Return importance and name. Raises InputError for these, and for entries that the kind does not have."""
         everything = ("kind", "importance", "name", *(one.name for one in cls.form))
         unknown = next((name for name in entries if name not in everything), None)
         if unknown is not None:
@@ -135,26 +149,26 @@ class Criterion:
         return importance, name
 
     def sentence(self, domain: Domain) -> str:
-        """The condition in words, without its limit; names and values in it are hostile text."""
+        """Return the condition in words, without its limit; names and values in it are hostile text."""
         raise NotImplementedError
 
     def needs(self, workload: Workload) -> Sequence[Clique]:  # noqa: ARG002
-        """The tables that the kernel has to count for it."""
+        """Return the tables that the kernel has to count for it."""
         return ()
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
-        """How far above what is measured the upper bound is expected to be, with so many people. rho: what is spent on it."""
+        """Return how far the upper bound is expected to exceed the measured error, with `people` people. `rho` is its budget."""
         raise NotImplementedError
 
     def amount(self, error: float) -> str:
         return f"{percent(possible(error)) if self.is_share else f'{error:.3g}'} {self.unit_of_error}"
 
     def requirement(self) -> str:
-        """What must hold, after the sentence."""
+        """Return the requirement, which follows the sentence."""
         return f"within {self.amount(self.limit)}"
 
     def finding(self, interval: Interval) -> str:
-        """What was measured, where it says anything."""
+        """Return the measured result, if it is informative."""
         if self.is_share and interval.at_most >= 1 and interval.at_least <= 0:
             return TOO_SMALL
 
@@ -165,54 +179,53 @@ class Criterion:
         return f"Measured: {written(interval.error)}; {low}at most {written(interval.at_most)}, with 95% confidence each."
 
     def uncertainty(self, margin: float) -> str:
-        """How far off a measurement may be."""
+        """Return the uncertainty of a measurement in words."""
         return self.amount(margin)
 
     def rule(self, margin: float) -> str:
-        """When it will be met, not met or undecided, if the measurement is uncertain by so much."""
+        """Return when it will be met, not met or undecided, for a measurement with this uncertainty."""
         low, high = (self.amount(self.limit + sign * margin) for sign in (-1, 1))
         return f"Measured below {low}, it is met; above {high}, not met; in between it stays undecided."
 
     def hopeless(self, margin: float) -> bool:
-        """Whether it can hardly come out as met, however good the rows are."""
+        """Return whether it can hardly come out as met, however good the rows are."""
         return margin >= self.limit
 
 
 @dataclass(frozen=True)
 class MeasuredCriterion(Criterion):
-    """One that the kernel is asked about. Others follow from what is measured anyway (`models`)."""
+    """A criterion that the kernel measures. Others follow from other measurements (`models`)."""
 
     def clique(self, domain: Domain) -> Clique:
-        """The columns of the table that decides it, of kinds that one table decides."""
+        """Return the columns of the table that decides it, for kinds decided by one table."""
         raise NotImplementedError
 
     def needs(self, workload: Workload) -> Sequence[Clique]:
         return (self.clique(workload.domain),)
 
     def hopeless(self, margin: float) -> bool:
-        """What may be noise alone keeps no limit below `LUCKY` deviations."""
+        """Return whether the limit is below `LUCKY` deviations, which no measurement can confirm."""
         return margin * LUCKY >= self.limit * normal(CONFIDENCE)
 
     def answers(self, workload: Workload) -> int:  # noqa: ARG002
-        """How many answers of the kernel decide it."""
+        """Return how many kernel answers decide it."""
         return 1
 
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
-        """Spend all that `kernel` has left on the error of what is published."""
+        """Measure the error of what is published with the kernel's remaining budget."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Decided:
-    """A criterion and how far off the release was. interval: `UNKNOWN` where what is published says nothing of it; None where the run
-    ended before it was measured."""
+    """A criterion and the measured error. The interval is `UNKNOWN` if the release does not determine it, None if the run ended before."""
 
     criterion: Criterion
     interval: Interval | None = None
 
     @property
     def outcome(self) -> str:
-        """`MET` only if the error is within the limit with all its noise, `NOT_MET` only if it is above it with all its noise."""
+        """`MET` only if the error is within the limit including all noise, `NOT_MET` only if it is above the limit including all noise."""
         if self.interval is None:
             return UNMEASURED
         if self.interval.at_most <= self.criterion.limit:
@@ -220,22 +233,22 @@ class Decided:
         return NOT_MET if self.interval.at_least > self.criterion.limit else UNDECIDED
 
     def is_must(self, *outcomes: str) -> bool:
-        """Whether it must be met, and came out as one of these."""
+        """Return whether it must be met, and has one of these outcomes."""
         return self.criterion.importance == MUST and self.outcome in outcomes
 
     @property
     def failed(self) -> bool:
-        """Whether the release is not what its plan says it must be."""
+        """True if the release misses a requirement of its plan."""
         return self.is_must(NOT_MET)
 
     @property
     def needs_reason(self) -> bool:
-        """Whether the release is not to be published unless somebody says why."""
+        """True if the release may be published only with a written reason."""
         return self.is_must(NOT_MET, UNMEASURED)
 
 
 def positive(entries: Entries, name: str, field: str, below: float = math.inf) -> float:
-    """A limit. Raises InputError for what is not a number above 0, and below `below` where there is such."""
+    """Return a limit. Raises InputError unless it is a number above 0, and below `below` if that is given."""
     value = entries.get(name)
     if value is None:
         raise InputError(f"{field}.{name}", "it is missing", "add it")

@@ -1,4 +1,4 @@
-"""The criteria of a plan, decided: what was asked before the run, how far off the release is, and whether that is within the limit."""
+"""The decision of a plan's criteria: the condition fixed before the run, the measured error, and whether it is within the limit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Outcomes = tuple[Decided, ...]
 
 
 class Criteria(Claim[Outcomes]):
-    """Those of a spec, in order. Models decide those about models, the kernel the others."""
+    """The criteria of a spec, in order. Models decide the criteria about models, the kernel the others."""
 
     name = part = "criteria"
     noun = "criterion"
@@ -57,7 +57,7 @@ class Criteria(Claim[Outcomes]):
         return tuple(map(Decided, plan.criteria))
 
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Outcomes:
-        """Those that a repeated run did not come to are not measured."""
+        """Measure the criteria. Criteria that a repeated run did not reach stay unmeasured."""
         asking, decided = measured(plan.criteria), list[Decided]()
         with suppress(AnswersEnd):  # what was decided until then stays
             if asking:
@@ -84,7 +84,7 @@ class Criteria(Claim[Outcomes]):
         )
 
     def to_json(self, plan: Asked, stated: Outcomes) -> list[dict[str, Any]]:
-        """Errors in the unit of the limit; None where nothing is known, and for all of them where nothing was measured."""
+        """Return the errors in the unit of the limit; None for an unknown error, and for all if none was measured."""
         written = list[dict[str, Any]]()
         for one in stated:
             criterion = one.criterion
@@ -95,7 +95,7 @@ class Criteria(Claim[Outcomes]):
         return written
 
     def from_json(self, plan: Asked, written: Sequence[Mapping[str, Any]]) -> Outcomes:
-        """What they are about is the plan's; what comes out follows from the bounds."""
+        """Return the criteria of the plan with the written bounds, from which the outcomes follow."""
         stated = list[Decided]()
         for criterion, item in zip(plan.criteria, written, strict=True):
             error, most = (math.nan if item["error"] is None else item["error"]), (math.inf if item["at_most"] is None else item["at_most"])
@@ -104,7 +104,7 @@ class Criteria(Claim[Outcomes]):
         return tuple(stated)
 
     def follows(self, received: Received, stated: Outcomes) -> str:
-        """Decided once more, from the published answers of the kernel and what is published."""
+        """Decide the criteria again, from the kernel's published answers and what is published."""
         reason, needed = received.written("despite"), any(one.needs_reason for one in stated)
         expect(not reason or needed, "it has a reason to be published all the same, and needs none")
         expect(not reason or is_reason(reason), "what it gives as a reason to be published all the same is none")
@@ -124,7 +124,7 @@ class Criteria(Claim[Outcomes]):
         return ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items()) + ": as follows from what was measured"
 
     def _decided_otherwise(self, received: Received, stated: Outcomes, answers: slice) -> list[str]:
-        """The numbers of the criteria that these answers do not decide as stated."""
+        """Return the numbers of the criteria that these answers decide differently."""
         if (again := self.again(received, answers)) is None:
             return [str(number + 1) for number, one in enumerate(stated) if one.interval is not None]
         pairs = zip(self.to_json(received.plan, again), received.written(self.part), strict=True)
@@ -141,8 +141,10 @@ CRITERIA = Criteria()
 
 
 def _deciding(received: Received, stated: Outcomes) -> list[slice]:
-    """Where the answers are that decided the criteria. Where the run ended while one was measured, nothing says how many of its answers
-    there are: then with each number that there can be."""
+    """Return the possible places of the answers that decided the criteria.
+
+    Where the run ended while one was measured, its number of answers is unknown, so every possible number gives a place.
+    """
     plan, final = received.plan, received.final
     asking = measured(plan.criteria)
     measured_people = bool(final.total is None and asking)
@@ -154,8 +156,11 @@ def _deciding(received: Received, stated: Outcomes) -> list[slice]:
 
 
 def _has_unused(received: Received, possible: Sequence[slice]) -> bool:
-    """Whether more answers follow those about models, or else the certificate, than the criteria that are decided and a part of the next
-    one ask for. Where there are neither, only running again tells."""
+    """Return whether more answers follow those about models, or else the certificate, than the decided criteria and a part of the next one
+    need.
+
+    Without both, only running again tells.
+    """
     plan, operations = received.plan, [answer.operation for answer in received.answers]
     last = "measure_right" if plan.targets else "measure_largest_error"  # the first of these, for a criterion may ask for it too
     if last not in operations or not (plan.targets or plan.shares.of("certificate")):
@@ -164,14 +169,14 @@ def _has_unused(received: Received, possible: Sequence[slice]) -> bool:
 
 
 def asked(criterion: Criterion, domain: Domain) -> str:
-    """A criterion as a sentence without full stop."""
+    """Return a criterion as a sentence without full stop."""
     name = f"{criterion.name}: " if criterion.name else ""
     about = criterion.sentence(domain)
     return f"{name}{about[:1].upper() + about[1:] if not name else about}, {criterion.requirement()}"
 
 
 def line(one: Decided, domain: Domain) -> str:
-    """What became of a criterion, in a sentence or two."""
+    """Return the outcome of a criterion in a sentence or two."""
     how = "must" if one.criterion.importance == MUST else "should"
     return f"{one.outcome.capitalize()} ({how}): {asked(one.criterion, domain)}. {found(one)}"
 

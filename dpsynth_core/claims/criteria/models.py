@@ -1,10 +1,10 @@
-"""Criteria on models: how often one that is trained on the synthetic rows is right about the people, by itself or beside the best guess
-that looks at nothing.
+"""Criteria on models: how often a model trained on the synthetic rows is right about the people, by itself or beside the best constant
+guess.
 
-Nothing is measured for them alone. The plan has the column among those that models are to predict, and their share of the budget pays for
-the noisy counts that `claims.models.usefulness` states too: R people about whom the model is right, G about whom the guess is, both
-with noise of deviation sigma, and T, the number of people. What is asked for is R / T, or (R - G) / T, whose noise has twice the variance.
-The bounds are those of a ratio (`bounds.fraction`), each with 95 % confidence.
+They need no measurement of their own. The plan has the column among those that models are to predict, and their share of the budget pays
+for the noisy counts that `claims.models.usefulness` also states: R people about whom the model is right, G about whom the guess is, both
+with noise of deviation sigma, and T, the number of people. The criterion is about R / T, or (R - G) / T, whose noise has twice the
+variance. The bounds are those of a ratio (`bounds.fraction`), each with 95 % confidence.
 """
 
 from __future__ import annotations
@@ -36,9 +36,17 @@ _GUESSED = (
 
 @dataclass(frozen=True)
 class ModelCriterion(Criterion):
-    """column: that is guessed. model: its name. tolerance: how near a guess at a number has to be, None where the plan says it or no number
-    is guessed. least: what the share has to be at least, the first entry of the form. lowest: below which no such share is. noise: of its
-    count, in deviations of a measured one. Errors are what is missing, and people read shares."""
+    """A criterion on a model. Errors are the missing share; people read shares.
+
+    Attributes:
+        lowest: Smallest possible share.
+        noise: Noise of its count, in deviations of a measured one.
+        found: Words of the finding.
+        column: The predicted column.
+        model: Name of the model.
+        tolerance: Allowed distance of a guessed number; None where the plan states it or no number is guessed.
+        least: Required share, the first entry of the form.
+    """
 
     lowest: ClassVar[float]
     noise: ClassVar[float]
@@ -69,11 +77,11 @@ class ModelCriterion(Criterion):
         return f"guesses of {self.column}{near} by {self.model} that is trained on the rows"
 
     def stated(self, guesses: Guesses) -> Interval:
-        """The error and its bounds, from what was measured of models."""
+        """Return the error and its bounds from the measured counts."""
         raise NotImplementedError
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
-        """See `Criterion.margin`. rho: what measures the models of its column."""
+        """Return the expected uncertainty (`Criterion.margin`). `rho` measures the models of its column."""
         return normal(CONFIDENCE) * self.noise * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
 
     def share(self, error: float) -> str:
@@ -101,8 +109,10 @@ class ModelCriterion(Criterion):
 
 @dataclass(frozen=True)
 class ModelRight(ModelCriterion):
-    """The share of the people about whom a model is right, e.g. {"kind": "model", "column": "income", "at_least": 0.8}. Errors are the
-    share about whom it is wrong."""
+    """The share of the people about whom a model is right, e.g. {"kind": "model", "column": "income", "at_least": 0.8}.
+
+    Errors are the share about whom it is wrong.
+    """
 
     kind: ClassVar[str] = "model"
     title: ClassVar[str] = "Models: how often one guesses a column right"
@@ -127,8 +137,11 @@ class ModelRight(ModelCriterion):
 
 @dataclass(frozen=True)
 class ModelGain(ModelCriterion):
-    """By how much the share about whom a model is right is above that of the best guess that looks at nothing, e.g. {"kind": "model-gain",
-    "column": "income", "above_guess": 0.02}; `least` may be below 0. Errors are that difference with the other sign."""
+    """The excess of a model's share of right guesses over that of the best constant guess.
+
+    Example: {"kind": "model-gain", "column": "income", "above_guess": 0.02}; `least` may be below 0. Errors are that difference with the
+    other sign.
+    """
 
     kind: ClassVar[str] = "model-gain"
     title: ClassVar[str] = "Models: how much more often than the best constant guess"
@@ -155,5 +168,5 @@ class ModelGain(ModelCriterion):
         return Interval(-more / guesses.people.value, -high, -low) if math.isfinite(low) else Interval(math.nan, -1.0, math.inf)
 
     def hopeless(self, margin: float) -> bool:
-        """No gain is as large as 1."""
+        """Return whether the required gain is out of reach; gains are below 1."""
         return margin - self.limit >= 1

@@ -1,17 +1,17 @@
-"""The criterion "the p-quantile of a column of numbers, the median say, is as the release has it, within a tolerance".
+"""The criterion "the p-quantile of a column of numbers, such as the median, agrees with the release's within a tolerance".
 
-Bins are all that is known of a record. Let q be the release's quantile, its rows being spread evenly within each bin, and a and b the
-outermost edges of bins that are within the tolerance of it. What is certified is that at most p of the group are below a, and at least p
-below b: then the real p-quantile lies from a to b, and is no further from q than the tolerance. Both are signs of sums over the group,
+Only bins are known of a record. Let q be the release's quantile, its rows being spread evenly within each bin, and a and b the outermost
+edges of bins that are within the tolerance of it. Certified is that at most p of the group are below a, and at least p below b: then the
+real p-quantile lies from a to b, and is no further from q than the tolerance. Both are signs of sums over the group,
 S_a <= 0 and S_b >= 0,
 
     S_e = sum over its people of (1 if below e, else 0) - p,     p a whole multiple of 2^-20,
 
 so that the number of people in the group need not be known. Where numbers beyond a column's bounds count in the nearest bin, its outermost
-edges bound no number, and are not used. A person's part is from -p to 1 - p. The error is max(S_a, -S_b): so many people
-too many are on one side. It is above 0 exactly where one of the signs is wrong, and the limit is 0. It is one of the two sums, whose noise
-is normal, so that the larger of both as measured is below it by more than z sigma with the failure probability of one noise alone, and
-above it by more only where one of two independent noises is above z sigma.
+edges bound no number, and are not used. A person's part is from -p to 1 - p. The error is max(S_a, -S_b): the number of people too many on
+one side. It is above 0 exactly where one of the signs is wrong, and the limit is 0. It is one of the two sums, whose noise is normal, so
+that the larger of both as measured is below it by more than z sigma with the failure probability of one noise alone, and above it by more
+only where one of two independent noises is above z sigma.
 """
 
 from __future__ import annotations
@@ -42,13 +42,20 @@ from dpsynth_core.vocabulary.workload import Workload
 
 _MEDIAN = 0.5
 _ROUNDED = 1e-9
-"""Of a column's range: what sums of shares and edges are off by at most."""
+"""Rounding of sums of shares and edges, as a share of a column's range."""
 
 
 @dataclass(frozen=True)
 class Quantile(MeasuredCriterion):
-    """E.g. {"kind": "quantile", "column": "age", "p": 0.9, "tolerance": 10, "among": {"sex": "f"}}. p: the share of the group below the
-    quantile. tolerance: in the column's unit. among: the group; who has no value is left out. each: records that one of these is."""
+    """E.g. {"kind": "quantile", "column": "age", "p": 0.9, "tolerance": 10, "among": {"sex": "f"}}.
+
+    Attributes:
+        column: The column.
+        p: Share of the group below the quantile.
+        tolerance: Allowed distance, in the column's unit.
+        among: The group; people without a value are left out.
+        each: Records per person.
+    """
 
     kind: ClassVar[str] = "quantile"
     title: ClassVar[str] = "The median or another quantile of a column of numbers"
@@ -153,9 +160,11 @@ class Quantile(MeasuredCriterion):
 
 
 def bracket(attribute: Attribute, shares: NDArray[np.float64], p: float, tolerance: float) -> tuple[int, int] | None:
-    """How many bins are below the outermost edges that are within the tolerance of the quantile of `shares`, one number a cell, on either
-    side of it. None where no person has a value, or no edge is that near. Where numbers beyond the bounds count in the nearest bin, the
-    outermost edges are none."""
+    """Return the numbers of bins below the outermost edges within the tolerance of the quantile of `shares` (one per cell), on either side.
+
+    None if no person has a value, or no edge is that near. Where numbers beyond the bounds count in the nearest bin, the outermost edges
+    are not used.
+    """
     edges = np.array(attribute.edges, dtype=np.float64)
     inside = np.maximum(shares[: len(edges) - 1], 0.0)
     if not inside.sum() > 0:

@@ -27,8 +27,12 @@ from dpsynth_core.vocabulary.workload import FEWEST_IN_ORDER, Workload
 
 @dataclass(frozen=True)
 class RangesWithin(MeasuredCriterion):
-    """E.g. {"kind": "ranges", "column": "age", "limit": 0.02}. column: of numbers, dates or categories in an order. limit: share of
-    people."""
+    """E.g. {"kind": "ranges", "column": "age", "limit": 0.02}.
+
+    Attributes:
+        column: A column of numbers, dates or ordered categories.
+        limit: Largest error, as a share of people.
+    """
 
     kind: ClassVar[str] = "ranges"
     title: ClassVar[str] = "Every range of a column, such as ages from 30 to 45"

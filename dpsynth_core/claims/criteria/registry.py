@@ -21,9 +21,9 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 MOST = 50
-"""Criteria of one release. Each has an equal part of the budget, so that with more none of them could be decided."""
+"""Largest number of criteria of one release. Each has an equal part of the budget, so that with more none could be decided."""
 MAX_CELLS, MAX_TOGETHER = 1_000_000, 20_000_000
-"""Cells of a table that is counted for criteria alone, and of all such tables of a release, each counted once."""
+"""Largest number of cells of a table that is counted for criteria alone, and of all such tables of a release, each counted once."""
 
 AnyCriterion = MeasuredCriterion | ModelCriterion
 _KINDS: tuple[type[AnyCriterion], ...] = (
@@ -34,10 +34,17 @@ KINDS = {kind.kind: kind for kind in _KINDS}
 
 
 def read_criteria(listed: Sequence[object], workload: Workload, answered: bool, link: Link | None = None) -> tuple[AnyCriterion, ...]:
-    """The criteria of a spec, in order. answered: whether what is published are answers to the workload's tables, and no rows. link: of two
-    linked tables, over whose pairs the workload is.
+    """Read the criteria of a spec, in order.
 
-    Raises InputError naming "criteria.0.limit", say; CapacityError for a statistic about a table that is too large.
+    Args:
+        listed: Their JSON.
+        workload: The workload.
+        answered: Whether answers to the workload's tables are published instead of rows.
+        link: The link of two tables whose pairs the workload is over.
+
+    Raises:
+        InputError: An entry is wrong; the error names, say, "criteria.0.limit".
+        CapacityError: A statistic is about a table that is too large.
     """
     if len(listed) > MOST:
         raise InputError(f"criteria.{MOST}", f"there are more than {MOST}", "keep those that matter most")
@@ -62,7 +69,7 @@ def read_criteria(listed: Sequence[object], workload: Workload, answered: bool, 
 
 
 def _linked(one: AnyCriterion, obj: Mapping[str, Any], link: Link, domain: Domain, field: str) -> AnyCriterion:
-    """The same of two linked tables. Raises InputError for what it does not count there."""
+    """Return the criterion for two linked tables. Raises InputError if it cannot count there."""
     if isinstance(one, Statistic):
         return one.linked(link, domain, field)
     part = next((part for part in ("among", "where") if set(obj.get(part) or ()) & set(link.swapped)), None)
@@ -73,7 +80,7 @@ def _linked(one: AnyCriterion, obj: Mapping[str, Any], link: Link, domain: Domai
 
 
 def tables_alone(criteria: Sequence[Criterion], workload: Workload) -> dict[Clique, int]:
-    """The tables that are counted for criteria and for nothing else, each once, with the number of their cells."""
+    """Return the tables that are counted for criteria alone, each once, with their numbers of cells."""
     asked = set(workload.cliques)
     return {clique: workload.domain.cells(clique) for one in criteria for clique in one.needs(workload) if clique not in asked}
 
@@ -92,18 +99,18 @@ def measured(criteria: Iterable[AnyCriterion]) -> list[MeasuredCriterion]:
 
 
 def of_models(criteria: Iterable[AnyCriterion]) -> dict[str, ModelCriterion]:
-    """Those that are about models, by their field of a spec."""
+    """Return the criteria about models, by their field of a spec."""
     return {f"criteria.{number}": one for number, one in enumerate(criteria) if isinstance(one, ModelCriterion)}
 
 
 def need_models(listed: Sequence[object]) -> list[bool]:
-    """Of each entry of a spec's list, read or not, whether models decide it."""
+    """Return, for each entry of a spec's list, whether models decide it."""
     kinds = [name for name, kind in KINDS.items() if issubclass(kind, ModelCriterion)]
     return [isinstance(one, Mapping) and one.get("kind") in kinds for one in listed]
 
 
 def decide(kernel: SealedKernel, criteria: Sequence[MeasuredCriterion], published: Published) -> Iterable[Decided]:
-    """Measure each criterion with an equal part of what the kernel has left, in order."""
+    """Measure each criterion with an equal part of the kernel's remaining budget, in order."""
     rho = kernel.rho_left / len(criteria)
     for criterion in criteria:
         yield Decided(criterion, criterion.measure(kernel.part(rho), published))

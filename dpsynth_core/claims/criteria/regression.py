@@ -49,13 +49,13 @@ Floats = NDArray[np.float64]
 Range = tuple[float, float]
 _BESIDE = "adjusted_for"
 MOST_BESIDE = 3
-"""Columns that a regression may be adjusted for: with k regressors (k + 1)(k + 4) / 2 sums share the budget."""
+"""Largest number of further regressors: with k regressors (k + 1)(k + 4) / 2 sums share the budget."""
 _DECIDES, _SPREAD = 0.6, 0.15
 """Shares of the budget that measure b_k and G_kk; the other sums have equal parts of the rest."""
 _DECIDING_FAILURE = 0.8
-"""Share of the failure probability that b_k has; the other sums have equal parts of the rest."""
+"""Share of the failure probability for b_k; the other sums have equal parts of the rest."""
 _ROUNDED = 1e-9
-"""A variance, beside the square of the range, that may be nothing but rounding."""
+"""Variance, relative to the square of the range, that may be rounding alone."""
 
 _TOLERANCE = Field.amount(1.0)
 _COLUMNS = (
@@ -68,7 +68,15 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Coefficient(MeasuredCriterion):
-    """outcome: y. on: x. beside: what it is adjusted for. among: the group. limit: the largest error."""
+    """A criterion on a regression coefficient.
+
+    Attributes:
+        outcome: The column y.
+        on: The column x.
+        beside: Further regressors.
+        among: The group.
+        limit: Largest error.
+    """
 
     is_share: ClassVar[bool] = False
 
@@ -116,8 +124,10 @@ class Coefficient(MeasuredCriterion):
         return self._interval(stated.slope, one_side, either_side) if one_side and either_side else UNKNOWN
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
-        """As if people were spread evenly over the bins of all columns, the release were right, and noise as large as it usually is.
-        Infinite where the spread of the columns may then be nothing: some tens of thousands of people are needed for less at epsilon 1."""
+        """Return the expected uncertainty if people were spread evenly over the bins of all columns, the release right, and noise typical.
+
+        Infinite where the spread of the columns might then vanish: avoiding that at epsilon 1 takes some tens of thousands of people.
+        """
         columns = (*self.beside, self.on, self.outcome)
         *regressors, y = (middles(workload.domain[name])[: workload.domain[name].values] for name in columns)
         sizes, spreads = [1.0, *(float(np.ptp(x)) / 2 for x in regressors)], [1.0, *(float(x.var()) for x in regressors)]
@@ -130,8 +140,13 @@ class Coefficient(MeasuredCriterion):
         return math.inf if ends is None else max(map(abs, ends))
 
     def _interval(self, slope: float, one_side: Range, either_side: Range) -> Interval:
-        """The error, from where the real coefficient is beside the release's: between two numbers of which each holds by itself, and
-        between two that hold together."""
+        """Return the error, from the difference between the real coefficient and the release's.
+
+        Args:
+            slope: The release's coefficient.
+            one_side: Two bounds of which each holds by itself.
+            either_side: Two bounds that hold together.
+        """
         raise NotImplementedError
 
     def clique(self, domain: Domain) -> Clique:
@@ -140,7 +155,7 @@ class Coefficient(MeasuredCriterion):
 
 @dataclass(frozen=True)
 class CoefficientWithin(Coefficient):
-    """How far the release's coefficient is off, e.g. {"kind": "regression", "outcome": "income", "on": "age", "tolerance": 50}."""
+    """The error of the release's coefficient, e.g. {"kind": "regression", "outcome": "income", "on": "age", "tolerance": 50}."""
 
     kind: ClassVar[str] = "regression"
     title: ClassVar[str] = "A regression coefficient"
@@ -154,8 +169,10 @@ class CoefficientWithin(Coefficient):
 
 @dataclass(frozen=True)
 class CoefficientSign(Coefficient):
-    """Whether the real one has the sign of the release's, e.g. {"kind": "regression-sign", "outcome": "income", "on": "age"}. Errors
-    are how far it is on the other side of 0."""
+    """The condition that the real coefficient has the sign of the release's.
+
+    Example: {"kind": "regression-sign", "outcome": "income", "on": "age"}. Errors are the distance on the other side of 0.
+    """
 
     kind: ClassVar[str] = "regression-sign"
     title: ClassVar[str] = "The sign of a regression coefficient"
@@ -183,7 +200,7 @@ class CoefficientSign(Coefficient):
 
 @dataclass(frozen=True, eq=False)
 class Stated:
-    """What a release says: t_0 to t_k and v of every cell, 0 where nobody counts, and its coefficient of x."""
+    """The release's regression: t_0 to t_k and v of every cell, 0 where no person counts, and its coefficient of x."""
 
     directions: list[Floats]
     left: Floats
@@ -191,7 +208,7 @@ class Stated:
 
 
 def _stated(shares: Floats | None, regressors: list[Floats], y: Floats, members: NDArray[np.bool_]) -> Stated | None:
-    """None where the release has nobody there, or says nothing of one of the regressors beside those before it."""
+    """Return the release's regression, or None if the group is empty there, or a regressor follows from those before."""
     weights = None if shares is None else np.where(members, shares, 0.0)
     if weights is None or not (group := float(weights.sum())) > 0:
         return None
@@ -216,7 +233,14 @@ def _along(values: Floats, direction: NDArray[Any], weights: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Measured:
-    """A sum as measured. failure: its share of the failure probability. scale: what its largest part is worth."""
+    """A measured sum.
+
+    Attributes:
+        value: The value.
+        sigma: Its noise.
+        scale: Value of its largest part.
+        failure: Its share of the failure probability.
+    """
 
     value: float
     sigma: float
@@ -224,8 +248,10 @@ class Measured:
     failure: float
 
     def reach(self, people: float, sides: int) -> float:
-        """How far from the true sum it may be: noise, and what rounding the parts of so many people adds. Its share of the failure
-        probability is divided between so many sides."""
+        """Return the largest distance from the true sum: noise, and the rounding of the parts of that many people.
+
+        Its share of the failure probability is divided between `sides` sides.
+        """
         deviations = normal(1 - self.failure * (1 - CONFIDENCE) / sides)
         return deviations * self.sigma + self.scale * people / SUM_STEPS
 
@@ -236,7 +262,7 @@ _LEFT = -1
 
 
 def _planned(last: int) -> dict[tuple[int, int], tuple[float, float]]:
-    """The sums of so many regressors, the deciding one first: what part of the budget and of the failure probability each has."""
+    """Return the sums for that many regressors, the deciding one first, with their parts of the budget and of the failure probability."""
     of_g = [(one, other) for one in range(last + 1) for other in range(one, last + 1)]
     pairs = sorted([*of_g, *((one, _LEFT) for one in range(last + 1))], key=lambda pair: pair != (last, _LEFT))
     rest = len(pairs) - 2
@@ -247,7 +273,7 @@ def _planned(last: int) -> dict[tuple[int, int], tuple[float, float]]:
 
 
 def _measured(kernel: SealedKernel, clique: Clique, stated: Stated) -> Sums:
-    """Spend all that the kernel has left, the deciding sum first."""
+    """Measure the sums with the kernel's remaining budget, the deciding sum first."""
     rho, sums = kernel.rho_left, Sums()
     for (one, other), (share, failure) in _planned(len(stated.directions) - 1).items():
         part = stated.directions[one] * (stated.left if other == _LEFT else stated.directions[other])
@@ -257,7 +283,7 @@ def _measured(kernel: SealedKernel, clique: Clique, stated: Stated) -> Sums:
 
 
 def _difference(sums: Sums, sides: int) -> Range | None:
-    """Between which two numbers c_k is; None where people or spread may be nothing. sides: on how many the failures of b_k count."""
+    """Return the bounds of c_k, or None if people or spread may vanish. `sides` is the number of sides on which failures of b_k count."""
     last = max(one for one, _ in sums)
     count = sums[0, 0]
     people = count.value + count.reach(0.0, 2)  # their parts are 1, and not rounded
@@ -273,8 +299,10 @@ def _difference(sums: Sums, sides: int) -> Range | None:
 
 
 def _enclosed(g: Floats, e: Floats, b: Floats, f: Floats) -> Range | None:
-    """Between which two numbers the last entry of c is where G c = b and elementwise |G - g| <= e and b is within f of what is given; None
-    where G may be singular for all that is known."""
+    """Return the bounds of the last entry of c with G c = b, for elementwise |G - g| <= e and b within f of the given one.
+
+    None if G may be singular.
+    """
     try:
         inverse = np.linalg.inv(g)
     except np.linalg.LinAlgError:

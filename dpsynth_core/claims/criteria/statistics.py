@@ -1,13 +1,13 @@
-"""Criteria on one number: a share of people, the mean of a column, or how far either differs between two groups.
+"""Criteria on one number: a share of people, the mean of a column, or the difference of either between two groups.
 
-Such a number is A / B: B counts the people of a group, A sums up what each of them counts as, f(y): 1 or 0 for a share, the middle of their
-cell for a mean. Of a release it is s. What is measured is the sum of f(y) - s over the group, which is B times the error A / B - s: near 0
-where the release is good, so that hardly anything depends on how well B is known. In units of the largest |f(y) - s| a record's weight is
-from -1 to 1, and the kernel's `measure_sum` knows what one person can do. Where the group is everybody, B is the number of people, known
-already; otherwise a tenth of the budget measures it, `_PEOPLE`. Groups of a difference have equal parts.
+Such a number is A / B: B counts the people of a group, A sums up f(y) over them: 1 or 0 for a share, the middle of their cell for a mean.
+For a release it is s. The kernel measures the sum of f(y) - s over the group, which is B times the error A / B - s: near 0 where the
+release is good, so that the precision of B hardly matters. In units of the largest |f(y) - s| a record's weight is from -1 to 1, and the
+kernel's `measure_sum` bounds the influence of one person. Where the group is everybody, B is the number of people, known already; otherwise
+a tenth of the budget measures it, `_PEOPLE`. Groups of a difference have equal parts.
 
-Of two linked tables, what names a column of members and none of another member is about members, each of whom counts once (`Link.times`);
-a household has the weight of as many as count.
+For two linked tables, a criterion that names a column of members, and none of another member, is about members, each of whom counts once
+(`Link.times`); a household has the weight of as many as count.
 """
 
 from __future__ import annotations
@@ -38,43 +38,50 @@ from dpsynth_core.vocabulary.workload import Workload
 _GROUPS = (AMONG, Field("against", "Compared with (nobody if empty)", Entry.PEOPLE))
 _PAIRS = "pairs of members (each household counts once)"
 _USUAL_MEMBERS = 2
-"""Of a household, for what is expected before a run."""
+"""Number of members of a household for expectations before a run."""
 _PEOPLE = 0.1
-"""Share of a group's budget that measures how many people are in it."""
+"""Share of a group's budget that measures its number of people."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Statistic(MeasuredCriterion):
-    """groups: one, or two whose difference is meant; all people where a group has no condition. limit: how far the release may be off.
-    link: of two linked tables."""
+    """A criterion on one number.
+
+    Attributes:
+        groups: One group, or two whose difference counts; a group without condition is all people.
+        limit: Largest error of the release.
+        link: The link of two tables.
+    """
 
     groups: tuple[Condition, ...]
     limit: float
     link: Link | None = field(default=None, kw_only=True)
 
     def _columns(self) -> tuple[str, ...]:
-        """Those that say what a person counts as."""
+        """Return the columns that determine f."""
         raise NotImplementedError
 
     def _counts_as(self, domain: Domain, clique: Clique) -> Floats:
-        """f of every cell of a table, NaN where a person has no such value."""
+        """Return f of every cell of a table, NaN where a person has no such value."""
         raise NotImplementedError
 
     def _widest(self, domain: Domain) -> float:
-        """By how much f can differ between two people."""
+        """Return the largest difference of f between two people."""
         raise NotImplementedError
 
     def linked(self, link: Link, domain: Domain, field: str) -> Self:
-        """The same of two linked tables. Raises InputError where members, of whom nobody is left out, decide nothing: see `check_open`."""
+        """Return the criterion for two linked tables. Raises InputError where members, none of whom is left out, decide nothing: see
+        `check_open`.
+        """
         one = replace(self, link=link)
         if one.who == "members":
             one.check_members(link, domain, field)
         return one
 
     def check_members(self, link: Link, domain: Domain, field: str) -> tuple[Condition, ...]:
-        """The groups, by somebody's cells alone. Raises InputError for one that no member is in."""
+        """Return the groups by the cells of one member alone. Raises InputError for a group without members."""
         return tuple(_of_somebody(group, link, domain, f"{field}.among") for group in self.groups)
 
     @property
@@ -83,7 +90,7 @@ class Statistic(MeasuredCriterion):
 
     @property
     def who(self) -> str:
-        """Who counts in it."""
+        """The people who count."""
         if self.link is None:
             return "people"
         told = {name in self.link.members for name in self._named if name in self.link.swapped}
@@ -93,7 +100,7 @@ class Statistic(MeasuredCriterion):
         return domain.clique({*self._named, *([NUMBER] if self.who == "members" else [])})
 
     def _times(self, domain: Domain, clique: Clique) -> NDArray[np.int64]:
-        """How often the records of each cell of a table count: once; where members do, those in which somebody comes first."""
+        """Return how often the records of each cell of a table count: once; for members, the records in which a member comes first."""
         if self.link is None or self.who != "members":
             return np.ones(domain.sizes(clique), np.int64)
         name = next(name for name in self._named if name in self.link.members)
@@ -127,14 +134,13 @@ class Statistic(MeasuredCriterion):
         return normal(CONFIDENCE) * self._widest(domain) * deviation / people
 
     def _partial(self, domain: Domain, group: Condition) -> bool:  # noqa: ARG002
-        """Whether somebody may not be in the group, or has no value."""
+        """Return whether a person may be outside the group, or lack a value."""
         return bool(group.cells) or self.who == "members"
 
 
 @dataclass(frozen=True)
 class Share(Statistic):
-    """The share of people in some cells, e.g. {"kind": "share", "of": {"sick": "yes"}, "among": {"sex": "f"}, "tolerance": 0.02}. of: those
-    cells."""
+    """The share of people in the cells `of`, e.g. {"kind": "share", "of": {"sick": "yes"}, "among": {"sex": "f"}, "tolerance": 0.02}."""
 
     kind: ClassVar[str] = "share"
     title: ClassVar[str] = "A share of people"
@@ -180,8 +186,10 @@ class Share(Statistic):
 
 @dataclass(frozen=True)
 class Mean(Statistic):
-    """The mean of a column of numbers, e.g. {"kind": "mean", "column": "age", "tolerance": 0.5}. Everybody counts as the middle of their
-    cell; who has none is left out."""
+    """The mean of a column of numbers, e.g. {"kind": "mean", "column": "age", "tolerance": 0.5}.
+
+    Each person counts as the middle of their cell; people without a value are left out.
+    """
 
     kind: ClassVar[str] = "mean"
     title: ClassVar[str] = "The mean of a column of numbers"
@@ -220,7 +228,7 @@ class Mean(Statistic):
 
 
 def _of_somebody(condition: Condition, link: Link, domain: Domain, field: str) -> Condition:
-    """Without the cells of nobody and of households that have no member, and without what then holds for everybody."""
+    """Return the condition without cells of absent members and of empty households, and without parts that then hold for everybody."""
     somebody = {NUMBER: range(1, domain[NUMBER].size)} | {name: range(domain[name].size - 1) for name in link.members.names}
     left = [(name, tuple(code for code in codes if code in somebody.get(name, codes))) for name, codes in condition.cells]
     if not all(codes for _, codes in left):
@@ -229,7 +237,7 @@ def _of_somebody(condition: Condition, link: Link, domain: Domain, field: str) -
 
 
 def _stated(shares: Floats, counts_as: Floats) -> float | None:
-    """What the release says of the number; None where it says nothing, as of a group without a row. shares: of the group."""
+    """Return the release's number, or None if it has none, as for a group without a row. `shares` are those of the group."""
     group = float(shares.sum())
     return float((shares * counts_as).sum()) / group if group > 0 else None
 
@@ -237,8 +245,10 @@ def _stated(shares: Floats, counts_as: Floats) -> float | None:
 def _measured(
     kernel: SealedKernel, rho: float, clique: Clique, counts_as: Floats, members: NDArray[np.int64], stated: float, partial: bool
 ) -> Ratio:
-    """The sum of f(y) - s over the group, and how many people that is; nobody where that is not asked. members: how often the records of
-    each cell are in the group."""
+    """Measure the sum of f(y) - s over the group, and the number of its people where that is needed.
+
+    `members` tells how often the records of each cell are in the group.
+    """
     parts = members * (counts_as - stated)
     difference, scale = measured_sum(kernel, clique, parts, (1 - _PEOPLE if partial else 1.0) * rho)
     if not partial:
@@ -248,7 +258,7 @@ def _measured(
 
 
 def measured_sum(kernel: SealedKernel, clique: Clique, parts: Floats, rho: float) -> tuple[Noisy, float]:
-    """The sum over all people of the part that their cell has, measured for rho in units of the largest part, and that unit."""
+    """Measure, for rho, the sum over all people of their cell's part, in units of the largest part. Return it with that unit."""
     scale = float(np.abs(parts).max()) or 1.0
     weights = parts / scale
     low, high = min(0.0, float(weights.min())), max(0.0, float(weights.max()))

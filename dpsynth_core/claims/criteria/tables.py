@@ -1,4 +1,4 @@
-"""Criteria on tables: at most so many people are in a wrong cell of each, of all people or of a group.
+"""Criteria on tables: the largest share of people in a wrong cell of each, among all people or in a group.
 
 The kernel measures ||M_r(D) - T p_r||_1 for all k tables at once, as the certificate does: one person moves each by marginal_l1 at most.
 Within a group, D is its records, p_r the shares among its rows and T a noisy number of people in it. T takes 1 / (1 + sqrt(k)) of the
@@ -35,8 +35,12 @@ Tables = Mapping[Clique, NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class TablesWithin(MeasuredCriterion):
-    """Each of these tables, e.g. {"kind": "tables", "tables": [["age", "sex"]], "limit": 0.05}. tables: of the workload, () for all of it.
-    limit: share of people in a wrong cell, of each table."""
+    """Each of some tables, e.g. {"kind": "tables", "tables": [["age", "sex"]], "limit": 0.05}.
+
+    Attributes:
+        tables: Tables of the workload, () for all.
+        limit: Largest share of people in a wrong cell of each table.
+    """
 
     kind: ClassVar[str] = "tables"
     title: ClassVar[str] = "Tables of the workload"
@@ -72,8 +76,12 @@ class TablesWithin(MeasuredCriterion):
 
 @dataclass(frozen=True)
 class SubgroupWithin(MeasuredCriterion):
-    """Every table within a group, e.g. {"kind": "subgroup", "where": {"sex": "f"}, "limit": 0.1}. where: who is in the group. limit: share
-    of its people in a wrong cell, of each table."""
+    """Every table within a group, e.g. {"kind": "subgroup", "where": {"sex": "f"}, "limit": 0.1}.
+
+    Attributes:
+        where: The group.
+        limit: Largest share of its people in a wrong cell of each table.
+    """
 
     kind: ClassVar[str] = "subgroup"
     title: ClassVar[str] = "A subgroup, in every table"
@@ -92,7 +100,7 @@ class SubgroupWithin(MeasuredCriterion):
         return f"every table of the workload among people with {self.where.sentence(domain)}"
 
     def needs(self, workload: Workload) -> tuple[Clique, ...]:
-        """Each table with the columns of the condition beside it, and these alone."""
+        """Return each table with the columns of the condition, and these columns alone."""
         wide = [workload.domain.clique({*clique, *self.where.columns}) for clique in workload.cliques]
         return tuple(dict.fromkeys([*wide, workload.domain.clique(self.where.columns)]))
 
@@ -114,7 +122,7 @@ class SubgroupWithin(MeasuredCriterion):
         return normal((1 + CONFIDENCE) / 2) * deviation / (2 * people)
 
     def _shares(self, published: Published, domain: Domain) -> Tables:
-        """What the release says of each table within the group, as fractions of it; nothing where it says nothing."""
+        """Return the release's tables within the group, as fractions of the group; empty if it has none."""
         stated: dict[Clique, NDArray[np.float64]] = {}
         wide = {clique: domain.clique({*clique, *self.where.columns}) for clique in published.workload.cliques}
         tables = published.tables(list(dict.fromkeys(wide.values())))
@@ -132,8 +140,16 @@ def _people_share(tables: int) -> float:
 def _measured(
     kernel: SealedKernel, asked: SealedKernel, cliques: Sequence[Clique], shares: Tables, people: Noisy, rows: float
 ) -> Interval:
-    """The largest error of the tables, measured with all that the kernel has left. asked: the same kernel or that of a group. rows: how
-    many people the published shares are multiplied by."""
+    """Measure the largest error of the tables with the kernel's remaining budget.
+
+    Args:
+        kernel: The kernel.
+        asked: The same kernel or that of a group.
+        cliques: The tables.
+        shares: Their published shares.
+        people: Number of people.
+        rows: Number that the published shares are multiplied by.
+    """
     sigma = distance_sigma(kernel.unit, kernel.rho_left, len(cliques))
     noisy = asked.measure_errors({r: shares.get(r, np.zeros(kernel.domain.sizes(r))) * rows for r in cliques}, sigma)
     if len(shares) < len(cliques):

@@ -1,1 +1,1 @@
-"""Models that are trained on released rows, and how often they are right about the people."""
+"""Models trained on released rows, and how often they are right about the people."""

@@ -1,4 +1,4 @@
-"""Columns that a release is asked to predict, from what a spec says of them: public facts alone."""
+"""Columns that models are to predict, from a spec: public facts alone."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.predictors import BOOSTING, LINEAR, LOGISTIC
 
 MAX_MODELS = 20
-"""Columns that models may be asked to predict."""
+"""Largest number of columns to predict."""
 MOST_CLASSES = 50
-"""Values that a model tells apart at most: each takes trees and coefficients of its own."""
+"""Largest number of classes of a model; each takes its own trees and coefficients."""
 _TENTH = 0.1
 _ROUNDED = 1e-9
-"""Of a tolerance: what sums of edges are off by at most."""
+"""Rounding of sums of edges, as a share of a tolerance."""
 
 
 class ModelSpec(BaseModel):
@@ -47,8 +47,9 @@ class Predicted(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """A column to predict. tolerance: of numbers, in the column's own unit: a guess is right about a cell of which no value is further off.
-    None where one of the cells is guessed."""
+    """A column to predict. `tolerance`, in the column's unit, makes a guess right about a cell all of whose values are within it; None for
+    cells.
+    """
 
     attribute: Attribute
     tolerance: float | None
@@ -58,15 +59,17 @@ class Target:
         return self.attribute.name
 
     def least_and_most(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """By cell, the smallest and the largest guess that is right about it: float64 of shape (size,). The smallest is above the largest
-        where no guess is: in bins wider than twice the tolerance, and for missing and other values."""
+        """Return, by cell, the smallest and the largest guess that is right about it: float64 of shape (size,).
+
+        The smallest exceeds the largest where no guess is right: in bins wider than twice the tolerance, and for missing and other values.
+        """
         assert self.tolerance is not None
         first, last = ends(self.attribute)
         none = np.full(self.attribute.size - len(first), 1.0)
         return np.concatenate([last - self.tolerance, none]), np.concatenate([first + self.tolerance, 0 * none])
 
     def leave_room(self) -> NDArray[np.bool_]:
-        """By cell, whether more than one number is right: of bins as wide as twice the tolerance, their very middle alone is."""
+        """Return, by cell, whether more than one number is right; in bins as wide as twice the tolerance, only the middle is."""
         assert self.tolerance is not None
         least, most = self.least_and_most()
         return np.asarray(most - least > _ROUNDED * self.tolerance)
@@ -80,7 +83,7 @@ def ends(attribute: Attribute) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 
 def check_rows(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted], mechanism: Mechanism) -> None:
-    """That there will be rows to train on. Raises InputError."""
+    """Raise InputError unless there will be rows to train on."""
     if (models or criteria) and not mechanism.card.makes_rows:
         problem = f"{mechanism.card.title} makes no rows that models could be trained on"
         asking = "models" if models else next(iter(criteria))
@@ -88,10 +91,15 @@ def check_rows(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted], m
 
 
 def targets(domain: Domain, models: Sequence[ModelSpec], criteria: Mapping[str, Predicted] | None = None) -> tuple[Target, ...]:
-    """What is to be predicted: the columns that are named, and behind them those that criteria are about, each once.
+    """Return the columns to predict: the named ones, followed by those that criteria are about, each once.
 
-    criteria: by field of the spec. Raises InputError, named by its place in the spec, for what no model could predict, and for a criterion
-    about another tolerance than the one that is measured.
+    Args:
+        domain: The domain.
+        models: The spec's models.
+        criteria: Criteria on models, by field of the spec.
+
+    Raises:
+        InputError: No model can predict a column, or a criterion has another tolerance than the measured one; the error names its place.
     """
     criteria = criteria or {}
     found = tuple(_targets(domain, _wanted(models, criteria)))
@@ -106,7 +114,7 @@ def targets(domain: Domain, models: Sequence[ModelSpec], criteria: Mapping[str, 
 
 
 def _wanted(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted]) -> Iterator[tuple[str, ModelSpec]]:
-    """By field of the spec. A tolerance that some criterion on a column states is that of all which state none."""
+    """Yield the wanted models by field of the spec. A tolerance stated by one criterion on a column applies to those that state none."""
     yield from ((f"models.{place}", model) for place, model in enumerate(models))
     named = {model.column for model in models}
     for field, one in criteria.items():
@@ -148,18 +156,20 @@ def _obstacle(domain: Domain, attribute: Attribute) -> tuple[str, str] | None:
 
 
 def is_quantity(attribute: Attribute) -> bool:
-    """Whether a guess can be near: numbers, but not dates and times, whose unit nobody would state."""
+    """Return whether guesses can be near: True for numbers, but not for dates and times, whose unit would be unclear."""
     return attribute.is_number and attribute.scale.axis == "number"
 
 
 def models_of(attribute: Attribute) -> tuple[str, str]:
-    """The names of the models of a column."""
+    """Return the names of the models of a column."""
     return BOOSTING, LINEAR if is_quantity(attribute) else LOGISTIC
 
 
 def _tolerance(field: str, attribute: Attribute, stated: float | None) -> float | None:
-    """As stated; where nothing is, a tenth of the range or, where that is more, the median width of the column's bins, so that a guess in
-    the right bin can be right. Raises InputError."""
+    """Return the tolerance as stated; by default a tenth of the range or the median width of the column's bins, whichever is larger.
+
+    With the width, a guess in the right bin can be right. Raises InputError.
+    """
     if not is_quantity(attribute):
         if stated is not None:
             raise InputError(field, f"{column_field(attribute.name)} is no number, so that no guess is near", "leave it out")

@@ -27,20 +27,20 @@ from dpsynth_core.vocabulary.predictors import MAJORITY, Additive, Codes, Decisi
 _DEPTH = 8
 _FITTING_STEPS = 300
 _FARTHEST = 2.0**30
-"""Limits of a guess, in ranges of a column: further than any guess is."""
+"""Limit of a guess, in ranges of a column: beyond any guess."""
 _SCALE = 2.0**20
 """Steps of a score of 1: of log odds, or of the whole range of a column of numbers."""
 
 
 MOST_GROUPS = 255
-"""Values of one column that trees tell apart at most, as scikit-learn's histograms do."""
+"""Largest number of values of one column that trees distinguish, as scikit-learn's histograms do."""
 MOST_INDICATORS = 64
-"""Values of one column that have a coefficient each in a linear model; rarer ones share one."""
+"""Number of values of one column with a coefficient each in a linear model; rarer ones share one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A predictor and what it is called. guess: of one that looks at nothing, as text."""
+    """A predictor with its name. `guess` is the text of a constant guess."""
 
     name: str
     predictor: Predictor
@@ -49,7 +49,7 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class _Lesson:
-    """What is learnt from the rows of which it can be learnt. answers: classes, numbered from 0, or numbers from 0 to 1."""
+    """The training data. `answers` are classes, numbered from 0, or numbers from 0 to 1."""
 
     domain: Domain
     target: Target
@@ -60,7 +60,7 @@ class _Lesson:
 
     @property
     def outcomes(self) -> NDArray[np.float64]:
-        """Shape (rows, outputs): one indicator for each class, or the numbers."""
+        """Indicators of the classes, or the numbers, shape (rows, outputs)."""
         return np.eye(self.classes)[self.answers] if self.classes else self.answers[:, None]
 
     @property
@@ -72,7 +72,7 @@ class _Lesson:
 
 
 def majority(domain: Domain, codes: NDArray[np.int32], target: Target) -> Model:
-    """The best guess that looks at nothing: the most frequent class, or the number that is near enough most often. In synthetic rows."""
+    """Return the best constant guess in the synthetic rows: the most frequent class, or the number that is near enough most often."""
     counts = np.bincount(codes[:, domain.position(target.column)], minlength=target.attribute.size).astype(np.int64)
     decision: Decision
     if target.tolerance is None:
@@ -97,15 +97,14 @@ def trained(domain: Domain, codes: NDArray[np.int32], target: Target) -> tuple[M
 
 
 def certainties(model: Model, codes: Codes, rows: int) -> NDArray[np.float64]:
-    """How probable a model of classes holds its own guess, for each row: the largest of the probabilities that its scores are log odds
-    of."""
+    """Return how probable a model of classes holds its own guess, for each row: the largest probability that follows from its scores."""
     scores = model.predictor.scores.of(codes, rows) / _SCALE
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(1 / weights.sum(axis=1))
 
 
 def _within(target: Target) -> Within:
-    """The decision about numbers, from 0 to 1 over the column's range, in steps of a score."""
+    """Return the decision about numbers, from 0 to 1 over the column's range, in steps of a score."""
     first, last = ends(target.attribute)
     least, most = ((limit - first[0]) / _range(first, last) for limit in target.least_and_most())
     none = least > most
@@ -140,7 +139,7 @@ def _boosted(lesson: _Lesson) -> Predictor:
 
 
 def _forest(lesson: _Lesson, columns: Mapping[str, Ranked], model: Any) -> Predictor:
-    """The trees as scikit-learn keeps them (`_predictors`: for each round, the trees of the classes), in whole numbers."""
+    """Convert scikit-learn's trees (`_predictors`: for each round, the trees of the classes) to whole numbers."""
     first = int(lesson.classes == 2)  # of two classes scikit-learn scores the second alone
     start = np.zeros(lesson.classes or 1)
     start[first:] = np.ravel(model._baseline_prediction)
@@ -151,7 +150,7 @@ def _forest(lesson: _Lesson, columns: Mapping[str, Ranked], model: Any) -> Predi
 
 
 def _tree(nodes: NDArray[Any], output: int, columns: Sequence[Ranked], width: int) -> Tree:
-    """nodes: scikit-learn's, an array of records."""
+    """Convert a tree. `nodes` is scikit-learn's array of records."""
     inner = nodes["is_leaf"] == 0
     column = np.where(inner, nodes["feature_idx"], 0).astype(np.int64)
     following = np.tile(np.arange(len(nodes), dtype=np.int64)[:, None], (1, width))
@@ -183,16 +182,24 @@ def _whole(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """A column as trees see it. groups: of each code, int64 of shape (size,). ranks: of each group, the number that is compared."""
+    """A column as trees see it.
+
+    Attributes:
+        groups: Group of each code, int64 of shape (size,).
+        ranks: Compared number of each group.
+    """
 
     groups: NDArray[np.int64]
     ranks: NDArray[np.float64]
 
 
 def ranked(attribute: Attribute, codes: NDArray[np.int32], outcomes: NDArray[np.float64]) -> Ranked:
-    """Numbers and ordered values in their order, others ordered by how the outcomes differ between them.
+    """Rank numbers and ordered values in their order, others by how the outcomes differ between them.
 
-    codes: of the column, shape (rows,). outcomes: shape (rows, outputs): what is to be predicted, as a number or one indicator a class.
+    Args:
+        attribute: The column.
+        codes: Its codes, shape (rows,).
+        outcomes: Predicted numbers or one indicator per class, shape (rows, outputs).
     """
     if _in_order(attribute):  # neighbours together
         groups = np.arange(attribute.size, dtype=np.int64) * min(MOST_GROUPS, attribute.size) // attribute.size

@@ -1,5 +1,4 @@
-"""How long it takes to train models and to ask them about every record, from public facts. How much training there is follows from the
-same.
+"""Durations of training models and of asking them about every record, from public facts.
 
 Seconds of one processor, fitted to models of 2 to 50 values on 5,000 to 50,000 rows of 12 and 40 columns: right within a factor of two.
 """
@@ -11,16 +10,16 @@ from collections.abc import Sequence
 from dpsynth_core.claims.models.targets import Target
 
 TRAINING_ROWS = 50_000
-"""Synthetic rows that a model is trained on at most, the first ones: they are in random order. More hardly make a model better."""
+"""Largest number of synthetic rows to train on, the first ones, which are in random order. More hardly improve a model."""
 ROUNDS, MOST_TREES, FEWEST_ROUNDS = 100, 300, 10
-"""Rounds of boosting, each with a tree for every class; fewer where there are many classes."""
+"""Rounds of boosting, each with a tree per class; fewer with many classes."""
 _SECONDS_PER_TREE, _PER_VALUE_OF_A_TREE, _PER_COEFFICIENT = 2e-3, 6e-9, 1e-7
 _ASKED_OF_A_TREE, _ASKED_OF_A_COLUMN = 4e-8, 2e-8
 _A_MILLION, _MINUTES_FROM = 1e6, 90.0
 
 
 def trees_a_round(classes: int) -> int:
-    """Of boosting. classes: 0 for a number; of two, the second alone is scored."""
+    """Return the number of trees per round of boosting. `classes` is 0 for a number; of two classes, the second alone is scored."""
     return 1 if classes <= 2 else classes
 
 
@@ -29,7 +28,10 @@ def rounds(classes: int) -> int:
 
 
 def training_seconds(targets: Sequence[Target], columns: int, rows: int | None) -> float:
-    """For the models of all targets in a domain of so many columns. rows: that will be written, None where nobody has said."""
+    """Return the seconds of training the models of all targets in a domain of `columns` columns.
+
+    `rows` is the number of rows to be written, None if unknown.
+    """
     values = min(rows or TRAINING_ROWS, TRAINING_ROWS) * columns
     return sum(
         _trees(target) * (_SECONDS_PER_TREE + _PER_VALUE_OF_A_TREE * values) + max(1, _classes(target)) * _PER_COEFFICIENT * values
@@ -38,7 +40,7 @@ def training_seconds(targets: Sequence[Target], columns: int, rows: int | None) 
 
 
 def asking_seconds(targets: Sequence[Target], columns: int) -> float:
-    """For a million records: their number is private, or nobody has counted them yet."""
+    """Return the seconds for a million records, because their number is private or not yet counted."""
     each = sum(_trees(target) * _ASKED_OF_A_TREE + columns * (1 + _classes(target) / 10) * _ASKED_OF_A_COLUMN for target in targets)
     return _A_MILLION * each
 

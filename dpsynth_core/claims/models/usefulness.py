@@ -1,12 +1,12 @@
-"""How often models that are trained on synthetic rows are right about the people: measured, on a share of the budget of its own.
+"""The measured usefulness of models: how often models trained on synthetic rows are right about the people, on a share of the budget.
 
 A model that was trained on synthetic rows has seen released values only. The number R of records that it is right about is one count
-(`PrivacyKernel.measure_right`, with the proof); of each column k = 3 are measured: two models and the best guess that looks at nothing.
+(`PrivacyKernel.measure_right`, with the proof); for each column k = 3 are measured: two models and the best constant guess.
 
-What is stated is p = R / N, with N the number of records. Where N is public, R + noise divided by it is normal around p. Elsewhere there is
-an estimate T of N with noise of its own, independent of R's: then (R + noise) - p T is normal around 0, with variance
+Stated is p = R / N, with N the number of records. Where N is public, R + noise divided by N is normal around p. Elsewhere there is an
+estimate T of N with noise of its own, independent of R's: then (R + noise) - p T is normal around 0, with variance
 sigma^2 + p^2 sigma_T^2, and the interval is all p for which it is near enough to 0 (Fieller 1954). Its coverage is that of the normal
-distribution, whatever R and N are; where T says hardly anything, it is everything from 0 to 1.
+distribution, whatever R and N are; where T is mostly noise, it is everything from 0 to 1.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from dpsynth_core.vocabulary.rows import one_table
 
 CONFIDENCE = 0.95
 PER_COLUMN = 3
-"""Counts that are measured of each column: two models, and the guess that looks at nothing."""
+"""Counts measured per column: two models, and the constant guess."""
 
 
 @dataclass(frozen=True)
 class Guesses:
-    """How many people a model is right about, and how many the guess that looks at nothing, of so many people; as measured."""
+    """The measured numbers of people about whom a model and the constant guess are right, and the number of people."""
 
     right: Noisy
     guess: Noisy
@@ -53,7 +53,7 @@ class Guesses:
 
 @dataclass(frozen=True)
 class Share:
-    """A share of the people, as measured, and between which two numbers it is with 95 % confidence. All from 0 to 1."""
+    """A measured share of the people with its 95 % interval; all from 0 to 1."""
 
     value: float
     low95: float
@@ -62,10 +62,25 @@ class Share:
 
 @dataclass(frozen=True)
 class Usefulness:
-    """How often a model of a column is right, as shares of `total` people. tolerance: how near a guessed number has to be, None where a
-    value is guessed. accuracy: the model's, from low95 to high95; majority: the same of `majority_guess`, the best guess that looks at
-    nothing. right, majority_right: how many records they were right about, as measured: below 0 or above all of them where noise took them
-    there. sigma: noise of each count, in records."""
+    """How often a model of a column is right, as shares of `total` people.
+
+    Attributes:
+        column: The predicted column.
+        model: Name of the model.
+        tolerance: Allowed distance of a guessed number, None where a value is guessed.
+        accuracy: Share of the model.
+        low95: Lower end of its 95 % interval.
+        high95: Upper end.
+        majority: Share of the best constant guess.
+        majority_low95: Lower end of its 95 % interval.
+        majority_high95: Upper end.
+        majority_guess: The best constant guess.
+        right: Measured number of records that the model is right about; noise can take it below 0 or above all.
+        majority_right: The same for the guess.
+        sigma: Noise of each count, in records.
+        total: Number of records.
+        model_sha256: SHA-256 of the model.
+    """
 
     column: str
     model: str
@@ -93,15 +108,17 @@ class Usefulness:
 
     @property
     def better(self) -> bool:
-        """Whether the model is right more often than the guess that looks at nothing, with 95 % confidence: the difference of their counts
-        says so, which has less noise than two intervals have that must not overlap."""
+        """True if the model is right more often than the constant guess, with 95 % confidence.
+
+        The difference of their counts decides, which has less noise than two intervals that must not overlap.
+        """
         deviation = math.sqrt(2 * (self.sigma**2 + ROUNDING))
         return self.right - self.majority_right > normal(CONFIDENCE) * deviation
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What is known of the models of a column before anything is measured. digests: by name of the model."""
+    """The models of a column before any measurement. `digests` are by name of the model."""
 
     target: Target
     digests: dict[str, str]
@@ -111,9 +128,14 @@ class Trained:
 def measure(
     kernel: SealedKernel, domain: Domain, codes: NDArray[np.int32], targets: Sequence[Target], total: Total
 ) -> tuple[Usefulness, ...]:
-    """Train the models of these columns on synthetic rows, and spend all that `kernel` has left on how often they are right.
+    """Train the models of these columns on synthetic rows, and measure how often they are right with the kernel's remaining budget.
 
-    codes: of the rows, shape (rows, attributes of the domain). total: the number of records as it was released.
+    Args:
+        kernel: The kernel.
+        domain: The domain.
+        codes: Codes of the rows, shape (rows, attributes of the domain).
+        targets: The columns.
+        total: Number of records as released.
     """
     predictors, known = list[Predictor](), list[Trained]()
     for target in targets:
@@ -125,7 +147,7 @@ def measure(
 
 
 def state(trained: Sequence[Trained], noisy: NDArray[np.float64], sigma: float, total: Total) -> tuple[Usefulness, ...]:
-    """What follows from the noisy counts: for each column, those of its models and that of the guess."""
+    """Return the usefulness that follows from the noisy counts: for each column, those of its models and that of the guess."""
     stated = []
     for one, counts in zip(trained, noisy.reshape(-1, PER_COLUMN).tolist(), strict=True):
         *models, by_guess = counts
@@ -155,7 +177,7 @@ def state(trained: Sequence[Trained], noisy: NDArray[np.float64], sigma: float, 
 
 
 def guesses(usefulness: Sequence[Usefulness]) -> dict[tuple[str, str], Guesses]:
-    """What criteria can be decided by: by column and name of the model, the counts as they were measured."""
+    """Return the measured counts by column and name of the model, from which criteria are decided."""
     counted = {}
     for one in usefulness:
         right, guess = (Noisy(number, math.sqrt(one.sigma**2 + ROUNDING)) for number in (one.right, one.majority_right))
@@ -164,14 +186,14 @@ def guesses(usefulness: Sequence[Usefulness]) -> dict[tuple[str, str], Guesses]:
 
 
 def share(count: float, sigma: float, total: Total) -> Share:
-    """A noisy count as a share of the people. Noise is normal noise in whole numbers: its variance is that much larger."""
+    """Return a noisy count as a share of the people. Noise is normal noise rounded to whole numbers, which enlarges its variance."""
     noisy, people = Noisy(count, math.sqrt(sigma**2 + ROUNDING)), Noisy(total.value, total.sigma)
     low, high = fraction(noisy, people, normal((1 + CONFIDENCE) / 2))
     return Share(possible(count / total.value), possible(low), possible(high))
 
 
 class Models(Claim[tuple[Usefulness, ...]]):
-    """How often models are right that are trained on the synthetic rows, for each column that a plan names."""
+    """How often models trained on the synthetic rows are right, for each column that a plan names."""
 
     name = "models"
     part = "usefulness"
@@ -204,7 +226,7 @@ class Models(Claim[tuple[Usefulness, ...]]):
         return measure(kernel, plan.domain, codes.astype(np.int32, copy=False), plan.targets, final.people(kernel))
 
     def follows(self, received: Received, stated: tuple[Usefulness, ...]) -> str:
-        """From the noisy counts. That these very models follow from the rows is seen when all of it runs again."""
+        """Check the statements against the noisy counts. Running everything again shows whether these models follow from the rows."""
         targets = received.plan.targets
         answers = [answer for answer in received.answers if answer.operation == "measure_right"]
         if not stated:
@@ -241,7 +263,7 @@ MODELS = Models()
 
 
 def _sentence(models: Sequence[Usefulness], target: Target | None, released: Evidence) -> str:
-    """Of the models of a column; of numbers, also how many of the synthetic rows are in cells that a guess can hit."""
+    """Return the models of a column in words; for numbers, also the share of synthetic rows in cells that a guess can hit."""
     column, room = models[0].column, ""
     if target is not None and target.tolerance is not None and (codes := one_table(released.codes)) is not None:
         share = float(target.leave_room()[codes[:, released.domain.position(column)]].mean())
