@@ -184,6 +184,23 @@ def test_what_says_something_of_records_without_noise_is_said_on_a_terminal_and_
         assert not any("--private-notes" in line for line in lines)
 
 
+def test_a_column_of_which_nothing_is_understood_is_said_before_the_charge_and_in_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    """The table writes F and M, the codebook says f and m: on a terminal before anything is charged, and in what is released after it."""
+    table = pd.read_csv("people.csv")
+    sex = DOMAIN["attributes"][0] | {"other": True, "missing": True}  # type: ignore[index, operator]
+    Path("domain.json").write_text(json.dumps(DOMAIN | {"attributes": [sex, *DOMAIN["attributes"][1:]]}))  # type: ignore[index]
+    table.assign(sex=table["sex"].str.upper()).to_csv("people.csv", index=False)
+    assert synthesize("--epsilon", "10") == 0
+    logged = capsys.readouterr().err
+    assert "is in its list" not in logged
+    assert "verdict: Do not publish this as it is. Column “sex” was not read: nearly all of it is other or missing" in logged
+    assert synthesize("--seed", "1", "--epsilon", "10", "--private-notes") == 0
+    asked = capsys.readouterr().err
+    said = "warning, for your eyes only: column 'sex': no value of the 300 records is in its list. The table writes '"
+    assert said in asked
+    assert asked.index(said) < asked.index("budget, as planned")
+
+
 def test_the_release_document_says_how_it_was_made() -> None:
     assert synthesize("--relation", "replace", "--set", "measure_share=0.8", "--set", "rounds_per_attribute=4") == 0
     stored = release()

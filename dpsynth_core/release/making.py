@@ -24,7 +24,9 @@ HandOver = Callable[[Release, Zoned[Times]], None]
 def findings(plan: Plan) -> Zoned[tuple[str, ...]]:
     """What in the table reads oddly, or would count as something else, for the curator's eyes. Raises InputError where it cannot be read to
     its end."""
-    return curator_only((*(told for one in synthesis.survey(plan).value for told in one.sentences()), *synthesis.recoded(plan).value))
+    surveyed = (told for one in synthesis.survey(plan).value for told in one.sentences())
+    remarks = (one.sentence for one in synthesis.not_understood(plan).value)
+    return curator_only((*surveyed, *remarks, *synthesis.recoded(plan).value))
 
 
 def make(

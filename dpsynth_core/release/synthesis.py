@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -50,10 +51,11 @@ from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.statement import OFF, brands, public_details, row_policy, statement, unmeasured_brands
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import Given, Keep, RecordedAnswer, recording
+from dpsynth_core.sources import first_records, readable
 from dpsynth_core.sources import public as public_tables
-from dpsynth_core.sources import readable
 from dpsynth_core.sources.check_records import RecordsCheck
 from dpsynth_core.sources.decoding import DrawnRows, as_written
+from dpsynth_core.sources.first_records import Remark
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import located
 from dpsynth_core.sources.outside import missing_label, outside_label
@@ -163,6 +165,23 @@ def survey(plan: Plan) -> Zoned[tuple[RecordsCheck, ...]]:
     looks = [(KINDS[table.kind].survey, table.model_dump(), domain.names) for table, domain in tables]
     found = [look(section, names, plan.spec.unit.person_column) for look, section, names in looks if look is not None]
     return combine(lambda *checks: checks, *found) if found else curator_only(())
+
+
+def not_understood(plan: Plan) -> Zoned[tuple[Remark, ...]]:
+    """Return a remark about each column of which many of the first records' values are not understood, for the curator's eyes before
+    anything is charged.
+
+    Tables on a cluster and invented ones are not looked at. Raises InputError if a table cannot be read.
+    """
+    tables: list[tuple[TableSpec, Domain]] = [(plan.spec.data, plan.row_domain)]
+    if plan.spec.members is not None:
+        tables.append((plan.spec.members, plan.member_domain))
+    found = []
+    for table, domain in tables:
+        section, own = table.model_dump(), Domain(domain.attributes)
+        if (source := KINDS[table.kind].source) is not None and section.get("engine") is None and len(own):
+            found.append(first_records.look(own, source(section), TableFormat.of(section)))
+    return combine(lambda *remarks: tuple(chain.from_iterable(remarks)), *found) if found else curator_only(())
 
 
 def recoded(plan: Plan) -> Zoned[tuple[str, ...]]:

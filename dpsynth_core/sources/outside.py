@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from dpsynth_core.foundation.zones import Zoned, curator_only
 from dpsynth_core.sources import files
 from dpsynth_core.sources.arrays import texts
-from dpsynth_core.sources.codec import encode_column, floats
+from dpsynth_core.sources.codec import encode_column, floats, numbers_of
 from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation
@@ -59,12 +59,23 @@ class ColumnFit:
         return tuple(value for value, _ in self.values if value.lower() in _PLACEHOLDERS)
 
 
-def fit(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[ColumnFit, ...]]:
-    """Every column of the domain, in its order, after one pass over the table. Raises InputError if it cannot be read or lacks a column."""
+def fit(domain: Domain, source: TableSource, form: TableFormat, first: int | None = None) -> Zoned[tuple[ColumnFit, ...]]:
+    """Compare every column of the domain with its values, in one pass.
+
+    Args:
+        domain: The declared columns. Of one whose values are to be learnt, only what its kind cannot read is outside.
+        source: The table.
+        form: How the table is written.
+        first: Number of records that are looked at; None for all.
+
+    Raises:
+        InputError: If the table cannot be read or lacks a column.
+    """
     rows, missing, values = 0, Counter[str](), {name: Counter[str]() for name in domain.names}
     beyond = Counter[str]()
     listed = {one.name: one.categories for one in domain if one.is_listed}
     for batch in files.opened(source, form).batches(domain.names, WHOLE, listed):
+        batch = batch if first is None else batch.slice(0, first - rows)
         rows += batch.num_rows
         for attribute in domain:
             name, column = attribute.name, batch.column(batch.schema.get_field_index(attribute.name))
@@ -73,6 +84,8 @@ def fit(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[C
             beyond[name] += int(strange.sum())
             if strange.any():
                 _count(values[name], column.filter(pa.array(strange)))
+        if rows == first:
+            break
     fits = []
     for attribute in domain:
         name, to, outside_to = attribute.name, missing_label(attribute), outside_label(attribute)
@@ -87,12 +100,12 @@ def outside(attribute: Attribute, column: pa.Array, notation: Notation) -> int:
 
 def missing_label(attribute: Attribute) -> str:
     """What missing values count as where they have no cell of their own, else ""."""
-    return "" if attribute.missing else attribute.cell_labels()[attribute.code_for_missing]
+    return "" if attribute.missing or attribute.most else attribute.cell_labels()[attribute.code_for_missing]
 
 
 def outside_label(attribute: Attribute) -> str:
     """What values outside count as where they have no cell of their own, else ""."""
-    if attribute.other:
+    if attribute.other or attribute.most:
         return ""
     if attribute.is_coded or (attribute.is_number and attribute.code_for_beyond is None):
         return NEAREST
@@ -101,6 +114,8 @@ def outside_label(attribute: Attribute) -> str:
 
 def apart(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
     """Which values are missing, and which are outside."""
+    if attribute.most:
+        return _unreadable(attribute, column, notation)
     if attribute.is_coded:
         plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         numbers, text = floats(plain, notation), texts(plain)
@@ -110,6 +125,16 @@ def apart(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[n
     probe = attribute.unfolded()
     codes = encode_column(probe, column, notation)
     return codes == probe.missing_code, codes == probe.other_code
+
+
+def _unreadable(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
+    """Of a column whose values are to be learnt: which values are missing, and which are no number, date or time of its kind."""
+    plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    text = texts(plain)
+    gone = np.asarray(pc.or_kleene(pc.is_null(text), notation.absent(text)).to_numpy(zero_copy_only=False)).astype(bool)
+    if not attribute.is_number:
+        return gone, np.zeros(len(gone), dtype=bool)
+    return gone, ~gone & np.isnan(numbers_of(attribute, plain, notation))
 
 
 def _count(counter: Counter[str], column: pa.Array) -> None:

@@ -45,6 +45,7 @@ class TableKind:
             replace each other.
         base_name: Returns what is published of a table's place.
         content: Returns the bytes by which a table that is in no file is recognised.
+        source: Returns what the first records are read from (`first_records`); None where they are nobody's.
     """
 
     label: str
@@ -55,6 +56,7 @@ class TableKind:
     skips_rows: bool = False
     base_name: Callable[[str], str] = documents.base_name
     content: Callable[[Section], Iterator[bytes]] | None = None
+    source: Callable[[Section], TableSource] | None = None
 
     @property
     def is_file(self) -> bool:
@@ -145,6 +147,17 @@ def _database_name(path: str) -> str:
         return ""  # such a spec is refused before anything is published
 
 
+def _file_source(section: Section) -> TableSource:
+    path: str = section["path"]
+    return path
+
+
+def _database_source(section: Section) -> TableSource:
+    from dpsynth_core.sources.databases.connect import DatabaseTable
+
+    return DatabaseTable(section)
+
+
 def _open_database(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
     from dpsynth_core.sources.databases.connect import DatabaseTable
 
@@ -204,20 +217,21 @@ def _open_standin(section: Section, domain: Domain, _person: str | None, _rows: 
 
 
 KINDS: Mapping[str, TableKind] = {
-    "csv": TableKind("text table", _open_file, _file_columns, _survey_file),
-    "jsonl": TableKind("JSON lines", _open_file, _file_columns, _survey_file),
-    "parquet": TableKind("Parquet", _open_file, _file_columns, _survey_file),
-    "feather": TableKind("Feather", _open_file, _file_columns, _survey_file),
-    "spreadsheet": TableKind("workbook", _open_file, _file_columns, _survey_file, skips_rows=True),
-    "spss": TableKind("SPSS", _open_file, _file_columns, _survey_file),
-    "stata": TableKind("Stata", _open_file, _file_columns, _survey_file),
-    "sas": TableKind("SAS", _open_file, _file_columns, _survey_file),
+    "csv": TableKind("text table", _open_file, _file_columns, _survey_file, source=_file_source),
+    "jsonl": TableKind("JSON lines", _open_file, _file_columns, _survey_file, source=_file_source),
+    "parquet": TableKind("Parquet", _open_file, _file_columns, _survey_file, source=_file_source),
+    "feather": TableKind("Feather", _open_file, _file_columns, _survey_file, source=_file_source),
+    "spreadsheet": TableKind("workbook", _open_file, _file_columns, _survey_file, skips_rows=True, source=_file_source),
+    "spss": TableKind("SPSS", _open_file, _file_columns, _survey_file, source=_file_source),
+    "stata": TableKind("Stata", _open_file, _file_columns, _survey_file, source=_file_source),
+    "sas": TableKind("SAS", _open_file, _file_columns, _survey_file, source=_file_source),
     "database": TableKind(
         "database",
         _open_database,
         _database_columns,
         skips_rows=True,  # a view or query may leave records out because of what they say
         base_name=_database_name,
+        source=_database_source,
     ),
     "memory": TableKind(
         "memory",
@@ -226,6 +240,7 @@ KINDS: Mapping[str, TableKind] = {
         _survey_held,
         base_name=lambda _: "a table in memory",
         content=lambda section: _held(section).content(),
+        source=lambda section: _held(section).source,
     ),
     "demo": TableKind("simulated", _open_demo, _demo_columns, simulated=True),
     **{kind: TableKind("simulated", _open_demo, _demo_columns, simulated=True) for kind in LINKED_DEMO},

@@ -1,0 +1,149 @@
+"""A look at the first records of a table: which columns hold values that the domain does not understand, and how they would be understood.
+
+For the curator's eyes only, before the charge. A column whose values are spelled otherwise than its list, or written in another notation,
+counts as "other" or missing from end to end, and a run would spend its budget on nothing. Nothing here changes how a record is read: the
+curator states it. One pass over the first `FIRST` records, whatever the size of the table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dpsynth_core.foundation.errors import shown
+from dpsynth_core.foundation.zones import Zoned, combine
+from dpsynth_core.sources import outside
+from dpsynth_core.sources.codec import numbers_of
+from dpsynth_core.sources.detect_notation import detect_notation, other_marks
+from dpsynth_core.sources.files import TableSource
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.notation import TRUTHS, Notation
+from dpsynth_core.sources.outside import ColumnFit
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.names import column_field
+
+FIRST = 1_000
+"""Records that are looked at."""
+SOME = 0.2
+"""Share of a column's values from which on a note is made of values that are not understood."""
+_MOST_OF_THEM = 0.5
+"""Share of those values that a remedy has to reach."""
+_NUMBERS = ("int64", "float64")
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A note about a column of which many values were not understood.
+
+    Attributes:
+        column: Name of the column, hostile text.
+        share: Share of the column's values that were not understood, missing ones not counted; 1 where all values are missing.
+        sentence: What was found and what would help, with private values in it.
+    """
+
+    column: str
+    share: float
+    sentence: str
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether no value of the column was understood."""
+        return self.share == 1
+
+
+def look(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[Remark, ...]]:
+    """Return a remark about each column of which many values are not understood. Raises InputError if the table cannot be read."""
+    fits = outside.fit(domain, source, form, FIRST)
+    return combine(lambda every: tuple(_remarks(domain, every, form.notation)), fits)
+
+
+def _remarks(domain: Domain, fits: tuple[ColumnFit, ...], notation: Notation) -> Iterator[Remark]:
+    for one in fits:
+        attribute, present = domain[one.column], one.rows - one.missing
+        where = f"{column_field(one.column)}: "
+        records = f"the first {one.rows:,} records" if one.rows == FIRST else f"the {one.rows:,} records"
+        if not present and one.rows:
+            yield Remark(one.column, 1.0, f"{where}all values of {records} are missing.")
+        elif present and one.outside >= SOME * present:
+            wanted, advice = _wanted(attribute), " ".join(_advice(attribute, one, notation))
+            share = one.outside / present
+            found = f"no value of {records} {wanted[0]}" if share == 1 else f"{share:.0%} of the values of {records} {wanted[1]}"
+            yield Remark(one.column, share, f"{where}{found}. {advice}".rstrip())
+
+
+def _wanted(attribute: Attribute) -> tuple[str, str]:
+    """Return what no value is, and what a share of them is not."""
+    if attribute.is_listed:
+        return "is in its list", "are none of the listed"
+    noun = attribute.about.title.lower()
+    if attribute.most:
+        return f"can be read as a {noun}", f"cannot be read as a {noun}"
+    return f"can be read as a {noun} within its bounds", f"cannot be read as a {noun} within its bounds"
+
+
+def _advice(attribute: Attribute, one: ColumnFit, notation: Notation) -> Iterator[str]:
+    """Yield what the curator could state, by the cause. Values come first to whom most people have."""
+    counted = Counter(dict(one.values))
+    if one.placeholders and sum(counted[value] for value in one.placeholders) >= _MOST_OF_THEM * counted.total():
+        yield f"If {shown(one.placeholders[0])} stands for a missing value, state it as a missing marker."
+    elif attribute.is_listed and attribute.hierarchy is None:
+        yield from _other_spelling(attribute, counted)
+    elif attribute.is_number:
+        yield from _other_notation(attribute, one, counted, notation)
+
+
+def _folds(notation: Notation) -> Mapping[str, Callable[[str], str]]:
+    """Ways in which two texts are one value, each with what a curator then states; the narrowest first."""
+
+    def number(text: str) -> str:
+        found = notation.without_markers.numbers(pa.array([text]))[0].as_py()
+        return text if found is None else repr(float(found))
+
+    return {
+        "list whole numbers, or state the list's dtype": number,
+        "list the values as the table writes them": lambda text: " ".join(text.casefold().split()),
+        "list true and false, or state dtype bool": lambda text: TRUTHS.get(text.lower(), text),
+    }
+
+
+def _other_spelling(attribute: Attribute, counted: Counter[str]) -> Iterator[str]:
+    for remedy, fold in _folds(Notation()).items():
+        listed = {fold(category): category for category in attribute.categories}
+        met = [value for value in counted if fold(value) in listed]
+        if sum(counted[value] for value in met) >= _MOST_OF_THEM * counted.total():
+            yield f"The table writes {shown(met[0])} where the list has {shown(listed[fold(met[0])])}: {remedy}."
+            return
+
+
+def _other_notation(attribute: Attribute, one: ColumnFit, counted: Counter[str], notation: Notation) -> Iterator[str]:
+    """Yield what most of the values are: numbers, dates or times in another notation, or beyond the bounds."""
+    texts, numbers = pa.array([value for value, _ in one.values], pa.string()), np.array([number for _, number in one.values])
+
+    def are_read(form: Mapping[str, Any]) -> bool:
+        there = np.isfinite(numbers_of(attribute, texts, replace(notation, **form)))
+        return bool(numbers[there].sum() >= _MOST_OF_THEM * numbers.sum())
+
+    if are_read({}):
+        if not attribute.most:
+            yield "Most of them lie beyond its bounds."
+        return
+    is_bounded = attribute.dtype in _NUMBERS and not attribute.most
+    if is_bounded and (marks := other_marks(one.values, attribute.lower, attribute.upper, notation)):
+        form: Mapping[str, str] = {"decimal": marks[0], "thousands": marks[1]}
+    else:
+        found = detect_notation([[value] for value in counted], notation)
+        form = {name: text for name, text in found.stated.items() if text != getattr(notation, name)}
+        for doubt in found.doubts:
+            yield f"{doubt.question}: state {' or '.join(_stated(answer) for _, answer in doubt.answers)}."
+    if form and are_read(form):
+        yield f"They would be read with {_stated(form)}."
+
+
+def _stated(form: Mapping[str, str]) -> str:
+    return " and ".join(f'{name} "{text}"' for name, text in form.items())

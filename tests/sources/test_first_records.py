@@ -1,0 +1,93 @@
+"""A column of which nothing is understood is said before the charge, with what would help; one that is understood is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.sources import first_records
+from dpsynth_core.sources.databases.connect import DatabaseTable
+from dpsynth_core.sources.first_records import FIRST, Remark
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from tests.sources.database_tables import section
+
+
+def remarks(attribute: Attribute, values: list[Any], path: Path, **form: str) -> tuple[Remark, ...]:
+    pd.DataFrame({"x": values, "there": "y"}).to_csv(path / "table.csv", index=False)
+    found = first_records.look(Domain((attribute,)), path / "table.csv", TableFormat(kind="csv", **form))  # type: ignore[arg-type]
+    assert found.zone is Zone.CURATOR
+    return found.value
+
+
+LIST = Attribute.categorical("x", ["f", "m"], other=True, missing=True)
+AGE = Attribute.integer("x", 0, 99, other=True, missing=True)
+DAY = Attribute.day("x", "2024-01-01", "2024-12-31", width="month", other=True, missing=True)
+CAUSES: dict[str, tuple[Attribute, list[Any], str]] = {
+    "capital letters": (LIST, ["F", "M"], "The table writes 'F' where the list has 'f': list the values as the table writes them."),
+    "spaces inside": (Attribute.categorical("x", ["new york"]), ["New  York"], "where the list has 'new york': list the values as"),
+    "zeros in front": (Attribute.categorical("x", ["01", "02"]), ["1", "2"], "where the list has '01': list whole numbers"),
+    "fractions": (Attribute.categorical("x", ["1", "2"]), ["1.0", "2.0"], "where the list has '1': list whole numbers"),
+    "truths": (Attribute.categorical("x", ["true", "false"]), ["yes", "no"], "list true and false, or state dtype bool"),
+    "a code for missing": (LIST, ["-9"], "If '-9' stands for a missing value, state it as a missing marker."),
+    "another list": (LIST, ["1", "2"], ""),
+    "decimal commas": (Attribute.numeric("x", 0.0, 99.0, other=True), ["1,5", "22,25"], 'They would be read with decimal ","'),
+    "dates": (DAY, ["31/12/2024", "14/02/2024"], 'They would be read with date_format "dd/mm/yyyy".'),
+    "beyond the bounds": (AGE, ["1200", "1300"], "Most of them lie beyond its bounds."),
+    "words for numbers": (AGE, ["ten", "two"], ""),
+    "words for numbers to be learnt": (Attribute.unknown("x", "numeric"), ["$25000 or more", "less than $100"], ""),
+    "nothing": (LIST, [None, None], ""),
+}
+
+
+@pytest.mark.parametrize(("attribute", "values", "advice"), CAUSES.values(), ids=CAUSES)
+def test_every_cause_is_said_with_its_remedy(attribute: Attribute, values: list[Any], advice: str, tmp_path: Path) -> None:
+    (remark,) = remarks(attribute, values * 30, tmp_path)
+    assert remark.is_nothing
+    assert remark.sentence.startswith("column 'x': ")
+    assert advice in remark.sentence
+    assert advice or remark.sentence.count(".") == 1  # nothing is advised that would not help
+
+
+@pytest.mark.parametrize(
+    ("attribute", "values"),
+    [
+        (LIST, ["f", "m", None]),
+        (AGE, ["0", "99", ""]),
+        (DAY, ["2024-02-29"]),
+        (LIST, ["f"] * 9 + ["x"]),
+        (Attribute.unknown("x", "numeric"), ["5"]),
+    ],
+    ids=["list", "numbers", "dates", "few others", "to be learnt"],
+)
+def test_what_is_understood_is_not_remarked_on(attribute: Attribute, values: list[Any], tmp_path: Path) -> None:
+    assert remarks(attribute, values * 30, tmp_path) == ()
+
+
+def test_a_share_is_said_of_the_values_that_are_there(tmp_path: Path) -> None:
+    (remark,) = remarks(LIST, ["f", "x", "z", None, None] * 20, tmp_path)
+    assert remark.sentence == "column 'x': 67% of the values of the 100 records are none of the listed."
+    assert not remark.is_nothing
+
+
+def test_the_stated_notation_settles_it(tmp_path: Path) -> None:
+    assert remarks(DAY, ["31/12/2024"] * 9, tmp_path, date_format="dd/mm/yyyy") == ()
+
+
+def test_no_more_records_are_read_than_stated(tmp_path: Path) -> None:
+    (remark,) = remarks(LIST, ["x"] * FIRST + ["f"] * 4 * FIRST, tmp_path)
+    assert remark.sentence == "column 'x': no value of the first 1,000 records is in its list."
+    assert remarks(LIST, ["f"] * FIRST + ["x"] * FIRST, tmp_path) == ()
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_a_database_is_looked_at_too(engine: str, tmp_path: Path) -> None:
+    where = section(engine, tmp_path, pa.table({"x": ["F", "M"] * FIRST}))
+    (remark,) = first_records.look(Domain((LIST,)), DatabaseTable(where), TableFormat.of(where)).value
+    assert remark.sentence.startswith("column 'x': no value of the first 1,000 records is in its list. The table writes")
