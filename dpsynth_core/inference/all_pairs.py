@@ -1,12 +1,12 @@
-"""All pairs of columns at once, where there are too many columns for a model: what noisy tables of the pairs most likely say, and rows that
-follow all of them. Released values only.
+"""Models of all pairs of columns, for tables with too many columns for a graphical model, and rows that follow them. Released values only.
 
-One symmetric matrix has a line for each value of each column; where two lines of different columns cross is a cell of their pair. What it
-says beyond independent columns is mostly few patterns, those of what people have in common, and so few eigenvalues stand above those of
-noise alone. They are shrunk as is best for their size (Gavish and Donoho 2017, whose limit for symmetric noise is Wigner's); what a single
-pair shows beyond these patterns, and noise does not explain, is kept by James and Stein's rule. Rows start as the patterns suggest, and
+One symmetric matrix has a line for each value of each column; where two lines of different columns cross is a cell of their pair. Its
+excess over independent columns consists mostly of few patterns, those that people share, so that few eigenvalues stand above those of noise
+alone. They are shrunk as is best for their size (Gavish and Donoho 2017, whose limit for symmetric noise is Wigner's). James and Stein's
+rule keeps what a single pair shows beyond these patterns, as far as noise does not explain it. Rows start as the patterns suggest, and
 single values are changed wherever that brings the rows closer to the tables, as in `inference.refinement`; for pairs alone the prices of
-all moves of a block of rows are a product of two matrices."""
+all moves of a block of rows are a product of two matrices.
+"""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ Singles = NDArray[np.float32]
 Codes = NDArray[np.int32]
 
 STANDS_OUT = 3.0
-"""Deviations of noise above which what a pair shows beyond the patterns is kept."""
+"""Deviations of noise above which a pair's excess over the patterns is kept."""
 _RAKED = 5
-"""Times that the pairs are brought to the columns."""
+"""Number of times that the pairs are raked to the columns."""
 BLOCK_ROWS, SHORTLIST, PASSES = 1_000, 0.2, 2
-"""Rows that are looked at together, the share of them whose moves of one column are considered, and passes over all rows."""
+"""Rows processed together, the share of them whose moves of one column are considered, and passes over all rows."""
 MOST_WORK = 2.5e11
-"""Rows times squared values that all passes may take, which bounds their time."""
+"""Largest product of rows and squared values for all passes, which bounds their time."""
 PRICED_TOGETHER = 16
-"""Columns whose moves have their prices from one product: one for each column waits for memory, and takes more than twice as long."""
+"""Number of columns whose moves are priced by one product; one product per column waits for memory, and takes more than twice as long."""
 _LEAST_GAIN = 1e-3
 _FEWEST = 1e-6
-"""Probability of any value in the first rows, so that each can be drawn."""
+"""Smallest probability of a value in the first rows, so that each can be drawn."""
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Of the matrix. sizes: numbers of values of the columns."""
+    """The lines of the matrix. `sizes` are the numbers of values of the columns."""
 
     sizes: tuple[int, ...]
 
     @cached_property
     def starts(self) -> NDArray[np.intp]:
-        """The first line of each column, and the number of lines."""
+        """First line of each column, followed by the number of lines."""
         return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.intp)
 
     @cached_property
@@ -58,7 +58,7 @@ class Lines:
 
     @cached_property
     def between(self) -> NDArray[np.bool_]:
-        """Shape (lines, lines): where lines of different columns cross."""
+        """True where lines of different columns cross, shape (lines, lines)."""
         column = np.repeat(np.arange(len(self.sizes)), self.sizes)
         return np.asarray(column[:, None] != column)
 
@@ -66,15 +66,15 @@ class Lines:
         return slice(int(self.starts[column]), int(self.starts[column + 1]))
 
     def sums(self, matrix: Floats) -> Floats:
-        """Over the lines of each column, shape (columns, ...)."""
+        """Return the sums over the lines of each column, shape (columns, ...)."""
         return np.asarray(np.add.reduceat(matrix, self.starts[:-1], axis=0))
 
     def spread(self, by_column: Floats) -> Floats:
-        """Each column's for each of its lines."""
+        """Repeat each column's value for each of its lines."""
         return np.repeat(by_column, self.sizes, axis=0)
 
     def marked(self, codes: Codes) -> Singles:
-        """Shape (rows, lines): 1 on the lines of each row's values."""
+        """Return 1 on the lines of each row's values, shape (rows, lines)."""
         marks = np.zeros((len(codes), int(self.starts[-1])), dtype=np.float32)
         marks[np.arange(len(codes))[:, None], codes + self.starts[:-1]] = 1
         return marks
@@ -82,8 +82,14 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class Likely:
-    """columns: probabilities, shape (lines,). patterns: shape (lines, patterns), whose products with each other are what pairs say beyond
-    their columns. pairs: probabilities, shape (lines, lines), 0 within columns."""
+    """The model of all pairs.
+
+    Attributes:
+        lines: The lines of the matrix.
+        columns: Probabilities of the columns' values, shape (lines,).
+        patterns: Patterns, shape (lines, patterns); their products with each other are the pairs' excess over independent columns.
+        pairs: Probabilities, shape (lines, lines), 0 within columns.
+    """
 
     lines: Lines
     columns: Floats
@@ -92,8 +98,14 @@ class Likely:
 
 
 def likely(counts: Sequence[Floats], tables: Sequence[Floats], sigma: float, total: float) -> Likely:
-    """What is most likely of all pairs. counts: of each column, as well as they are known. tables: of all pairs, in the order of
-    `combinations`, with noise of deviation sigma in each cell."""
+    """Estimate all pairs.
+
+    Args:
+        counts: Best known counts of each column.
+        tables: Noisy tables of all pairs, in the order of `combinations`.
+        sigma: Noise of each cell of the tables.
+        total: Number of people.
+    """
     sizes = [column.size for column in counts]
     lines = Lines(tuple(sizes))
     noisy = np.zeros((int(lines.starts[-1]),) * 2)
@@ -111,7 +123,7 @@ def likely(counts: Sequence[Floats], tables: Sequence[Floats], sigma: float, tot
 
 
 def _patterns(lines: Lines, beyond: Floats, sigma: float) -> Floats:
-    """The eigenvectors that stand out of noise of deviation sigma, times the roots of their shrunken eigenvalues."""
+    """Return the eigenvectors above noise of deviation sigma, times the roots of their shrunken eigenvalues."""
     directions = len(beyond) - len(lines.sizes)
     edge = 2 * sigma * math.sqrt(directions)
     values, vectors = scipy.linalg.eigh(beyond, subset_by_value=(edge, np.inf))
@@ -119,7 +131,7 @@ def _patterns(lines: Lines, beyond: Floats, sigma: float) -> Floats:
 
 
 def _alone(lines: Lines, left: Floats, sigma: float) -> Floats:
-    """Of what is left of each pair, what noise does not explain."""
+    """Return the part of each pair's rest that noise does not explain."""
     squares = lines.sums(lines.sums(left**2).T)
     directions = np.outer(np.array(lines.sizes) - 1, np.array(lines.sizes) - 1)
     stands = squares > sigma**2 * (directions + STANDS_OUT * np.sqrt(2 * directions))
@@ -128,7 +140,7 @@ def _alone(lines: Lines, left: Floats, sigma: float) -> Floats:
 
 
 def _raked(lines: Lines, columns: Floats, beyond: Floats) -> Floats:
-    """Tables without negative cells whose rows and columns are nearly those of the columns."""
+    """Return tables without negative cells whose sums nearly equal the columns."""
     pairs = np.where(lines.between, np.maximum(np.outer(columns, columns) + beyond, 0.0), 0.0)
     for _ in range(2 * _RAKED):
         sums = lines.spread(lines.sums(pairs.T)).T  # of the row of each cell, within its pair
@@ -137,13 +149,15 @@ def _raked(lines: Lines, columns: Floats, beyond: Floats) -> Floats:
 
 
 def rows(known: Likely, n: int, rng: np.random.Generator) -> Codes:
-    """n rows that follow all pairs, int32 of shape (n, columns)."""
+    """Return n rows that follow all pairs, int32 of shape (n, columns)."""
     return refine(known.lines, _first(known, n, rng), known.pairs, rng)
 
 
 def _first(known: Likely, n: int, rng: np.random.Generator) -> Codes:
-    """Rows whose columns depend on each other through normal variables, one for each pattern: probability column + pattern * variable has
-    the pairs' expectation, where it is not negative."""
+    """Draw rows whose columns depend on each other through normal variables, one per pattern.
+
+    The probability column + pattern * variable has the pairs' expectation, where it is not negative.
+    """
     lines, codes = known.lines, np.empty((n, len(known.lines.sizes)), dtype=np.int32)
     patterns, columns = known.patterns.T.astype(np.float32), known.columns.astype(np.float32)
     for some in np.array_split(np.arange(n), max(1, n // BLOCK_ROWS)):
@@ -157,7 +171,7 @@ def _first(known: Likely, n: int, rng: np.random.Generator) -> Codes:
 
 
 def counted(lines: Lines, codes: Codes) -> Singles:
-    """Rows with each two values, shape (lines, lines); 0 within columns."""
+    """Count the rows with each two values, shape (lines, lines); 0 within columns."""
     counts = np.zeros(lines.between.shape, dtype=np.float32)
     for some in range(0, len(codes), BLOCK_ROWS):
         marks = lines.marked(codes[some : some + BLOCK_ROWS])
@@ -167,7 +181,8 @@ def counted(lines: Lines, codes: Codes) -> Singles:
 
 
 def refine(lines: Lines, codes: Codes, pairs: Singles, rng: np.random.Generator, passes: int = PASSES) -> Codes:
-    """A copy of `codes` (rows, columns) whose pairs are at least as close to len(codes) * pairs, in the sum of absolute differences."""
+    """Return a copy of `codes` (rows, columns) whose pairs are at least as close to len(codes) * pairs, in the sum of absolute differences.
+    """
     refined = codes.copy()
     surplus = counted(lines, codes) - np.float32(len(codes)) * pairs
     left = max(BLOCK_ROWS, int(MOST_WORK / max(1, surplus.size)))  # rows that there is time for
@@ -191,13 +206,21 @@ def refine(lines: Lines, codes: Codes, pairs: Singles, rng: np.random.Generator,
 
 
 def _price(surplus: Singles) -> Singles:
-    """About what one row more in a cell changes of its absolute difference, which one row fewer takes back."""
+    """Return approximately how much one more row in a cell changes its absolute difference; one row fewer reverses it."""
     return np.clip(2 * surplus, -1, 1)
 
 
 def _improve(lines: Lines, surplus: Singles, held: Codes, marks: Singles, column: int, prices: Singles) -> None:
-    """Make the good moves of one column within a block of rows. surplus: rows minus target of all cells of all pairs, 0 within columns.
-    held: (rows, columns); marks: `Lines.marked` of them; prices: of each value in each row, (rows, values)."""
+    """Make the good moves of one column within a block of rows.
+
+    Args:
+        lines: The lines of the matrix.
+        surplus: Rows minus target for all cells of all pairs, 0 within columns.
+        held: The rows, shape (rows, columns).
+        marks: `Lines.marked` of the rows.
+        column: The column.
+        prices: Price of each value in each row, shape (rows, values).
+    """
     here, every = lines.of(column), np.arange(len(held))
     old = held[:, column].copy()
     new = prices.argmin(axis=1)

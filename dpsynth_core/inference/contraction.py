@@ -27,20 +27,25 @@ KEPT_ORDERS = 4096
 
 @dataclass(frozen=True)
 class Search:
-    """How far to look for a good order. worth: multiplications of one contraction from which an exhaustive search pays.  outer: whether
-    tables without a common label may be multiplied first, which takes much longer to search, and spares passes over the largest tables."""
+    """The effort for finding a good contraction order.
+
+    Attributes:
+        worth: Multiplications of one contraction from which an exhaustive search pays off.
+        outer: Whether tables without a common label may be multiplied first, which takes much longer to search, and saves passes over the
+            largest tables.
+    """
 
     worth: float
     outer: bool
 
 
 OFTEN, ONCE = Search(2e6, outer=True), Search(2e7, outer=False)
-"""For a program that runs a hundred times, and for one that runs a few times."""
+"""Efforts for a program that runs a hundred times, and for one that runs a few times."""
 
 
 @dataclass(frozen=True)
 class SumOut:
-    """out = source summed over the labels that `labels` does not keep. back: the index that puts axes of length one in their place."""
+    """The step out = source summed over all labels outside `labels`. `back` is the index that restores summed axes with length one."""
 
     source: int
     out: int
@@ -51,8 +56,15 @@ class SumOut:
 
 @dataclass(frozen=True)
 class Factor:
-    """A table that is multiplied, as a stack of matrices. axes: the order of its axes that makes it one.  shape: of the stack.
-    cells, back: shape and order of axes that lead from there to the table."""
+    """A table in a product, as a stack of matrices.
+
+    Attributes:
+        slot: Its slot.
+        axes: Order of its axes that makes it a stack.
+        shape: Shape of the stack.
+        cells: Shape that leads from the stack to the table.
+        back: Order of axes that leads from there to the table.
+    """
 
     slot: int
     axes: tuple[int, ...]
@@ -62,7 +74,7 @@ class Factor:
 
     @staticmethod
     def of(slot: int, labels: Labels, stacked: tuple[Labels, Labels, Labels], sizes: Sequence[int]) -> Factor:
-        """labels: of the table. stacked: of the matrices' numbers, rows and columns, the same labels altogether."""
+        """Return a factor. `stacked` holds the labels of the matrices' index, rows and columns, together the `labels` of the table."""
         order = [x for part in stacked for x in part]
         stack, rows, columns = (math.prod(sizes[x] for x in part) for part in stacked)
         axes, back = tuple(map(labels.index, order)), tuple(map(order.index, labels))
@@ -77,7 +89,8 @@ class Factor:
 
 @dataclass(frozen=True)
 class Product:
-    """out[batch, left, right] = sum over inner of left[batch, left, inner] * right[batch, inner, right]. shape: of out."""
+    """The step out[batch, left, right] = sum over inner of left[batch, left, inner] * right[batch, inner, right]. `shape` is that of out.
+    """
 
     left: Factor
     right: Factor
@@ -89,7 +102,7 @@ class Product:
         return self.left.stacked(values[self.left.slot]), self.right.stacked(values[self.right.slot])
 
     def multiply(self, left: Table, right: Table) -> Table:
-        """left (b, l, k), right (b, k, r) -> out."""
+        """Multiply left (b, l, k) and right (b, k, r)."""
         (_, n_left, n_inner), n_right = self.left.shape, self.right.shape[2]
         if n_inner == 1:
             return (left * right).reshape(self.shape)
@@ -100,8 +113,16 @@ class Product:
 
 @dataclass(frozen=True)
 class Scaled:
-    """out = a table times one over some of its labels, without bringing it into another order. over: the labels of the small one. own:
-    whether the large one is no input, and an array: nobody else needs it."""
+    """The step out = a table times another one over some of its labels, without changing its order of axes.
+
+    Attributes:
+        large: Slot of the table.
+        small: Slot of the other one.
+        out: Slot of the result.
+        labels: Labels of the result.
+        over: Labels of the small table.
+        own: Whether the large table is an intermediate array, which may be overwritten.
+    """
 
     large: int
     small: int
@@ -116,16 +137,23 @@ class Scaled:
 
 @dataclass(frozen=True)
 class Forward:
-    """What a run of a program keeps. values: of each slot. operands: of each product's slot, its factors as stacks, which running backwards
-    uses again: bringing a table into that order costs as much as the product."""
+    """The values that a forward run keeps.
+
+    Attributes:
+        values: Value of each slot.
+        operands: Factors of each product as stacks, by slot. Running backwards uses them again, because bringing a table into that order
+            costs as much as the product.
+    """
 
     values: list[Table]
     operands: dict[int, tuple[Table, Table]]
 
 
 class Program:
-    """Straight-line plan: inputs are slots 0..n-1, every step fills one more slot, each slot is used at most once. flops: multiplications
-    of one forward run."""
+    """A straight-line program: inputs are slots 0..n-1, every step fills one more slot, and each slot is used at most once.
+
+    `flops` counts the multiplications of one forward run.
+    """
 
     def __init__(self, inputs: Sequence[Labels], sizes: Sequence[int], search: Search = OFTEN) -> None:
         self.sizes = tuple(sizes)
@@ -183,8 +211,13 @@ class Program:
         self.flops += work
 
     def forward(self, inputs: Sequence[Table], normalise: frozenset[int] = frozenset()) -> Forward:
-        """Values of all slots. Slots in `normalise` are divided by their maximum, so that long chains neither overflow nor vanish. Raises
-        FloatingPointError when a normalised slot is zero or not finite everywhere."""
+        """Compute the values of all slots.
+
+        Slots in `normalise` are divided by their maximum, so that long chains neither overflow nor vanish.
+
+        Raises:
+            FloatingPointError: A normalised slot is zero or not finite everywhere.
+        """
         values: list[Table] = list(inputs)
         operands: dict[int, tuple[Table, Table]] = {}
         for step in self.steps:
@@ -199,7 +232,7 @@ class Program:
         return Forward(values, operands)
 
     def result(self, inputs: Sequence[Table], slot: int) -> Table:
-        """Value of one slot. Tables on the way are let go as soon as they are used."""
+        """Compute the value of one slot. Intermediate tables are freed as soon as they are used."""
         values: list[Table] = list(inputs)
         used = np.empty(0)
         for step in self.steps:
@@ -215,8 +248,10 @@ class Program:
         return values[slot]
 
     def backward(self, forward: Forward, root: int, normalise: frozenset[int] = frozenset()) -> dict[int, Table]:
-        """Derivatives of the scalar slot `root` with respect to every slot it depends on, each up to a positive factor of its own. Axes
-        follow `labels` of the slot; an axis along which the derivative is constant may have length one."""
+        """Compute derivatives of the scalar slot `root` with respect to every slot it depends on, each up to its own positive factor.
+
+        Axes follow `labels` of the slot; an axis along which the derivative is constant may have length one.
+        """
         adjoint: dict[int, Table] = {root: np.ones(())}
         for step in reversed(self.steps):
             if step.out not in adjoint:
@@ -236,7 +271,7 @@ class Program:
 
 
 def broadcast(table: Table, shape: tuple[int, ...]) -> Table:
-    """The table with axes of length one as long as the shape says; itself, which is much faster, where it has the shape."""
+    """Return the table with axes of length one expanded to the shape; the same table, which is much faster, if it has the shape."""
     return table if table.shape == shape else np.broadcast_to(table, shape)
 
 

@@ -1,14 +1,15 @@
 """Marginals of a calibrated model for any set of attributes, inside one node of the tree or across many.
 
-Across the tree there are two ways. Where a small separator S cuts the wanted attributes into A and B, p(A, B) is the sum over S of
+Across the tree there are two methods. Where a small separator S cuts the wanted attributes into A and B, p(A, B) is the sum over S of
 p(A | S) p(B, S), two smaller queries. Otherwise attributes travel to the node where the query is answered as extra axes of the messages
-on the way (engine notes: path messages). Inside a node, a query is summed down from one with an attribute more, as long as that is small.
-Intermediate tables are shared by all queries on the same calibration.
+on the way (engine notes: path messages). Inside a node, a query is summed down from a query with one more attribute, as long as that is
+small. All queries on the same calibration share intermediate tables.
 
-Where an attribute follows from another one that is wanted, as a group of values does from its value (`Structure.ties`), no table on the way
-has an axis of its own for it, which would multiply its cells by that attribute's values although most of them are empty.
+Where an attribute follows from another wanted one, as a group of values does from its value (`Structure.ties`), no table on the way has an
+axis for it, which would multiply its cells by that attribute's values although most of them are empty.
 
-A small domain has a third, which needs no search for an order: the table of all its cells, summed down one attribute at a time."""
+A small domain has a third method, which needs no search for an order: the table of all its cells, summed down one attribute at a time.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +29,15 @@ from dpsynth_core.vocabulary.marginals import expand, project
 
 Key = TypeVar("Key", int, tuple[int, int, int])
 Message: TypeAlias = tuple[int, int, int]
-"""Along an edge of the tree, from a node to another, with the attributes that it keeps as axes."""
+"""An edge of the tree, from a node to another, with the attributes that the message keeps as axes."""
 CUT_CELLS = 50_000
 """A separator is used as a cut when both queries that it leaves have at most this many cells."""
 WHOLE_CELLS = 2**18
-"""A table of at most this many cells is laid out as a step to smaller ones: of the whole domain, or of some attributes of a node."""
+"""Largest table that is built as a step to smaller ones: of the whole domain, or of some attributes of a node."""
 MOST_AXES = 32
-"""Of an array."""
+"""Largest number of axes of an array."""
 SMALLEST = 1e-200
-"""Sum of products of potentials from which on they still have all their digits."""
+"""Smallest sum of products of potentials that keeps all digits."""
 MEMO_CELLS = 12_000_000
 """Intermediate tables of up to this many cells altogether are kept for other queries (96 MB); the oldest go first."""
 
@@ -118,8 +119,9 @@ class Queries:
         return self._from(self._best_node(wanted), wanted)
 
     def _from(self, node: int, wanted: int) -> Table:
-        """The wanted table at a node: summed down from one with an attribute of it more, as long as that is small, for many queries share
-        most of the way down."""
+        """Return the wanted table at a node, summed down from one with one more attribute if that is small, because many queries share this
+        way.
+        """
         telling = mask_of(tie.by for tie in self._structure.ties if wanted >> tie.tied & 1)  # which would leave out what is wanted
         missing = self._free(self._structure.tree.nodes[node] | wanted, wanted) & ~wanted & ~telling
         more = wanted | (missing & -missing)
@@ -130,8 +132,7 @@ class Queries:
 
     @functools.cached_property
     def _sums(self) -> dict[int, Table]:
-        """Of a small domain the probabilities of all cells, to which `_summed` adds; nothing for others, and where potentials are too
-        extreme to be multiplied."""
+        """Probabilities of all cells of a small domain, to which `_summed` adds; empty for large domains and extreme potentials."""
         sizes = self._structure.sizes
         if len(sizes) > MOST_AXES or math.prod(sizes) > WHOLE_CELLS:
             return {}
@@ -160,7 +161,7 @@ class Queries:
         return best[1]
 
     def _message_work(self, source: int, target: int, extra: int) -> float:
-        """Cells of the extended messages that this one needs, and of its own contraction."""
+        """Return the cells of the extended messages that this one needs, and of its own contraction."""
         key = source, target, extra
         if not extra or key in self._memo:
             return 0.0
@@ -187,11 +188,11 @@ class Queries:
         return work
 
     def _at_hand(self, wanted: int) -> bool:
-        """Whether `_table` only sums down what there is."""
+        """Return whether `_table` only sums down an existing table."""
         return bool(self._sums) or any(wanted & mask == wanted for mask in self._masks)
 
     def _planned(self, node: int, towards: int | None, wanted: int, keep: frozenset[int]) -> tuple[float, Labels]:
-        """Multiplications of what `_gather` gives, with those of its messages, and the axes of the result."""
+        """Return the multiplications of `_gather`, including its messages, and the axes of the result."""
         labels, work = [self._structure.cliques[i] for i in self._factors[node]], 0.0
         for message in self._arriving(node, towards, wanted):
             flops, axes = self._message_planned(*message)
@@ -214,7 +215,7 @@ class Queries:
         self._plans[message] = self._planned(*message, self._kept_axes(*message))
 
     def _cheapest_cut(self, wanted: int) -> tuple[int, int] | None:
-        """The separator that divides the wanted attributes most cheaply, if one does so within CUT_CELLS, and those of them behind it."""
+        """Return the separator that divides the wanted attributes most cheaply within CUT_CELLS and the attributes behind it, or None."""
         if wanted not in self._divided:
             self._divided[wanted] = self._cut(wanted)
         return self._divided[wanted]
@@ -235,8 +236,11 @@ class Queries:
         return separator, wanted & side
 
     def _lay_out(self) -> None:
-        """What `_cut` asks of all separators at once. Shapes (attributes, cuts), and of their cells (cuts,); fewer: by an attribute, by how
-        much smaller a separator is to whoever wants that one, for others in it follow from it."""
+        """Prepare the data with which `_cut` compares all separators at once.
+
+        Shapes are (attributes, cuts), and (cuts,) for their cells. `fewer` is, by attribute, the factor by which a separator is smaller if
+        that attribute is wanted, because other attributes follow from it.
+        """
         count = len(self._structure.sizes)
         separators, behind = ([cut[side] for cut in self._cuts] for side in (0, 1))
         self._in_separators, self._behind_cuts = members(separators, count).T, members(behind, count).T
@@ -253,7 +257,7 @@ class Queries:
         return self._contract(*self._without_tied([near, conditional], [near_axes, far_axes], wanted), tuple(bits(wanted)))
 
     def _divide(self, wanted: int, separator: int, behind: int) -> tuple[int, int]:
-        """The two queries that a cut leaves."""
+        """Return the two queries that remain after a cut."""
         return self._free((wanted & ~behind) | separator, wanted), self._free(behind | separator, behind)
 
     def _conditional(self, separator: int, behind: int) -> tuple[Table, Labels]:
@@ -274,7 +278,7 @@ class Queries:
         return self._memo.get((wanted,), lambda: (self._table(wanted), tuple(bits(wanted))))
 
     def _unkept(self, wanted: int) -> Iterator[int]:
-        """What `_table` asks for first, as far as it is not kept."""
+        """Yield the queries that `_table` needs first and that are not cached."""
         parts: tuple[int, ...] = ()
         if self._at_hand(wanted):
             return
@@ -289,12 +293,14 @@ class Queries:
         return self._structure.tree.nodes[one] & self._structure.tree.nodes[other]
 
     def _summed_out(self, source: int, target: int) -> int:
-        """Attributes of the separator that a message away from the root lacks: no clique behind the target has them, and a question may."""
+        """Return the attributes of the separator that a message away from the root lacks: no clique behind the target has them, a query
+        may.
+        """
         lower = self._lower(source, target)
         return self._separator(source, target) & ~mask_of(self._structure.message_labels(lower)) if lower == target else 0
 
     def _gather(self, node: int, towards: int | None, wanted: int) -> tuple[list[Table], list[Labels]]:
-        """The node's potentials and the messages into it (except from `towards`), which keep the wanted attributes as axes."""
+        """Return the node's potentials and the messages into it (except from `towards`), with the wanted attributes as axes."""
         tables = [self._calibration.potentials[i] for i in self._factors[node]]
         labels = [self._structure.cliques[i] for i in self._factors[node]]
         for message in self._arriving(node, towards, wanted):
@@ -304,14 +310,14 @@ class Queries:
         return self._without_tied(tables, labels, wanted)
 
     def _ties_of(self, attributes: int, known: int) -> Iterator[Tie]:
-        """Of attributes, those that follow from known ones among them, each with the one that stays."""
+        """Yield the ties of attributes that follow from known ones among them."""
         for tied, by, tie in self._ties:
             if attributes & tied and attributes & known & by:
                 attributes &= ~tied
                 yield tie
 
     def _free(self, attributes: int, known: int) -> int:
-        """Attributes without those that follow from known ones among them."""
+        """Return the attributes without those that follow from known ones among them."""
         for tie in self._ties_of(attributes, known):
             attributes &= ~(1 << tie.tied)
         return attributes
@@ -320,14 +326,14 @@ class Queries:
         return self._structure.program_cells(self._free(attributes, known))
 
     def _without_tied(self, tables: list[Table], labels: list[Labels], known: int) -> tuple[list[Table], list[Labels]]:
-        """Tables in which a known attribute has the place of each that follows from it."""
+        """Return tables in which a known attribute replaces each attribute that follows from it."""
         for tie in self._ties_of(functools.reduce(operator.or_, map(mask_of, labels)), known):
             tables = [_replaced(table, axes, tie) for table, axes in zip(tables, labels, strict=True)]
             labels = [_renamed(axes, tie) for axes in labels]
         return tables, labels
 
     def _with_tied(self, free: int, wanted: int) -> Table:
-        """The wanted table from that of its free attributes: each other one has the value that follows from them, for sure."""
+        """Return the wanted table from that of its free attributes; every other attribute has the value that follows from these."""
         table, axes = self._kept(free)
         for tie in reversed(list(self._ties_of(wanted, wanted))):
             told = np.arange(self._structure.sizes[tie.tied]) == tie.places[:, None]
@@ -335,7 +341,8 @@ class Queries:
         return project(table, axes, tuple(bits(wanted)))
 
     def _message(self, source: int, target: int, extra: int) -> tuple[Table, Labels]:
-        """The message along an edge, with the attributes `extra` kept as axes: from behind it, or of the separator (`_summed_out`)."""
+        """Return the message along an edge with the attributes `extra` as axes: from behind the edge, or of the separator (`_summed_out`).
+        """
         if not extra:
             node = self._lower(source, target)
             side = self._calibration.inward if node == source else self._calibration.outward
@@ -352,7 +359,7 @@ class Queries:
         return ((other, node, wanted & self._unsent[other, node]) for other in self._neighbours[node] if other != towards)
 
     def _along(self, message: Message, done: Callable[[Message], bool], make: Callable[[Message], object]) -> None:
-        """A message, after those of the extended ones on the way that are not done."""
+        """Make a message after the extended messages on its way that are not done."""
         _parts_first(message, lambda one: (other for other in self._arriving(*one) if other[2] and not done(other)), make)
 
     def _lower(self, source: int, target: int) -> int:
@@ -362,14 +369,16 @@ class Queries:
         return frozenset(bits(self._free(self._separator(source, target) | extra, extra)))
 
     def _extended(self, source: int, target: int, extra: int) -> tuple[Table, Labels]:
-        """Axes in the order in which they come: bringing them into another one costs as much as the sum itself."""
+        """Return an extended message with its axes in the order of the sum, because reordering would cost as much as the sum."""
         table, labels = self._contract.summed(*self._gather(source, target, extra), self._kept_axes(source, target, extra))
         return table / table.max(), labels
 
 
 def _parts_first(whole: Key, parts: Callable[[Key], Iterator[Key]], make: Callable[[Key], object]) -> None:
-    """Make the parts of something before it, and theirs before them, as a recursion would; a tree may be deeper than Python's calls. What
-    a memo drops meanwhile is made once more."""
+    """Make the parts of a whole before it, and their parts before them, without recursion, since a tree may be deeper than Python's calls.
+
+    A part that a memo drops meanwhile is made once more.
+    """
     path = [(whole, parts(whole))]
     while path:
         if (part := next(path[-1][1], None)) is None:
@@ -379,8 +388,10 @@ def _parts_first(whole: Key, parts: Callable[[Key], Iterator[Key]], make: Callab
 
 
 def _sides(tree: JunctionTree) -> dict[tuple[int, int], int]:
-    """By edge, in both directions, the attributes on the first node's side without those shared with the second. What is on both sides is
-    in both nodes."""
+    """Return, for each edge in both directions, the attributes on the first node's side without those shared with the second.
+
+    Attributes on both sides are in both nodes.
+    """
     below = list(tree.nodes)
     for node, parent in reversed(list(enumerate(tree.parent))[1:]):
         below[parent] |= below[node]
@@ -390,12 +401,12 @@ def _sides(tree: JunctionTree) -> dict[tuple[int, int], int]:
 
 
 def _renamed(labels: Labels, tie: Tie) -> Labels:
-    """Of a table in which one attribute has the place of another (`_replaced`)."""
+    """Return the labels of a table in which one attribute replaces another (`_replaced`)."""
     return (tie.by, *(a for a in labels if a not in (tie.tied, tie.by))) if tie.tied in labels else labels
 
 
 def _replaced(table: Table, labels: Labels, tie: Tie) -> Table:
-    """The table's cells where the tied attribute has the value that follows, with the axis of the other one in its place, first."""
+    """Return the cells where the tied attribute has the value that follows, with the other attribute's axis in its place, first."""
     if tie.tied not in labels:
         return table
     first = (tie.by, tie.tied) if tie.by in labels else (tie.tied,)

@@ -1,11 +1,11 @@
-"""Rows that are moved a little at a time towards noisy tables that were made to agree (Zhang et al. 2021, "PrivSyn", its consistency step
-and GUM, the gradually updating method).
+"""Gradual updates of rows towards noisy tables that were made consistent (Zhang et al. 2021, "PrivSyn": its consistency step and GUM, the
+gradually updating method).
 
-One table after the other: cells with too few rows get some of the rows that they lack, at most a share alpha of what they have (or of what
-they lack, if they have none), and cells with too many give up as many rows, each at most the same share beta of what it has. A row that is
-given up becomes a copy of a row of a cell that lacks some, which keeps what columns outside of the table say together; or it gets that
-cell's values in the table's columns alone, which brings combinations that were not there. Alpha shrinks, so that later tables undo less of
-what earlier ones did. Released values only."""
+One table after the other: cells with too few rows get some of the missing rows, at most a share alpha of what they have (or of what they
+lack, if they are empty), and cells with too many give up as many rows, each at most the same share beta. A removed row becomes a copy of a
+row of a cell that lacks some, which keeps relations to columns outside of the table; or it gets that cell's values in the table's columns
+alone, which brings new combinations. Alpha shrinks, so that later tables undo less of the earlier ones. Released values only.
+"""
 
 from __future__ import annotations
 
@@ -29,22 +29,24 @@ Codes = NDArray[np.integer]
 START, SHRINK, EVERY = 1.0, 0.84, 20
 """alpha begins with START and is multiplied by SHRINK after EVERY passes."""
 COPIED = 0.5
-"""The share of moved rows that become copies in every second pass; in the others, all do."""
+"""Share of moved rows that become copies in every second pass; in the others, all do."""
 _HALVINGS = 40
 _REPETITIONS = 10
-"""Of making tables agree, which leaves negative cells, and setting these to zero, which spoils the agreement a little."""
+"""Repetitions of making tables agree, which leaves negative cells, and setting these to zero, which disturbs the agreement a little."""
 
 
 @dataclass(frozen=True)
 class Move:
-    """How many rows each cell of a table gets and gives up: whole numbers, shape (cells,), with the same sum."""
+    """The rows that each cell of a table gets and gives up: whole numbers, shape (cells,), with the same sum."""
 
     added: Whole
     removed: Whole
 
 
 def updated(domain: Domain, codes: Codes, tables: Mapping[Clique, Float], passes: int, rng: np.random.Generator) -> Codes:
-    """Rows like `codes`, shape (rows, attributes), closer to `tables`, which are scaled to their number. Possible rows stay possible."""
+    """Return rows like `codes`, shape (rows, attributes), closer to `tables`, which are scaled to their number. Possible rows stay
+    possible.
+    """
     codes = codes.copy()
     scaled = {clique: (table * (len(codes) / table.sum())).ravel() for clique, table in tables.items()}
     for number in range(passes):
@@ -56,7 +58,7 @@ def updated(domain: Domain, codes: Codes, tables: Mapping[Clique, Float], passes
 
 
 def moves(counts: Whole, wanted: Float, alpha: float, rng: np.random.Generator) -> Move:
-    """What one update of a table does. counts, wanted: shape (cells,), with the same sum."""
+    """Return one update of a table. `counts` and `wanted` have shape (cells,) and the same sum."""
     lacking = np.maximum(wanted - counts, 0.0)
     added = _whole(np.minimum(lacking, alpha * np.where(counts > 0, counts, lacking)), rng)
     over = np.maximum(counts - wanted, 0.0)
@@ -70,7 +72,7 @@ def moves(counts: Whole, wanted: Float, alpha: float, rng: np.random.Generator) 
 
 
 def _update(domain: Domain, codes: Codes, clique: Clique, wanted: Float, alpha: float, copied: float, rng: np.random.Generator) -> None:
-    """One table's turn; changes `codes`."""
+    """Update `codes` towards one table."""
     cells = _cells(domain, codes, clique)
     counts = np.bincount(cells, minlength=wanted.size)
     move = moves(counts, wanted, alpha, rng)
@@ -91,7 +93,7 @@ def _update(domain: Domain, codes: Codes, clique: Clique, wanted: Float, alpha: 
 
 
 def _cells(domain: Domain, codes: Codes, clique: Clique) -> NDArray[np.unsignedinteger]:
-    """The cell of each row, in numbers as narrow as they can be: they are sorted several times as fast."""
+    """Return the cell of each row in the narrowest integer type, which sorts several times as fast."""
     columns = tuple(codes[:, domain.position(name)] for name in clique)
     cells = np.ravel_multi_index(columns, domain.sizes(clique))
     return cells.astype(np.min_scalar_type(domain.cells(clique)))
@@ -102,13 +104,13 @@ def _counts(domain: Domain, codes: Codes, clique: Clique) -> Whole:
 
 
 def _places(first: Whole, taken: Whole) -> Whole:
-    """The first `taken` places of each cell's stretch, which begins at `first`."""
+    """Return the first `taken` places of each cell's stretch, which begins at `first`."""
     begin = np.cumsum(taken) - taken
     return np.repeat(first - begin, taken) + np.arange(taken.sum())
 
 
 def _whole(amounts: NDArray[np.floating[Any]], rng: np.random.Generator) -> Whole:
-    """Rounded down or up at random, with the amount as expectation."""
+    """Round amounts down or up at random, with the amount as expectation."""
     return np.floor(amounts + rng.random(amounts.shape)).astype(np.int64)
 
 
@@ -120,9 +122,11 @@ def _at_most(amounts: Whole, total: int, rng: np.random.Generator) -> Whole:
 
 
 def consistent(domain: Domain, measurements: Sequence[Measurement], total: float) -> dict[Clique, Float]:
-    """Counts of each measured table: none negative, adding up to `total`, 0 in impossible cells, and nearly equal where tables overlap (the
-    consistency step of Qardaji, Yang, Li 2014, "PriView"). Sets of columns come before larger ones, so that a step leaves what was made
-    equal before as it is."""
+    """Return nonnegative counts of each measured table that add up to `total`, are 0 in impossible cells, and nearly agree on overlaps.
+
+    This is the consistency step of Qardaji, Yang, Li 2014, "PriView". Sets of columns come before larger ones, so that a step leaves
+    earlier agreements intact.
+    """
     tables, precisions = _combined(measurements)
     overlaps = shared_columns(tuple(tables))
     for _ in range(_REPETITIONS):
@@ -133,7 +137,7 @@ def consistent(domain: Domain, measurements: Sequence[Measurement], total: float
 
 
 def _combined(measurements: Sequence[Measurement]) -> tuple[dict[Clique, Float], dict[Clique, float]]:
-    """Each table once, with the precision of a cell: the minimum-variance mean where it was measured several times."""
+    """Return each table once, with the precision of a cell: the minimum-variance mean of repeated measurements."""
     sums: dict[Clique, Float] = {}
     precisions: dict[Clique, float] = {}
     for m in measurements:
@@ -144,14 +148,16 @@ def _combined(measurements: Sequence[Measurement]) -> tuple[dict[Clique, Float],
 
 
 def shared_columns(cliques: Collection[Clique]) -> list[Clique]:
-    """What any two of the sets of columns have in common, smaller sets first."""
+    """Return the intersections of any two of the sets of columns, smaller sets first."""
     overlaps = {tuple(name for name in a if name in b) for a, b in combinations(cliques, 2)} - {()}
     return sorted(overlaps, key=lambda shared: (len(shared), shared))
 
 
 def agree(tables: dict[Clique, Float], precisions: dict[Clique, float], shared: Clique) -> None:
-    """Make all tables that contain `shared` say the same of it, the minimum-variance mean, the difference spread evenly over the cells that
-    were added up; changes `tables`. precisions: of a cell of each table."""
+    """Make all tables that contain `shared` agree on its marginal, the minimum-variance mean; changes `tables`.
+
+    The difference is spread evenly over the cells that were added up. `precisions` are those of a cell of each table.
+    """
     containing = [clique for clique in tables if set(shared) <= set(clique)]
     sums = {clique: project(tables[clique], clique, shared) for clique in containing}
     weights = {clique: precisions[clique] * sums[clique].size / tables[clique].size for clique in containing}
@@ -162,7 +168,7 @@ def agree(tables: dict[Clique, Float], precisions: dict[Clique, float], shared: 
 
 
 def without_negatives(table: Float, impossible: NDArray[np.bool_] | None, total: float) -> Float:
-    """The nearest table with cells of 0 or more that add up to `total`, and 0 where it is impossible: max(cell - t, 0) for one t."""
+    """Return the nearest table with cells of 0 or more that add up to `total`, and 0 where impossible: max(cell - t, 0) for one t."""
     possible = np.ones(table.shape, dtype=bool) if impossible is None else ~impossible
     cells = table[possible]
     falling = np.sort(cells)[::-1]

@@ -1,12 +1,13 @@
-"""By how much a junction tree grows at most when attributes are joined that were not: for many candidates at once.
+"""Upper bounds on the growth of a junction tree when further attributes are joined, for many candidates at once.
 
-New edges among the attributes of a candidate make only clusters on one path larger, as long as the order of elimination stays. They come up
-when the first of its attributes is eliminated, whose neighbours are complete among each other from then on, and are carried to the earliest
-of these, until a cluster has all of them anyway.
+New edges among the attributes of a candidate enlarge only clusters on one path, as long as the order of elimination stays. They appear when
+the first of its attributes is eliminated, whose neighbours are complete among each other from then on, and are carried to the earliest of
+these, until a cluster contains all of them anyway.
 
-Of a pair, two sets are carried from its first cluster on: what is left of the cluster made last, and the other attribute at first; the
-cluster of the next attribute in either takes in the other set. So what is still to come depends on two things only, the attribute that is
-next and the set that its cluster takes in, and all pairs share the way from there. Knows nothing of data or privacy."""
+For a pair, two sets are carried from its first cluster on: the rest of the cluster made last, and the other attribute at first; the cluster
+of the next attribute in either takes in the other set. So the rest depends on two things only, the next attribute and the set that its
+cluster takes in, and all pairs share the way from there. Knows nothing of data or privacy.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +21,21 @@ Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 TOGETHER = 2**15
-"""Candidates that are looked at together: more would take memory and save no time."""
+"""Number of candidates processed together; more would take memory and save no time."""
 
 
 def growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int], candidates: Booleans, enough: float) -> Floats:
-    """Cells by which all clusters of an elimination together grow when the attributes of a candidate are joined and the order stays; where
-    that is more than `enough`, something above it. Shape (candidates,). order, clusters: of the elimination, clusters as masks. candidates:
-    which attributes each has, shape (candidates, attributes)."""
+    """Return the cells by which all clusters of an elimination grow when a candidate's attributes are joined, shape (candidates,).
+
+    The order stays. Growth beyond `enough` is reported as some number above it.
+
+    Args:
+        order: Order of the elimination.
+        clusters: Its clusters as masks.
+        sizes: Sizes of the attributes.
+        candidates: Attributes of each candidate, shape (candidates, attributes).
+        enough: Largest growth of interest.
+    """
     added = np.zeros(len(candidates))
     places, inside, logarithms, cells = _by_place(order, clusters, sizes)
     for start in range(0, len(candidates), TOGETHER):
@@ -48,7 +57,7 @@ def growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int], 
 
 
 def pair_growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int]) -> Floats:
-    """`growth` of every pair; inf where no number holds it. Shape (attributes, attributes), symmetric."""
+    """Return `growth` of every pair, symmetric, shape (attributes, attributes); inf where no float holds it."""
     count = len(order)
     places, inside, logarithms, cells = _by_place(order, clusters, sizes)
     rows, columns = np.nonzero(inside)
@@ -81,7 +90,8 @@ def pair_growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[i
 
 
 def _by_place(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int]) -> tuple[NDArray[np.intp], Booleans, Floats, Floats]:
-    """The order; with attributes numbered by it, which of them each cluster has, the logarithms of their sizes, and the clusters' cells."""
+    """Return the order and, with attributes numbered by it, the members of each cluster, the logarithms of sizes, and the clusters' cells.
+    """
     places = np.array(order, dtype=np.intp)
     inside = members(clusters, len(order))[:, places]
     logarithms = np.log(np.array(sizes, dtype=np.float64))[places]
@@ -90,13 +100,13 @@ def _by_place(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int
 
 
 def within(masks: Booleans, others: Booleans) -> Booleans:
-    """Whether each of the masks lies inside one of the others. Both of shape (masks, attributes)."""
+    """Return whether each of the masks lies inside one of the others. Both have shape (masks, attributes)."""
     missing = masks.astype(np.float32) @ (~others).T.astype(np.float32)
     return np.asarray((missing == 0).any(axis=1))
 
 
 def members(masks: Sequence[int], count: int) -> Booleans:
-    """Which attributes each mask has, shape (masks, attributes)."""
+    """Return the attributes of each mask, shape (masks, attributes)."""
     width = (count + 7) // 8
     packed = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in masks), dtype=np.uint8)
     return np.unpackbits(packed.reshape(len(masks), width), axis=1, count=count, bitorder="little").astype(bool)

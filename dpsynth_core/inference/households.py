@@ -24,17 +24,17 @@ from dpsynth_core.vocabulary.link import NUMBER, Link, places
 from dpsynth_core.vocabulary.measurement import Clique
 
 CLASSES = (2, 3)
-"""Sizes of households from which on tables of pairs tell them apart: one, two, three and more."""
+"""Sizes of households at which classes for tables of pairs begin: one, two, three and more."""
 MANY = 3
-"""So many members with a value, or more, are not told apart."""
+"""Number of members with a value from which on numbers are not distinguished."""
 MOST_TABLES, MOST_CELLS = 400, 2_000_000
-"""Tables that members are refined to, and cells of them together; the smallest first."""
+"""Largest number of tables that members are refined to, and of cells of them together; smallest tables first."""
 HEAVY = 5.0
-"""What the number of members weighs beside other tables when households are drawn."""
+"""Weight of the number of members relative to other tables when households are drawn."""
 
 
 class Model(Protocol):
-    """Of records of a link's domain."""
+    """A model of records of a link's domain."""
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]: ...
 
@@ -46,7 +46,7 @@ KINDS = (PARENTS, CHILDREN, ACROSS, WITHIN)
 
 
 def kinds(link: Link) -> dict[Clique, str]:
-    """The tables of two columns of each kind: of households, of members, of both, and of two members of one household."""
+    """Return the tables of two columns with their kinds: of households, of members, of both, and of two members of one household."""
     columns, mine = (*link.households.names, NUMBER), link.members.names
     pairs = ((a, link.other(b)) for a, b in (combinations_with_replacement(mine, 2) if link.most > 1 else ()))
     every = {PARENTS: combinations(columns, 2), CHILDREN: combinations(mine, 2), ACROSS: product(columns, mine), WITHIN: pairs}
@@ -54,13 +54,20 @@ def kinds(link: Link) -> dict[Clique, str]:
 
 
 def classes(link: Link, starts: Sequence[int] = CLASSES) -> Groups:
-    """The class of each size of household, from 0 members up: nobody's with one member's, then one from each of these sizes, ascending."""
+    """Return the class of each size of household, from 0 members up: 0 and 1 members together, then one class from each of these sizes on.
+    """
     return Groups(f"{NUMBER} (classes)", NUMBER, tuple(sum(size >= start for start in starts) for size in range(link.most + 1)))
 
 
 @dataclass(frozen=True, eq=False)
 class LinkedCodes:
-    """Two linked tables. households: shape (n, columns). sizes: shape (n,). members: shape (n, most, columns)."""
+    """Rows of two linked tables.
+
+    Attributes:
+        households: Codes, shape (n, columns).
+        sizes: Numbers of members, shape (n,).
+        members: Codes, shape (n, most, columns).
+    """
 
     households: Ints
     sizes: Ints
@@ -70,14 +77,22 @@ class LinkedCodes:
         return LinkedCodes(self.households[order], self.sizes[order], self.members[order])
 
     def listed(self) -> tuple[Ints, Ints]:
-        """The household of each member, ascending, and its codes, shape (members, columns)."""
+        """Return the household of each member, ascending, and its codes, shape (members, columns)."""
         owners = np.repeat(np.arange(len(self.sizes)), self.sizes)
         return owners, self.members[owners, places(self.sizes)]
 
 
 def draw(one: Model, two: Model, alike: Mapping[str, Model], link: Link, n: int, rng: np.random.Generator) -> LinkedCodes:
-    """n households with their members. one: of a household and a member. two: of two members of one household. alike: of each column
-    of members, their number and how many are alike."""
+    """Draw n households with their members.
+
+    Args:
+        one: Model of a household and a member.
+        two: Model of two members of one household.
+        alike: For each column of members, a model of their number and of how many are alike.
+        link: The link of the tables.
+        n: Number of households.
+        rng: Randomness.
+    """
     asked = {clique: kind for clique, kind in kinds(link).items() if kind != WITHIN}
     many = Counter(asked.values())
     weights = {clique: (HEAVY if kind == PARENTS else 1.0) / many[kind] for clique, kind in asked.items()} | {(NUMBER,): HEAVY}
@@ -101,12 +116,15 @@ def _of_two(link: Link) -> dict[Clique, float]:
 
 
 def _present(link: Link, members: Ints) -> NDArray[np.bool_]:
-    """Whether all of a member's values are values. members: shape (..., columns)."""
+    """Return whether all of a member's cells are values. `members` has shape (..., columns)."""
     return np.asarray((members != np.array([attribute.size for attribute in link.members])).all(axis=-1))
 
 
 def _somebody(link: Link, households: Ints, sizes: Ints, members: Ints, rng: np.random.Generator) -> Ints:
-    """A member of each household that has any. Where the row says nobody, the one of some household of its size that is most like."""
+    """Return a member of each household that has any.
+
+    Where the row has none, it is the member of the most similar household of the same size.
+    """
     members, there = members.copy(), _present(link, members)
     for size in range(1, link.most + 1):
         here = sizes == size
@@ -117,8 +135,10 @@ def _somebody(link: Link, households: Ints, sizes: Ints, members: Ints, rng: np.
 
 
 def _further(link: Link, pairs: Ints, sizes: Ints, members: Ints, rng: np.random.Generator) -> None:
-    """The second member and all later ones: of some pairs in households of the same size, the second of the one whose first is most like.
-    pairs: codes of the number of members, a member, another one."""
+    """Fill in the second member and all later ones, from pairs in households of the same size whose first member is most similar.
+
+    `pairs` holds codes of the number of members, a member, and another one.
+    """
     own = members.shape[2]
     two = pairs[:, 1:].reshape(len(pairs), 2, own)
     there = _present(link, two).all(axis=1)
@@ -135,7 +155,7 @@ def _further(link: Link, pairs: Ints, sizes: Ints, members: Ints, rng: np.random
 
 
 def _alike(wanted: Ints, codes: Ints, rng: np.random.Generator) -> Ints:
-    """For each row the number of another that is like it: both in the order of their codes, each other one about as often as any."""
+    """Return, for each row, the number of a similar other row: both in the order of their codes, each other row about equally often."""
     mine, others = (np.lexsort((rng.random(len(rows)), *rows.T[::-1])) for rows in (wanted, codes))
     found = np.empty(len(wanted), dtype=np.int64)
     found[mine] = others[(np.arange(len(wanted)) * len(codes)) // max(1, len(wanted))]
@@ -143,7 +163,9 @@ def _alike(wanted: Ints, codes: Ints, rng: np.random.Generator) -> Ints:
 
 
 def _targets(one: Model, two: Model, link: Link, sizes: Ints, columns: int) -> Iterator[Target]:
-    """Tables of two columns of a member, alone and with each column of the household, of one with each, and of pairs by class of size."""
+    """Yield tables of two columns of a member, alone and with each column of the household, of one with each, and of pairs by class of
+    size.
+    """
     mine = link.members.names
     place = {name: number for number, name in enumerate((*link.households.names, NUMBER))}
     number = {name: i for i, name in enumerate(mine)}
@@ -163,7 +185,7 @@ def _targets(one: Model, two: Model, link: Link, sizes: Ints, columns: int) -> I
 
 
 def _numbers(alike: Mapping[str, Model], link: Link, sizes: Ints) -> Iterator[Numbers]:
-    """How many households have no member, one, two, more with each value of each column."""
+    """Yield, for each value of each column, how many households have no member, one, two and more with it."""
     numbers, many = np.bincount(sizes, minlength=link.most + 1), sum(link.members[name].size for name in alike)
     for name, model in alike.items():
         values = _Reading(model, link, numbers).alike(name)
@@ -171,7 +193,7 @@ def _numbers(alike: Mapping[str, Model], link: Link, sizes: Ints) -> Iterator[Nu
 
 
 def _weight(values: NDArray[np.float64], tables: int) -> float:
-    """So that every kind of table weighs the same, and every table of a kind, as a share of what it counts."""
+    """Return the weight that makes every kind of table, and every table of a kind, count the same as a share of its sum."""
     return 1e5 / (tables * max(1.0, float(values.sum())))
 
 
@@ -183,26 +205,28 @@ def _few(targets: list[Target]) -> list[Target]:
 
 @dataclass(frozen=True, eq=False)
 class _Reading:
-    """Numbers of members and of pairs that a model of records says of households. numbers: of these, by how many members they have."""
+    """Numbers of members and of pairs that a model of records implies for households. `numbers` counts households by number of members."""
 
     model: Model
     link: Link
     numbers: Ints
 
     def members(self, house: Clique, member: Clique) -> NDArray[np.float64]:
-        """How many members are in each cell of columns of the household and their own."""
+        """Return the number of members in each cell of columns of the household and their own."""
         shares = self._by_size((*(name for name in house if name != NUMBER), *member))
         whole = shares * _along(self.numbers * np.arange(len(self.numbers)), shares)
         return whole if NUMBER in house else whole.sum(axis=0)
 
     def pairs(self, mine: str, another: str) -> NDArray[np.float64]:
-        """How many ordered pairs of members of one household have each pair of values, by class of its size."""
+        """Return the number of ordered pairs of members of one household with each pair of values, by class of its size."""
         shares, sizes = self._by_size((mine, self.link.other(another))), np.arange(len(self.numbers))
         counts = shares * _along(self.numbers * sizes * (sizes - 1), shares)
         return np.moveaxis(classes(self.link).summed(counts, 0), -1, 0)
 
     def alike(self, name: str) -> NDArray[np.float64]:
-        """How many households have each value none, once, twice and so on; of members with it, the share who are one of so many."""
+        """Return how many households have each value never, once, twice and so on; and for members with it, the share that is one of that
+        many.
+        """
         shares, sizes = self._by_size((name, self.link.alike(name))), np.arange(len(self.numbers))
         members = shares * _along(self.numbers * sizes, shares)
         held = members.sum(axis=0) / np.arange(1, len(sizes))
@@ -210,7 +234,7 @@ class _Reading:
         return np.column_stack([np.maximum(self.numbers.sum() - some.sum(axis=1), 0.0), some])
 
     def _by_size(self, names: Clique) -> NDArray[np.float64]:
-        """For each number of members, the shares of these columns, of a member or of two, where nobody is missing."""
+        """Return, for each number of members, the shares of these columns of one or two members, among present members."""
         clique = self.link.domain.clique((*names, NUMBER))
         table = np.maximum(self.model.marginal(clique), 0.0).transpose([clique.index(name) for name in (NUMBER, *names)])
         table = table[(slice(None), *(slice(-1) if name in self.link.swapped else slice(None) for name in names))]

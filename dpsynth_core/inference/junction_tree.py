@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from dpsynth_core.inference.growth import growth, members, pair_growth, within
 
 ATTRIBUTES_TRIED = 32
-"""Up to so many attributes, a new order of elimination is tried for a candidate that does not fit the present one."""
+"""Largest number of attributes for which a new elimination order is tried for a candidate that does not fit the present one."""
 MORE_EDGES = 1.1
-"""With more attributes, an order is kept until a graph has so many times as many edges."""
+"""With more attributes, an order is kept until a graph has this many times as many edges."""
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -98,7 +98,7 @@ def eliminate(graph: Sequence[int], count: Callable[[int], int], by_fill: bool =
 
 
 def _take_out(graph: list[int], a: int) -> int:
-    """Join the neighbours of an attribute and take it out of the graph; the cluster of it and them."""
+    """Join the neighbours of an attribute and remove it from the graph; return the cluster of the attribute and its neighbours."""
     neighbours = graph[a]
     for b in bits(neighbours):
         graph[b] = (graph[b] | neighbours) & ~(1 << b) & ~(1 << a)
@@ -118,7 +118,7 @@ def maximal(masks: Iterable[int]) -> list[int]:
 
 
 def holding(masks: Iterable[int]) -> dict[int, list[int]]:
-    """By attribute, the numbers of the masks that have it, ascending."""
+    """Return, by attribute, the numbers of the masks that have it, ascending."""
     having = dict[int, list[int]]()
     for number, mask in enumerate(masks):
         for a in bits(mask):
@@ -168,7 +168,13 @@ def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
 
 @dataclass(frozen=True)
 class _Solved:
-    """A graph's elimination. count: cells of a cluster. total: of all clusters together."""
+    """A graph's elimination.
+
+    Attributes:
+        elimination: The elimination.
+        count: Returns the cells of a cluster.
+        total: Cells of all clusters together.
+    """
 
     elimination: Elimination
     count: Callable[[int], int]
@@ -179,12 +185,12 @@ class _Solved:
 
     @cached_property
     def nodes(self) -> tuple[int, ...]:
-        """Maximal cliques."""
+        """The maximal cliques."""
         return tuple(maximal(self.elimination.clusters))
 
     @cached_property
     def cells(self) -> int:
-        """Of these together."""
+        """The cells of the maximal cliques together."""
         return sum(map(self.count, self.nodes))
 
 
@@ -204,9 +210,13 @@ class SizeOracle:
         return self._solve(tuple(adjacency(cliques, len(self._sizes)))).cells
 
     def fitting(self, cliques: Iterable[int], candidates: Sequence[int], limit: float) -> list[bool]:
-        """For each candidate, whether the tree of `cliques` and this one has at most `limit` cells; always where it lies inside a clique.
-        Cheapest proof first: the candidate lies inside a maximal clique; the present elimination order already stays within the limit. With
-        more than `ATTRIBUTES_TRIED` attributes there is no other: a new order for every candidate would take longer than all else."""
+        """Return, for each candidate, whether the tree of `cliques` and the candidate has at most `limit` cells; True if it lies inside a
+        clique.
+
+        The cheapest proof comes first: the candidate lies inside a maximal clique; the present elimination order stays within the limit.
+        With more than `ATTRIBUTES_TRIED` attributes there is no other proof, because a new order for every candidate would take longer than
+        all else.
+        """
         measured = tuple(cliques)
         graph = self._graph(measured)
         present, wanted = self._solve(graph), members(candidates, len(graph))
@@ -221,8 +231,10 @@ class SizeOracle:
         return answers
 
     def pairs_fitting(self, cliques: Iterable[int], limit: float) -> NDArray[np.bool_]:
-        """The same of all pairs of attributes, that of a and b at a * attributes + b, where no new order is tried. True besides for pairs
-        inside one of the cliques."""
+        """Return `fitting` of all pairs of attributes, the pair of a and b at a * attributes + b, where no new order is tried.
+
+        Pairs inside one of the cliques are also True.
+        """
         graph = self._graph(tuple(cliques))
         present = self._solve(graph)
         if self._grown is None or self._grown[0] is not present:
@@ -240,11 +252,11 @@ class SizeOracle:
         return self._latest[1]
 
     def _fits(self, graph: tuple[int, ...], limit: float) -> bool:
-        """Whether one of the two eliminations stays within the limit. The one by fewest added edges takes several times as long."""
+        """Return whether one of the two eliminations stays within the limit. The one by fewest added edges takes several times as long."""
         return any(self._solved(graph, by_fill).cells <= limit for by_fill in (False, True))
 
     def _solve(self, graph: tuple[int, ...]) -> _Solved:
-        """Of many attributes, in the order of an earlier graph with about as many edges."""
+        """Return the graph's elimination; with many attributes, in the order of an earlier graph with about as many edges."""
         edges = sum(map(int.bit_count, graph))
         if len(graph) > ATTRIBUTES_TRIED and self._kept is not None and self._kept[0] <= edges <= MORE_EDGES * self._kept[0]:
             left, order = list(graph), self._kept[1].elimination.order

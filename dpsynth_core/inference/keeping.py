@@ -1,7 +1,4 @@
-"""Households that keep to the rules of their link: how far one is from that, and how drawn ones are changed until all do.
-
-Knows codes and public rules only.
-"""
+"""Household rules: the number of violations, and changes to drawn households until all rules hold. Knows codes and public rules only."""
 
 from __future__ import annotations
 
@@ -18,22 +15,22 @@ from dpsynth_core.inference.members import Ints, Limit, Target
 from dpsynth_core.vocabulary.link import NUMBER, Link
 
 TRIES = 200
-"""How often a member of a household that breaks a rule is replaced by one of another household."""
+"""Number of times that a member of a household that breaks a rule is replaced by another household's."""
 INFEASIBLE = 2
-"""How `milp` says that nothing keeps to all limits."""
+"""Status of `milp` for an infeasible problem."""
 SECONDS, MOST_LIMITS = 5.0, 100_000
-"""How long it may take to find out whether rules can hold together, and of how many conditions: more are not looked at."""
+"""Limits of the check that rules can hold together: seconds, and number of conditions, beyond which it is skipped."""
 NEVER = 1e9
-"""What a cell that cannot occur weighs in refinement: more than all else together."""
+"""Weight of an impossible cell in refinement: more than all else together."""
 
 
 _Limit = tuple[int, int, list[tuple[tuple[int, str], Sequence[int]]]]
-"""How many of some values there may be, at least and at most. The column of each is of a member, by place, or of the household: 0."""
+"""Least and largest number of some values. Each value's column is of a member, by place, or of the household: 0."""
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """The cells that cannot occur, by numbers of columns of the household, of a member and of another one."""
+    """The impossible cells of columns of the household, of a member and of another one, by numbers of columns."""
 
     household: tuple[int, ...]
     member: tuple[int, ...]
@@ -47,7 +44,7 @@ class Rules:
 
     @cached_property
     def tables(self) -> Sequence[_Rule]:
-        """One for each pair of rules that are each other's with the two members exchanged."""
+        """The tables of impossible cells; two rules that mirror each other by exchanging the two members have one table."""
         houses, mine = (*self.link.households.names, NUMBER), self.link.members.names
         others, tables, seen = tuple(map(self.link.other, mine)), list[_Rule](), set[frozenset[str]]()
         for clique, impossible in self.link.domain.zeros.items():
@@ -59,8 +56,11 @@ class Rules:
         return tables
 
     def can_hold(self, size: int) -> bool:
-        """Whether a household of so many members can keep all rules: an integer program with one value in each column of the household and
-        of each member, and of each forbidden combination one side at least missing. What it does not decide counts as possible."""
+        """Return whether a household of that many members can keep all rules; an undecided case counts as possible.
+
+        An integer program has one value in each column of the household and of each member, and at least one side of each forbidden
+        combination missing.
+        """
         from scipy.optimize import LinearConstraint, milp  # a quarter of a second, which one table need not wait for
         from scipy.sparse import csr_array
 
@@ -96,13 +96,19 @@ class Rules:
         return [Target(r.household, r.member, r.other, np.zeros(r.impossible.shape), np.where(r.impossible, NEVER, 0.0)) for r in ruled]
 
     def limits(self, sizes: Ints) -> list[Limit]:
-        """How many members of each household may have a value."""
+        """Return how many members of each household may have a value."""
         columns = {attribute.name: (place, attribute.size) for place, attribute in enumerate(self.link.members)}
         each = ((number, *columns[number.column]) for number in self.link.numbers)
         return [Limit(place, np.isin(np.arange(size), number.codes), *number.bounds(sizes)) for number, place, size in each]
 
     def broken(self, households: Ints, sizes: Ints, members: Ints) -> Ints:
-        """How often each household breaks a rule. households: codes, shape (n, columns). members: shape (n, most, columns)."""
+        """Return how often each household breaks a rule.
+
+        Args:
+            households: Codes, shape (n, columns).
+            sizes: Numbers of members, shape (n,).
+            members: Codes, shape (n, most, columns).
+        """
         houses, wrong = np.column_stack([households, sizes]), np.zeros(len(sizes), dtype=np.int64)
         for rule in self.tables:
             own = tuple(houses[:, column] for column in rule.household)
@@ -118,9 +124,10 @@ class Rules:
         return wrong
 
     def keep(self, households: Ints, sizes: Ints, members: Ints, rng: np.random.Generator) -> None:
-        """Change the households that break a rule, in place: some of their members by those of others, and at last all of the household.
+        """Change the households that break a rule, in place: replace some members by those of others, and in the end the whole household.
 
-        Raises InputError where no household keeps to the rules.
+        Raises:
+            InputError: Every household breaks a rule.
         """
         wrong = self.broken(households, sizes, members)
         by_size, many = np.argsort(sizes, kind="stable"), np.bincount(sizes)
@@ -146,5 +153,5 @@ class Rules:
 
 
 def _below(numbers: Ints, rng: np.random.Generator) -> Ints:
-    """For each number, one of 0 to below it."""
+    """Return, for each number, a random whole number below it."""
     return (rng.random(len(numbers)) * numbers).astype(np.int64)

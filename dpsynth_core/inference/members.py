@@ -1,9 +1,9 @@
-"""Move members of finished households closer to tables of all kinds: one value at a time, and members from house to house.
+"""Refinement of the members of finished households towards tables of all kinds: one value at a time, and by exchanging members.
 
-As `refinement` does for rows of one table: it changes single values, and exchanges members of two households, wherever that lowers sum_t
-c_t h(table_t - target_t), by the loss that is stated there. An exchange leaves all tables of members alone as they are, which no change of
-a value does. A value of a member is in tables of members, of households with each member, and of ordered pairs of members of one household,
-whose other member may be any of the household's: all are counted at once. Sizes, and the households' own columns, stay as they are.
+As `refinement` does for rows of one table, it changes single values, and exchanges members of two households, wherever that lowers sum_t
+c_t h(table_t - target_t), by the loss defined there. An exchange leaves all tables of members alone unchanged, which no change of a value
+does. A value of a member is in tables of members, of households with each member, and of ordered pairs of members of one household, whose
+other member may be any of the household's: all are counted at once. Sizes, and the households' own columns, stay as they are.
 Post-processing of released values only: it knows rows and targets, never a private table.
 """
 
@@ -23,18 +23,24 @@ Floats = NDArray[np.float32]
 BLOCK = 2000
 """Households in a block. With fewer the tables are more up to date and the overhead is larger."""
 MOST = 200_000
-"""Households in a sweep, which bounds its time; of more, each is farther from deciding a table."""
+"""Largest number of households in a sweep, which bounds its time; with more, each matters less for a table."""
 SHORTLIST, ATTEMPTS = 0.2, 3
-"""Share of a block whose moves are considered for one column, and how often the rest of them is tried again after the best are made."""
+"""Share of a block whose moves are considered for one column, and how often the rest is tried again after the best moves are made."""
 EXCHANGES, UNHAPPY = 20, 0.3
-"""How often in a sweep each household offers a member for exchange, and the share of the offers that are tried."""
+"""Number of exchanges that each household offers per sweep, and the share of the offers that are tried."""
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What a table should be. household, member, other: numbers of columns of the household, of a member and of another one of the same
-    household; without those of another it counts members, with them ordered pairs. values: counts, axes in that order. weight: c_t, of
-    the table or of each cell, 0 or more."""
+    """The target of a table.
+
+    Attributes:
+        household: Numbers of the household's columns.
+        member: Numbers of a member's columns.
+        other: Numbers of another member's columns; if empty, the table counts members, otherwise ordered pairs.
+        values: Counts, axes in that order.
+        weight: c_t, of the table or of each cell, 0 or more.
+    """
 
     household: tuple[int, ...]
     member: tuple[int, ...]
@@ -45,8 +51,14 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """column: of members, one for each at most. values: for each of its codes, in how many households no member should have it, one, and so
-    on; the last cell is of so many or more, shape (codes, cells). weight: of each cell."""
+    """Targets for the numbers of members with each value; at most one per column.
+
+    Attributes:
+        column: A column of members.
+        values: For each code, in how many households no member should have it, one, and so on; the last cell is for that many or more.
+            Shape (codes, cells).
+        weight: Weight of each cell.
+    """
 
     column: int
     values: NDArray[np.float64]
@@ -55,7 +67,14 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """column: of members. inside: whether each of its codes counts. least, most: members of each household that may have one that does."""
+    """A limit on members.
+
+    Attributes:
+        column: A column of members.
+        inside: Whether each of its codes counts.
+        least: Smallest number of members of each household with a counting code.
+        most: Largest number.
+    """
 
     column: int
     inside: NDArray[np.bool_]
@@ -65,9 +84,13 @@ class Limit:
 
 @dataclass(frozen=True, eq=False)
 class _Ways:
-    """How members are counted in some tables, a cell in each. own: from codes of the household and the member. other: what those of
-    another member add; None where members are counted alone. step: how far the cell moves with the value of the column that is asked about,
-    shape (ways, 1)."""
+    """The cells in which members are counted in some tables.
+
+    Attributes:
+        own: Part from codes of the household and the member.
+        other: Part from codes of another member; None where members are counted alone.
+        step: Shift of the cell with the value of the column in question, shape (ways, 1).
+    """
 
     own: Places
     other: Places | None
@@ -76,7 +99,7 @@ class _Ways:
 
 @dataclass(frozen=True)
 class _Way:
-    """In one table: its first cell, and strides of columns of the household, of a member, and of another one."""
+    """The layout of one table: its first cell, and strides of columns of the household, of a member, and of another one."""
 
     first: int
     household: Mapping[int, int]
@@ -85,8 +108,11 @@ class _Way:
 
 
 class _Tables:
-    """The tables of some households as they are now. surplus: counts minus targets of all cells, one after the other, and a last cell that
-    stands for no table. members: changed in place."""
+    """The present tables of some households.
+
+    `surplus` holds counts minus targets of all cells, one after the other, and a last cell that belongs to no table. `members` is changed
+    in place.
+    """
 
     def __init__(
         self, households: Ints, sizes: Ints, members: Ints, targets: Sequence[Target | Numbers], limits: Sequence[Limit]
@@ -117,7 +143,7 @@ class _Tables:
         self._of_column = [self._together([way for way in both if column in way.member], column) for column in range(members.shape[2])]
 
     def _together(self, ways: Sequence[_Way], column: int = -1) -> list[_Ways]:
-        """Those of members alone, and those of two. column: of members, whose value is left out."""
+        """Return the layouts of members alone, and of two members. The value of `column` is left out."""
         columns, own = self.households.shape[1], self.members.shape[2]
         parts = list[_Ways]()
         for paired in (False, True):
@@ -130,8 +156,10 @@ class _Tables:
         return parts
 
     def _cells(self, parts: Sequence[_Ways], rows: Ints, members: Ints, place: Ints) -> Iterator[Ints]:
-        """The cells of these members at a place of these households, whose other members are as they are: shape (ways, rows), first those
-        of members alone, then those with each of the others."""
+        """Yield the cells of these members at a place of these households, whose other members stay: shape (ways, rows).
+
+        Cells of members alone come first, then those with each other member.
+        """
         codes = np.concatenate([self.households[rows], members], axis=1).T
         for part in parts:
             own = part.own.of(codes)
@@ -143,21 +171,26 @@ class _Tables:
                 yield np.where(there, own + part.other.of(self.members[rows, another].T), self.nowhere)
 
     def touched(self, rows: Ints, place: int, column: int) -> tuple[Ints, Ints]:
-        """For each cell that a value of these members decides, where it is at value 0, and by how much it moves with the value; both of
-        shape (cells, rows)."""
+        """Return, for each cell that a value of these members determines, its position at value 0 and its shift per value; shapes (cells,
+        rows).
+        """
         parts = self._of_column[column]
         first = self._joined(self._cells(parts, rows, self.members[rows, place], np.array(place)), rows)
         step = [part.step for part in parts for _ in range(1 if part.other is None else self.members.shape[1])]
         return first, np.where(first == self.nowhere, 0, np.concatenate([np.zeros((0, 1), dtype=np.int64), *step]))
 
     def beside(self, rows: Ints, members: Ints, place: Ints) -> Ints:
-        """The cells that these members are in, or would be, at a place of these households, whose other members stay: of tables that say
-        something of the household or of another member. Shape (cells, rows)."""
+        """Return the cells that these members would occupy at a place of these households, whose other members stay, shape (cells, rows).
+
+        These are cells of tables about the household or another member.
+        """
         return self._joined(self._cells(self._beside, rows, members, place), rows)
 
     def numbered(self, rows: Ints, place: Ints, column: int, codes: Ints) -> Ints:
-        """The cells of how often each code is in these households without the member at a place, and of how often with such a one: shape
-        (2, rows, codes). codes: shape (rows, codes) or (codes,)."""
+        """Return the cells for how often each code is in these households without and with a member at a place, shape (2, rows, codes).
+
+        `codes` has shape (rows, codes) or (codes,).
+        """
         first, (_, cells) = self.numbers[column]
         places = np.arange(self.members.shape[1])
         others = (places < self.sizes[rows, None]) & (places != place.reshape(-1, 1))
@@ -170,7 +203,7 @@ class _Tables:
         return np.concatenate([np.zeros((0, len(rows)), dtype=np.int64), *cells])
 
     def forbidden(self, rows: Ints, place: int, column: int) -> Iterator[NDArray[np.bool_]]:
-        """For each limit on a column, the codes that these members may not get, shape (rows, codes)."""
+        """Yield, for each limit on a column, the codes that these members may not get, shape (rows, codes)."""
         for limit in (limit for limit in self.limits if limit.column == column):
             there = np.arange(self.members.shape[1]) < self.sizes[rows, None]
             there[:, place] = False
@@ -178,7 +211,7 @@ class _Tables:
             yield (held < limit.least[rows, None]) | (held > limit.most[rows, None])
 
     def entering(self, cells: Ints | slice, before: Floats | int = 0) -> Floats:
-        """What one more in these cells costs. before: how many have entered since."""
+        """Return the cost of one more member in these cells. `before` counts members that have entered since."""
         return one_more(self.surplus[cells] + before, self.weight[cells], self.slope[cells])
 
     def leaving(self, cells: Ints, before: Floats | int = 0) -> Floats:
@@ -200,11 +233,17 @@ def refine_members(
     passes: int = 3,
     limits: Sequence[Limit] = (),
 ) -> Ints:
-    """A copy of `members` whose tables are at least as close to the targets by that loss.
+    """Return a copy of `members` whose tables are at least as close to the targets.
 
-    households: codes, shape (n, columns). sizes: shape (n,). members: codes, shape (n, most, columns); what is beyond a household's size
-    stays. values: how many codes each column of members has. passes: sweeps over all members; most of the gain comes with the first.
-    limits: what `members` keep to, and so do those that are returned.
+    Args:
+        households: Codes, shape (n, columns).
+        sizes: Numbers of members, shape (n,).
+        members: Codes, shape (n, most, columns); codes beyond a household's size stay.
+        values: Number of codes of each column of members.
+        targets: The targets.
+        rng: Randomness.
+        passes: Sweeps over all members; most of the gain comes with the first.
+        limits: Limits that `members` keep, and the result too.
     """
     tables = _Tables(households, sizes, members.copy(), targets, limits)
     for _ in range(passes if targets else 0):
@@ -271,7 +310,7 @@ def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) 
 
 
 def _exchange(tables: _Tables, rows: Ints, rng: np.random.Generator) -> None:
-    """Exchange a member each of pairs of these households where that pays off: of those whose member would be missed least."""
+    """Exchange members of pairs of these households where that pays off, offering those that would be missed least."""
     place = (rng.random(len(rows)) * tables.sizes[rows]).astype(np.int64)
     held = tables.beside(rows, tables.members[rows, place], place)
     missed = tables.leaving(held).sum(axis=0)
@@ -302,10 +341,13 @@ def _exchange(tables: _Tables, rows: Ints, rng: np.random.Generator) -> None:
 
 
 def _before(cells: Ints) -> Floats:
-    """How often the same cell was there before, move by move."""
+    """Return how often the same cell occurred before, move by move."""
     return earlier(cells.reshape(-1)).reshape(cells.shape)
 
 
 def _change(tables: _Tables, left: Ints, entered: Ints, left_before: Floats | int = 0, entered_before: Floats | int = 0) -> Floats:
-    """Of the objective, by moves in the order of rows. left_before, entered_before: how often the same cell was left and entered before."""
+    """Return the change of the objective by moves in the order of rows.
+
+    `left_before` and `entered_before` count how often the same cell was left and entered before.
+    """
     return np.asarray((tables.entering(entered, entered_before) + tables.leaving(left, left_before)).sum(axis=1))

@@ -1,7 +1,8 @@
-"""A graphical model: what Private-PGM estimates from noisy marginals (McKenna, Sheldon, Miklau 2019).
+"""Graphical models that Private-PGM estimates from noisy marginals (McKenna, Sheldon, Miklau 2019).
 
 One log-potential per maximal clique among the measured ones and the structural zeros; the model is the distribution proportional to the
-exponential of their sum, times a total."""
+exponential of their sum, times a total.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +32,17 @@ REFINED_CELLS = 20_000_000
 
 
 MANY_PAIRS = 200
-"""From so many pairs on they are answered together."""
+"""Number of pairs from which on they are answered together."""
 PAIRS_CELLS = 40_000_000
-"""All pairs of all values of the domain have at most this many cells if they are answered together: 320 MB."""
+"""Largest number of cells of all pairs of all values of the domain that are answered together: 320 MB."""
 
 FAR, MUCH_WORK = 1e8, 1e9
-"""Multiplications from which on a marginal is far to get, and from which on together those far are counted in rows drawn for that."""
+"""Multiplications from which on a marginal is expensive, and from which on the expensive ones together are counted in drawn rows instead.
+"""
 DRAWN_CELLS, DRAWN_TIMES, LEAST_TIMES = 40_000_000, 16, 4
-"""Values of the rows drawn for that at most (160 MB); how many times the rows asked for they are, and must be to be a target."""
+"""Largest number of values of these drawn rows (160 MB); how many times the requested rows they are, and must be to serve as a target."""
 UNLIKELY = 1e-6
-"""Rows of a cell that none of those has."""
+"""Number of rows of a cell in which no drawn row is."""
 
 
 def labels_of(domain: Domain, clique: Clique) -> Labels:
@@ -56,9 +58,16 @@ def structure_of(domain: Domain, cliques: Iterable[Clique]) -> Structure:
 
 @dataclass(frozen=True, eq=False)
 class GraphicalModel:
-    """log_potentials[i] belongs to structure.cliques[i]; total is a number of rows (counts). pace: the final pace of the fit
-    that made it, with which a later fit starts (see estimation). folding: which cells of its domain the structure has; answers and rows
-    are of the whole domain."""
+    """A graphical model.
+
+    Attributes:
+        folding: The cells of its domain that the structure has; answers and rows are of the whole domain.
+        structure: Its cliques and junction tree.
+        log_potentials: One table per clique of the structure.
+        total: Number of rows (counts).
+        contractor: Cache of contractions.
+        pace: Final pace of the fit that made it, with which a later fit starts (see `estimation`).
+    """
 
     folding: Folding
     structure: Structure
@@ -88,7 +97,7 @@ class GraphicalModel:
         return self.folding.unfolded(clique, self._folded(clique)) * self.total
 
     def marginals(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
-        """The same of many sets of attributes. Many pairs are answered together, which is much faster (`pairs`)."""
+        """Return estimated counts of many sets of attributes. Many pairs are answered together, which is much faster (`pairs`)."""
         swept = self._swept(cliques)
         if swept is None:
             return {clique: self.marginal(clique) for clique in cliques}
@@ -108,13 +117,18 @@ class GraphicalModel:
         return self._queries.marginal(labels_of(self.domain, clique))
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Codes of n synthetic rows, shape (n, attributes): randomised rounding along the tree, then single values are changed to bring
-        the rows closer to the model's own answers to `marginals` (weights c_r). Folded cells are unfolded last."""
+        """Return codes of n synthetic rows, shape (n, attributes), by randomised rounding along the tree and refinement.
+
+        Single values are changed to bring the rows closer to the model's own answers to `marginals` (weights c_r). Folded cells are
+        unfolded last.
+        """
         return self.rows_of(self.domain, n, marginals, rng)
 
     def rows_of(self, columns: Domain, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """The same of these columns alone, which are the first of the model's: the others are drawn with them, and left out before values
-        are changed, so that they tie none. The rows keep to the domain's published tables."""
+        """Return rows of the first columns of the model alone; the rows keep the domain's published tables.
+
+        The other columns are drawn with them, and dropped before values are changed, so that they constrain none.
+        """
         generated = rows.generate(self.structure, self.calibration.potentials, n, rng)[:, : len(columns)]
         domain = self.folding.model.keep(columns.names)
         marginals = _smallest(domain, marginals)
@@ -132,13 +146,13 @@ class GraphicalModel:
         return kept(columns, self.folding.codes(refined(domain, probabilities, generated, marginals, rng), rng), rng)
 
     def _far(self, cliques: Iterable[Clique]) -> set[Clique]:
-        """Those whose exact answers would take too long."""
+        """Return the cliques whose exact answers would take too long."""
         work = {clique: self._queries.work(labels_of(self.domain, clique)) for clique in cliques}
         far = {clique: flops for clique, flops in work.items() if flops >= FAR}
         return set(far) if sum(far.values()) >= MUCH_WORK else set()
 
     def _drawn(self, columns: Domain, cliques: Collection[Clique], n: int, rng: np.random.Generator) -> dict[Clique, NDArray[np.float64]]:
-        """Probabilities of the model's own cells, counted in n rows. What no row has is unlikely, not impossible."""
+        """Return probabilities of the model's own cells, counted in n rows. Cells without a row are unlikely, not impossible."""
         codes = rows.generate(self.structure, self.calibration.potentials, n, rng).T
         tally = Tally(columns, cliques)
         tally.add(dict(zip(columns.names, codes, strict=False)), n)
@@ -148,7 +162,8 @@ class GraphicalModel:
 def _blocks(
     domain: Domain, together: NDArray[np.float64], known: NDArray[np.bool_], cliques: Iterable[Clique]
 ) -> dict[Clique, NDArray[np.float64]]:
-    """The tables of those of the cliques that are pairs and known, as views. together, known: as in `Pairs`, of this domain's cells."""
+    """Return the tables of the cliques that are known pairs, as views. `together` and `known` are as in `Pairs`, for this domain's cells.
+    """
     names = domain.names
     starts = dict(zip(names, itertools.accumulate(domain.sizes(names), initial=0), strict=False))
     place = {name: number for number, name in enumerate(names)}
@@ -164,7 +179,7 @@ def refined(
     marginals: Mapping[Clique, float],
     rng: np.random.Generator,
 ) -> NDArray[np.integer]:
-    """Rows closer to a model's own answers (`probabilities`) to the smallest of `marginals` (weights c_r)."""
+    """Return rows closer to a model's own answers (`probabilities`) to the smallest of `marginals` (weights c_r)."""
     wanted = _smallest(domain, marginals)
     targets = {labels_of(domain, clique): probabilities(clique) for clique in wanted}
     weights = {labels_of(domain, clique): weight for clique, weight in wanted.items()}
@@ -173,7 +188,7 @@ def refined(
 
 
 def _smallest(domain: Domain, marginals: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Those of the marginals with the fewest cells, up to REFINED_CELLS together."""
+    """Return the marginals with the fewest cells, up to REFINED_CELLS together."""
     ordered = sorted(marginals, key=domain.cells)
     running = itertools.accumulate(map(domain.cells, ordered))
     return {clique: marginals[clique] for clique, cells in zip(ordered, running, strict=True) if cells <= REFINED_CELLS}
@@ -194,8 +209,16 @@ def from_cliques(domain: Domain, cliques: Sequence[Clique], total: float, contra
 
 @dataclass(frozen=True, eq=False)
 class WeightedRecords:
-    """codes: shape (m, attributes of the domain). weights: (m,), how many people each record stands for, not negative. ValueError
-    for other shapes, codes outside the domain, and weights that do not add up to a positive number."""
+    """Records with weights.
+
+    Attributes:
+        domain: The domain.
+        codes: Codes, shape (m, attributes of the domain).
+        weights: Number of people that each record stands for, not negative, shape (m,).
+
+    Raises:
+        ValueError: Shapes or codes are wrong, or the weights have no positive sum.
+    """
 
     domain: Domain
     codes: NDArray[np.integer]
@@ -217,16 +240,21 @@ class WeightedRecords:
         return of_codes(self.domain, self.codes, clique, self.weights)
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Codes of n rows in random order, shape (n, attributes): every record as often as its share of n, rounded down or up; then single
-        values are changed to bring the rows closer to what the weighted records answer to `marginals` (weights c_r)."""
+        """Return codes of n rows in random order, shape (n, attributes).
+
+        Every record occurs as often as its share of n, rounded down or up; then single values are changed to bring the rows closer to the
+        weighted records' answers to `marginals` (weights c_r).
+        """
         codes = rng.permutation(np.repeat(self.codes, rounded(self.weights * (n / self.total), n, rng), axis=0))
         return refined(self.domain, lambda clique: self.marginal(clique) / self.total, codes, marginals, rng)
 
 
 def rounded(shares: NDArray[np.float64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Whole numbers that add up to n, each its share rounded down or up, with the share as expectation. shares: adding up to n. Systematic
-    sampling in random order: what rounding down leaves over is laid end to end, and what lies over one of the marks start, start + 1,
-    ... gets one more."""
+    """Return whole numbers that add up to n, each its share rounded down or up, with the share as expectation.
+
+    `shares` add up to n. Systematic sampling in random order: the remainders of rounding down are laid end to end, and those over one of
+    the marks start, start + 1, ... get one more.
+    """
     whole = np.floor(shares)
     over = shares - whole
     order = rng.permutation(np.flatnonzero(over))

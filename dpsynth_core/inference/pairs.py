@@ -1,9 +1,10 @@
 """All two-way marginals of a calibrated model at once.
 
 One sweep towards the root of the junction tree. With each subtree travels a table Q[(a, i), s] = p(a = i | S = s): every value i of every
-attribute a that is below, given the separator S to the rest. Where two subtrees meet in a node, all pairs across them are products of two
-such tables with the node's own distribution of both separators, because what lies below one is independent of what lies below the other
-given the node. So hundreds of pairs are one matrix product, where `crossing` would answer each by itself."""
+attribute a below, given the separator S to the rest. Where two subtrees meet in a node, all pairs across them are products of two such
+tables with the node's own distribution of both separators, because the attributes below one are independent of those below the other given
+the node. So hundreds of pairs are one matrix product, where `crossing` would answer each by itself.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +20,14 @@ from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.marginals import expand, project
 
 TABLE_CELLS = 80_000_000
-"""A table that travels has at most this many cells (640 MB). Larger ones are left to `crossing`, pair by pair."""
+"""Largest number of cells of a travelling table (640 MB). Larger ones are left to `crossing`, pair by pair."""
 NODE_CELLS = 200_000
-"""The distribution of a node with at most this many cells is built whole, once."""
+"""Largest number of cells of a node's distribution that is built whole, once."""
 
 
 @dataclass(frozen=True)
 class _Below:
-    """What travels with a subtree. given: shape (values of `attributes`, *values of the separator's attributes)."""
+    """The table that travels with a subtree. `given` has shape (values of `attributes`, *values of the separator's attributes)."""
 
     attributes: Labels
     separator: Labels
@@ -34,8 +35,10 @@ class _Below:
 
 
 class Pairs:
-    """together[x, y]: the probability of value x and value y, both counted through all attributes in order (`starts`), for the pairs of
-    attributes of which `known` is True."""
+    """All pairs: together[x, y] is the probability of value x and value y, both counted through all attributes in order (`starts`).
+
+    It is filled in for the pairs of attributes where `known` is True.
+    """
 
     def __init__(self, structure: Structure, queries: Queries) -> None:
         self._structure, self._queries = structure, queries
@@ -56,7 +59,7 @@ class Pairs:
             self._whole.pop(node, None)
 
     def _met(self, node: int, groups: list[_Below]) -> _Below | None:
-        """Fill in all pairs that meet in this node; what travels on from it, None where that would be too large."""
+        """Fill in all pairs that meet in this node. Return the table that travels on, or None where it would be too large."""
         tree, sizes = self._structure.tree, self._structure.sizes
         separator = tuple(bits(tree.separator(node)))
         own = tuple(bits(tree.nodes[node] & ~tree.separator(node)))

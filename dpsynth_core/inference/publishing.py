@@ -1,4 +1,4 @@
-"""Rows that keep to what the domain says: to published tables, for which values are changed, and to impossible combinations."""
+"""Rows that agree with the domain: with published tables, towards which values are changed, and with impossible combinations."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from dpsynth_core.vocabulary.released import of_codes
 Codes = NDArray[np.integer]
 
 TRIES = 20
-"""How often rows are drawn anew that must not have the value that is missing elsewhere."""
+"""Number of redraws of rows that must not have the value that is missing elsewhere."""
 
 
 def kept(domain: Domain, codes: Codes, rng: np.random.Generator) -> Codes:
-    """The rows, shape (n, attributes), with values of as few changed as it takes. The largest table comes first; of each further one only
-    columns are changed that none before it has, within the cells of those that they share."""
+    """Return the rows, shape (n, attributes), with as few changed values as needed to match the published tables.
+
+    The largest table comes first; each further table changes only columns that no earlier one has, within the cells of shared columns.
+    """
     fixed = set[str]()
     codes = codes.copy() if domain.published else codes
     for table in _in_order(domain):
@@ -71,7 +73,7 @@ def _rounded(shares: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[
 
 
 def impossible_rows(domain: Domain, codes: Codes) -> NDArray[np.bool_]:
-    """Which rows lie in a structural zero. codes: shape (rows, attributes)."""
+    """Return which rows lie in a structural zero. `codes` has shape (rows, attributes)."""
     wrong = np.zeros(len(codes), dtype=bool)
     for clique, zeros in domain.zeros.items():
         wrong |= zeros[tuple(codes[:, a] for a in map(domain.position, clique))]
@@ -79,9 +81,12 @@ def impossible_rows(domain: Domain, codes: Codes) -> NDArray[np.bool_]:
 
 
 def most_off(domain: Domain, rows: int) -> list[float]:
-    """Of each published table, by how many of the rows a cell is off at most after `kept`: by rounding where it shares no column with one
-    before it, and else by what the one is off that has all that it shares, and by what the two may differ. Infinite where columns of
-    several stay as they are, or a rule forbids changes: then it is as near as the model."""
+    """Return, for each published table, the largest error of a cell in rows after `kept`.
+
+    It is rounding where the table shares no column with an earlier one, and otherwise the error of the table that has all shared columns,
+    plus the difference of the two tables. Infinite where columns of several tables stay, or a rule forbids changes: then it is as near as
+    the model.
+    """
     limits, fixed = dict[PublishedTable, float](), set[str]()
     for table in _in_order(domain):
         shared = fixed.intersection(table.columns)
@@ -95,6 +100,6 @@ def most_off(domain: Domain, rows: int) -> list[float]:
 
 
 def rows_off(domain: Domain, codes: Codes) -> list[float]:
-    """Of each published table, by how many rows a cell is off at most; below 1 where it is rounding alone."""
+    """Return, for each published table, the largest error of a cell in rows; below 1 means rounding alone."""
     tables = ((of_codes(domain, codes, one.columns), len(codes) * one.shares) for one in domain.published)
     return [round(float(np.abs(counts - wanted).max()), 6) for counts, wanted in tables]

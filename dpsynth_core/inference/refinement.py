@@ -1,14 +1,15 @@
-"""Move finished rows closer to the model's marginals, one value at a time (engine notes, point 9).
+"""Refinement of finished rows towards the model's marginals, one value at a time (engine notes, point 9).
 
-Writing a whole number of rows adds sampling error on top of the model's own error. This local search takes most of it away: it changes
-single values of rows wherever that lowers  sum_r c_r h(M_r(rows) - target_r). h is the workload error against the model (L1; AIM paper,
-Definition 2), but a square up to half of 1 + target (Huber's loss, 1964): the model is off by more than a few of many people itself, so
-that to meet it there to the last row is worth less than to come nearer where few people are. Post-processing of released values only: it
-knows rows and targets, never the private table.
+Writing a whole number of rows adds sampling error on top of the model's own error. This local search removes most of it: it changes single
+values of rows wherever that lowers sum_r c_r h(M_r(rows) - target_r). h is the workload error against the model (L1; AIM paper, Definition
+2), but a square up to half of 1 + target (Huber's loss, 1964): the model itself is off by more than a few of many people, so that matching
+it there to the last row is worth less than coming nearer where few people are. Post-processing of released values only: it knows rows and
+targets, never the private table.
 
-A move takes a row out of one cell of every marginal that has the attribute and puts it into another; what that costs is read from tables
-kept up to date. Rows are processed in blocks; of the moves that lower the objective, those are made that still lower it after all better
-moves before them, so the objective never rises."""
+A move takes a row out of one cell of every marginal that has the attribute and puts it into another; tables kept up to date give its price.
+Rows are processed in blocks. Of the moves that lower the objective, those are made that still lower it after all better moves before them,
+so the objective never rises.
+"""
 
 from __future__ import annotations
 
@@ -30,39 +31,49 @@ Cells = NDArray[np.int64]
 Prices = NDArray[np.float32]
 
 BLOCK_ROWS, LEAST_ROWS, BLOCKS = 500, 50, 20
-"""Rows in a block at most and at least, between which there are so many blocks. With fewer rows the tables are more up to date and the
-overhead is larger."""
+"""Largest and smallest number of rows in a block, and the number of blocks in between. With fewer rows the tables are more up to date and
+the overhead is larger.
+"""
 MOST_ROWS = 100_000
 """Rows in one pass, which bounds its time; a longer table has less sampling error from the start."""
 MOST_LINES = 150_000_000
-"""Lines of prices in all passes, one for each row, marginal and attribute of it: what the time follows."""
+"""Lines of prices in all passes, one per row, marginal and attribute in it: the measure of the time."""
 SHORTLIST = 0.1
 """Share of a block whose moves are considered for one attribute; the best ones enter the same few cells."""
 WILLING = 0.25
 """Share of a block that is tried in other values: the rows that gain most by leaving their own. It is as good as trying all of them, and
-pricing a value is what most of the time goes into."""
+pricing values takes most of the time.
+"""
 LEAST_GAIN = 1e-3
 
 
 @dataclass(frozen=True)
 class Places:
-    """Positions that depend linearly on codes. first: (places, 1).  steps: (places, attributes), of which few matter to each place."""
+    """Positions that depend linearly on codes. `first` has shape (places, 1), `steps` shape (places, attributes), mostly zero."""
 
     first: Cells
     steps: scipy.sparse.csr_array
 
     def of(self, codes: Cells) -> Cells:
-        """Shape (places, rows). codes: (attributes, rows)."""
+        """Return the positions, shape (places, rows), of `codes` with shape (attributes, rows)."""
         return self.steps @ codes + self.first
 
 
 @dataclass(frozen=True)
 class _Axis:
-    """Every marginal that has one attribute, laid out with that attribute last: lines of cells, one cell for each of its `size` values.
-    weights: c_r, shape (marginals, 1). prices: where those of this layout lie. lines, own: from codes to the line of each marginal, and to
-    the price of the row's own cell, beyond that place. cells: from codes to the cell of each marginal, the attribute's own value left out.
-    stride: of that value, shape (marginals, 1). copies: from codes to the place of each price of each of the marginals. sources: which of
-    the marginals that is."""
+    """Every marginal that has one attribute, laid out with that attribute last: lines of cells, one cell per value.
+
+    Attributes:
+        size: Number of values.
+        weights: c_r, shape (marginals, 1).
+        prices: Place of this layout's prices.
+        lines: From codes to the line of each marginal.
+        own: From codes to the price of the row's own cell, relative to that place.
+        cells: From codes to the cell of each marginal, the attribute's own value left out.
+        stride: Stride of that value, shape (marginals, 1).
+        copies: From codes to the place of each price of each of the marginals.
+        sources: The marginal of each copy.
+    """
 
     size: int
     weights: Prices
@@ -77,9 +88,17 @@ class _Axis:
 
 @dataclass(frozen=True)
 class _Tables:
-    """surplus: rows minus target of every cell of every marginal.  slopes: of h.  closed: cells whose target is zero.
-    entering, leaving: what one row more or one less costs by the surplus, the former infinite where a cell is closed; each marginal once
-    for each of its attributes, which comes last there, so that the prices of all its values lie side by side."""
+    """The tables of the rows.
+
+    Attributes:
+        surplus: Rows minus target of every cell of every marginal.
+        slopes: Slopes of h.
+        closed: Cells whose target is zero.
+        entering: Cost of one more row, infinite where a cell is closed; each marginal once per attribute, which comes last there, so that
+            the prices of all its values lie side by side.
+        leaving: Cost of one row fewer, in the same layout.
+        axes: The layouts by attribute.
+    """
 
     surplus: Prices
     slopes: Prices
@@ -98,10 +117,19 @@ def refine(
     zeros: Mapping[Labels, NDArray[np.bool_]] | None = None,
     passes: int = 2,
 ) -> NDArray[np.integer]:
-    """A copy of `codes` (rows, attributes) whose marginals are at least as close to rows * targets[r] by the loss above. targets:
-    probabilities per marginal, axes in ascending attribute order. weights: c_r > 0. A cell whose target is zero in some marginal is never
-    entered. zeros: cells of further marginals that are never entered (True). passes: sweeps over all rows and attributes; most of the gain
-    comes with the first."""
+    """Return a copy of `codes` (rows, attributes) whose marginals are at least as close to rows * targets[r] by the loss above.
+
+    A cell whose target is zero in some marginal is never entered.
+
+    Args:
+        codes: The rows.
+        targets: Probabilities per marginal, axes in ascending attribute order.
+        weights: c_r > 0.
+        sizes: Sizes of the attributes.
+        rng: Randomness.
+        zeros: Cells of further marginals that are never entered (True).
+        passes: Sweeps over all rows and attributes; most of the gain comes with the first.
+    """
     if not len(codes) or not targets:
         return codes.copy()
     for labels, impossible in (zeros or {}).items():  # a marginal of weight zero has no cost and only forbids cells
@@ -194,7 +222,7 @@ def _axis(
 
 
 def linear(places: Sequence[tuple[int, Mapping[int, int]]], attributes: int) -> Places:
-    """places: the first position, and the stride of each attribute that matters."""
+    """Return places from the first position, and the stride of each attribute that matters."""
     rows = [row for row, (_, strides) in enumerate(places) for _ in strides]
     attribute = [a for _, strides in places for a in strides]
     step = [stride for _, strides in places for stride in strides.values()]
@@ -212,7 +240,7 @@ def _strides(labels: Labels, last: int, sizes: Sequence[int]) -> dict[int, int]:
 
 
 def sloped(targets: NDArray[np.float64]) -> Prices:
-    """The slope of h in each cell, by what should be in it: h is a square up to 1 / slope / 2."""
+    """Return the slope of h in each cell from its target: h is a square up to 1 / slope / 2."""
     return np.asarray((1 / (1 + targets)).astype(np.float32))
 
 
@@ -255,8 +283,10 @@ def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
 
 
 def _entering(lines: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]:
-    """Change of the objective when a row enters each value, shape (rows, values). lines: of each marginal and row, within the axis'
-    prices."""
+    """Return the change of the objective when a row enters each value, shape (rows, values).
+
+    `lines` are those of each marginal and row, within the axis' prices.
+    """
     costs = np.zeros((lines.shape[1], axis.size), dtype=np.float32)
     fetched = np.empty_like(costs)
     by_row = tables.entering[axis.prices].reshape(-1, axis.size)
@@ -267,7 +297,7 @@ def _entering(lines: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]
 
 
 def earlier(cells: Cells) -> NDArray[np.float32]:
-    """For each entry, how many entries before it along the last axis are the same cell."""
+    """Return, for each entry, how many entries before it along the last axis are the same cell."""
     bits, beyond = cells.shape[-1].bit_length(), cells - cells[..., :1]
     most = max(int(np.abs(beyond).max(initial=0)), cells.shape[-1])
     number = np.int64 if most >> (31 - bits) else np.int32  # small numbers are sorted faster
@@ -285,7 +315,7 @@ def earlier(cells: Cells) -> NDArray[np.float32]:
 
 
 def _change(cells: Cells, copies: Cells, step: float, axis: _Axis, tables: _Tables) -> None:
-    """Rows enter (step 1) or leave (step -1) cells of the axis' marginals. copies: where the prices of these cells are."""
+    """Move rows into (step 1) or out of (step -1) cells of the axis' marginals. `copies` are the places of these cells' prices."""
     np.add.at(tables.surplus, cells.reshape(-1), np.float32(step))
     surplus, slopes = tables.surplus[cells], tables.slopes[cells]
     fresh = one_more(surplus, axis.weights, slopes)

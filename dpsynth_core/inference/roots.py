@@ -1,10 +1,10 @@
-"""What two models of linked tables say of sums of roots (`LinkedSource.roots`), and counts from noisy such sums.
+"""Sums of roots (`LinkedSource.roots`) implied by two models of linked tables, and counts from noisy sums of roots.
 
-Of a household with s members, c of whom are alike in the columns asked, a table of members has c/s in their cell, and a sum of roots has
-sqrt(c/s): up to sqrt(s) times as much beside the same noise, where members are not alike. Of ordered pairs of members there are s (s - 1),
-and up to sqrt(s (s - 1)) times as much. What the models say of sizes and of how many are alike leads from one to the other, cell by cell,
-and anew whenever they are fitted: a model whose counts are those that follow has the sums of roots that were measured. Knows released
-values only."""
+In a household with s members, c of whom are alike in the columns asked, a table of members has c/s in their cell, and a sum of roots has
+sqrt(c/s): up to sqrt(s) times as much with the same noise, where members are not alike. There are s (s - 1) ordered pairs of members, with
+up to sqrt(s (s - 1)) times as much. The models' sizes and numbers of alike members convert one to the other, cell by cell, and anew
+whenever they are fitted: a model whose counts are the converted ones has the measured sums of roots. Knows released values only.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +23,28 @@ from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts
 Floats = NDArray[np.float64]
 
 UNKNOWN = 1e8
-"""The variance of a cell that nothing was measured of, as a multiple of the others': fits cannot weigh cells that differ without end."""
+"""Variance of an unmeasured cell, as a multiple of the others', because fits cannot weigh cells that differ without limit."""
 UNSURE = 0.02
-"""Of a cell, how far the number who are alike is known: deviation, which the cells of a table share."""
+"""Relative deviation of the number of alike members in a cell, shared by the cells of a table."""
 
 
 def of_members(link: Link, clique: Clique) -> tuple[slice, ...]:
-    """The cells of a table in which nobody is missing."""
+    """Return the cells of a table in which no member is missing."""
     return tuple(slice(-1) if name in link.swapped else slice(None) for name in clique)
 
 
 def rooted(link: Link, sizes: Groups, one: Model, two: Model, clique: Clique) -> tuple[Floats, Floats]:
-    """Sums of roots, and counts of records, in the cells of members: of columns of the household and of one member, or of two members by
-    class of size. sizes: the classes. one: a model of a household and a member. two: of two members of one household."""
+    """Return sums of roots, and counts of records, in the cells of members.
+
+    The table is of columns of the household and of one member, or of two members by class of size.
+
+    Args:
+        link: The link.
+        sizes: The classes of size.
+        one: Model of a household and a member.
+        two: Model of two members of one household.
+        clique: The table.
+    """
     mine = [name for name in clique if name in link.swapped]
     others = [name for name in clique if name not in (NUMBER, sizes.name)]
     counts = _counts(link, two if paired(link, clique) else one, (NUMBER, *others))
@@ -53,20 +62,22 @@ def rooted(link: Link, sizes: Groups, one: Model, two: Model, clique: Clique) ->
 
 
 def paired(link: Link, clique: Clique) -> bool:
-    """Whether it is a table of two members."""
+    """Return whether it is a table of two members."""
     return len({name in link.members for name in clique if name in link.swapped}) == 2
 
 
 def _counts(link: Link, model: Model, names: Sequence[str]) -> Floats:
-    """What it says of somebody's cells, axes in this order. Nothing is in a cell whose probability it could not tell from 0 / 0."""
+    """Return the model's counts of members' cells, axes in this order; 0 in a cell with a probability indistinguishable from 0 / 0."""
     clique = link.domain.clique(names)
     counts = np.nan_to_num(np.maximum(model.marginal(clique), 0.0))[of_members(link, clique)]
     return counts.transpose([clique.index(name) for name in names])
 
 
 def _each(link: Link, two: Model, names: Sequence[str]) -> Floats:
-    """What a record adds to the sum of roots, by the number of members and its cell of columns of one: shape (sizes, cells). Other members
-    are alike independently of each other, as often as `two` says."""
+    """Return a record's contribution to the sum of roots, by number of members and its cell of columns of one, shape (sizes, cells).
+
+    Other members are alike independently of each other, as often as in `two`.
+    """
     mine = link.domain.clique(name if name in link.members else link.swapped[name] for name in names)
     pairs = _counts(link, two, (NUMBER, *mine, *map(link.other, mine)))
     cells = int(np.prod(pairs.shape[1 : 1 + len(mine)]))
@@ -81,9 +92,11 @@ def _each(link: Link, two: Model, names: Sequence[str]) -> Floats:
 
 
 def _each_pair(link: Link, two: Model, names: Sequence[str]) -> Floats:
-    """Likewise of an ordered pair, a column of one member and one of another: shape (sizes, cells). Where A members have the first value, B
-    the second and D both, A B - D pairs are alike. Further members have them independently of each other, as often as either of the two
-    says: a mean."""
+    """Return an ordered pair's contribution to the sum of roots, by number of members and cell, shape (sizes, cells).
+
+    The cell is of a column of one member and one of another. Where A members have the first value, B the second and D both, A B - D pairs
+    are alike. Further members have them independently of each other, as often as either of the two implies: a mean.
+    """
     mine = list(dict.fromkeys(name if name in link.members else link.swapped[name] for name in names))
     every = _counts(link, two, (NUMBER, *mine, *map(link.other, mine)))
     if len(mine) == 1:
@@ -113,7 +126,7 @@ def _each_pair(link: Link, two: Model, names: Sequence[str]) -> Floats:
 
 
 def _divided(n: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Every way to divide n among so many."""
+    """Yield every way to divide n into `parts` parts."""
     if parts == 1:
         yield (n,)
         return
@@ -123,8 +136,15 @@ def _divided(n: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class Roots:
-    """Sums of roots as they are believed, in the cells of members, with noise of deviation sigma. clique: of a table of columns of the
-    household and of one member, which may be the other one; or of two members, by class of size. sizes: the classes."""
+    """Estimated sums of roots in the cells of members, with noise of deviation sigma.
+
+    Attributes:
+        link: The link.
+        sizes: The classes of size.
+        clique: A table of columns of the household and of one member, which may be the other one; or of two members, by class of size.
+        values: The sums.
+        sigma: Their noise.
+    """
 
     link: Link
     sizes: Groups
@@ -133,9 +153,12 @@ class Roots:
     sigma: float
 
     def counts(self, one: Model, two: Model) -> MarginalCounts:
-        """What follows for the table of records. All of them together are those of members, or of pairs, for how many are alike is known
-        less well than how many there are: what is missing is spread as noise and `UNSURE` cells err. Nobody's cells are empty but for those
-        that sizes decide, of which nothing is said: who is nobody in one column is in all, and who is alone stands with nobody."""
+        """Return the implied table of records.
+
+        Its sum is that of members, or of pairs, because the number of alike members is less certain than their total: the difference is
+        spread by the error of noise and `UNSURE`. Cells of absent members are empty except those that sizes determine, which stay
+        unmeasured: a member absent in one column is absent in all, and a lone member is paired with an absent one.
+        """
         link, sizes = self.link, self.sizes
         number = _counts(link, two if (pairs := paired(link, self.clique)) else one, (NUMBER,))
         there = np.array([0.0, 0.0 if pairs else 0.5, *[1.0] * (link.most - 1)])  # the share of such records, by how many members there are

@@ -1,14 +1,15 @@
-"""What a noisy table most likely is, seen from what a model said of it before: the mean of two answers, which err differently.
+"""Shrinkage of a noisy table towards a model's earlier answer: the mean of two answers with different errors.
 
 Patterns: each row of the difference is mostly a mixture of few shapes (one region is older, another richer), so that few singular values
 stand above those of noise alone. Each is shrunk as is best for its size (Gavish and Donoho 2017, Optimal shrinkage of singular values,
-section III.A, Frobenius loss); what is left below is noise.
+section III.A, Frobenius loss); the rest below is noise.
 
-Cells: each is empty, or what was expected, or off by a normal share of it, of one of several sizes. How many cells are of each kind is
+Cells: each is empty, or as expected, or off by a normal share of its expectation, of one of several sizes. The shares of these kinds are
 fitted to the table itself (empirical Bayes: Robbins 1956), and each cell becomes its posterior mean.
 
-What the sums of rows and of columns say is kept as it is: other tables say the same of them, and to shrink it would be to measure the
-earlier answer again. Post-processing of released values: it costs no privacy."""
+The sums of rows and of columns are kept: other tables determine them too, and shrinking them would count the earlier answer twice.
+Post-processing of released values: it costs no privacy.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +21,21 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 SPREADS = 2.0 ** np.arange(-6, 4)
-"""Deviations of a cell, as multiples of what was expected of it."""
+"""Deviations of a cell, as multiples of its expectation."""
 FITS_OF_SHARES, LEAST_WEIGHT = 30, 0.3
-"""How often the shares of the kinds of cells are fitted, and how many cells of each are counted besides what is seen."""
+"""Number of fits of the shares of the kinds of cells, and pseudo-count of cells of each kind."""
 
 
 def shrunk(values: Floats, expected: Floats, sigma: float) -> Floats:
-    """The table behind values with noise of deviation sigma in each cell. expected: what was said of it before, 0 or more. The two longest
-    axes are a matrix, and every cell of the others has one of its own; a single column is its own sums, and stays."""
+    """Return the estimated table behind noisy values.
+
+    The two longest axes form a matrix, one for every cell of the others; a single column is its own sums, and stays.
+
+    Args:
+        values: Noisy values.
+        expected: Earlier expectation, 0 or more.
+        sigma: Noise of each cell.
+    """
     if values.ndim < 2:
         return values
     axes = sorted(range(values.ndim), key=lambda axis: values.shape[axis])
@@ -37,7 +45,7 @@ def shrunk(values: Floats, expected: Floats, sigma: float) -> Floats:
 
 
 def _sums(matrices: Floats) -> Floats:
-    """What the sums of rows and columns say of each cell, and nothing else."""
+    """Return the part of each cell that the sums of rows and columns determine."""
     return np.asarray(matrices.mean(-1, keepdims=True) + matrices.mean(-2, keepdims=True) - matrices.mean((-2, -1), keepdims=True))
 
 
@@ -51,7 +59,7 @@ def _patterns(matrices: Floats, sigma: float) -> Floats:
 
 
 def _cells(beyond: Floats, expected: Floats, sigma: float) -> Floats:
-    """beyond: what was measured, less what was expected. The kind with the largest cell's deviation has room for what nobody expected."""
+    """Shrink each cell's excess over its expectation. The kind with the largest deviation leaves room for unexpected cells."""
     off, usual = beyond.ravel(), expected.ravel()
     prior = np.stack([0 * usual, 0 * usual, *np.multiply.outer(SPREADS, usual), np.full(len(usual), usual.max())]) ** 2
     centre = np.zeros((len(prior), 1)) * usual

@@ -1,13 +1,12 @@
-"""What noisy counts of a column say of each of its cells when many are small, or neighbours are alike, as far as the counts show that.
+"""Smoothing of noisy counts of a column whose cells are mostly small, or whose neighbours are alike, as far as the counts show that.
 
-Four priors are weighed by how likely each makes the noisy counts, and so are the settings of each:
-- alone: cells have nothing in common but the sizes of their counts, which are exponential with means of many sizes, whose shares are fitted
-  (empirical Bayes): where most cells are nearly empty, counts within the noise are. Of columns without an order, this alone.
-- runs: neighbouring cells have equal counts, but for jumps, of any size, at a rate that is not known. All divisions into runs are summed up
-  exactly by a recursion over the cells (Fearnhead 2006, Exact and efficient Bayesian inference for multiple changepoint problems). The
-  counts of runs are as those of cells above.
-- walks: the differences of neighbours are normal, or the differences of these are (Whittaker 1923): a shape without jumps.
-Nothing but what was released is looked at, so it costs no privacy."""
+Four priors, and their settings, are weighed by the likelihood of the noisy counts: - alone: cells share only the distribution of their
+counts, which are exponential with means of many sizes, whose shares are fitted (empirical Bayes): where most cells are nearly empty, so are
+counts within the noise. Unordered columns have this prior alone. - runs: neighbouring cells have equal counts, except for jumps, of any
+size, at an unknown rate. A recursion over the cells sums up all divisions into runs exactly (Fearnhead 2006, Exact and efficient Bayesian
+inference for multiple changepoint problems). The counts of runs are as those of cells above. - walks: the differences of neighbours are
+normal, or the differences of these are (Whittaker 1923): a shape without jumps. Only released values are used, so it costs no privacy.
+"""
 
 from __future__ import annotations
 
@@ -28,26 +27,27 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 FEWEST, FEWEST_UNORDERED, MOST_ORDERED = 6, 12, 200
-"""Cells of a column that is smoothed: fewer say little of each other; with more in an order, neighbours would take too long."""
+"""Numbers of cells of a smoothed column: fewer are uninformative about each other; with more ordered ones, neighbours would take too long.
+"""
 LARGEST = 1e5
-"""Deviations of the noise: a column with a larger count stays as measured, for noise hardly matters there."""
+"""Deviations of the noise; a column with a larger count stays as measured, because noise hardly matters there."""
 RATES = np.array([0.03, 0.1, 0.3, 0.6, 0.85, 0.97])
-"""How likely a cell begins a run."""
+"""Probabilities that a cell begins a run."""
 RUN_MEANS = 2.0 ** np.arange(-6, 13)
-"""Of the counts of runs, as multiples of the deviation of the noise."""
+"""Means of the counts of runs, as multiples of the deviation of the noise."""
 FITS_OF_SHARES, LEAST_WEIGHT = 4, 0.3
-"""How often the shares of these means are fitted, and how many runs of each are counted besides what is seen."""
+"""Number of fits of the shares of these means, and pseudo-count of runs of each."""
 WALK_VARIANCES = 10.0 ** np.arange(-2, 5.1, 0.5)
-"""Of differences, as multiples of the variance of the noise."""
+"""Variances of differences, as multiples of the variance of the noise."""
 LEAST_LEFT = 0.01
-"""Of the variance of the noise, at least so much is taken to be left: fits cannot weigh cells that differ more."""
+"""Smallest remaining share of the variance of the noise, because fits cannot weigh cells that differ more."""
 FREE = 1e5
-"""The variance, likewise, of what differences say nothing of: the level of a walk, and its slope."""
+"""Variance, likewise, of quantities that differences leave open: the level of a walk, and its slope."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Belief:
-    """Means and variances of the counts, and the logarithm of how likely the noisy counts are, all in units of the noise."""
+    """Means and variances of the counts, and the log likelihood of the noisy counts, all in units of the noise."""
 
     evidence: float
     means: Floats
@@ -56,21 +56,23 @@ class _Belief:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What is believed of columns, in place of what it follows from: measurements of them, and what was known before."""
+    """Smoothed columns, in place of the measurements and earlier counts that they follow from."""
 
     believed: tuple[MarginalCounts, ...] = ()
     measured: tuple[Measurement, ...] = ()
     known: tuple[MarginalCounts, ...] = ()
 
     def instead(self, measurements: Sequence[Measurement]) -> list[Measurement]:
-        """These measurements, one of each column, with the believed ones in their places as if they had been measured with the root mean
-        square of their deviations: for callers that know one deviation of a table only."""
+        """Return the measurements with the smoothed columns in their places, one per column.
+
+        Each has the root mean square of its cells' deviations, for callers that know one deviation per table.
+        """
         believed = {c.clique: Measurement(c.clique, c.values, math.sqrt(float(c.variances.mean()))) for c in self.believed}
         return [believed.get(m.clique, m) for m in measurements]
 
 
 MEASURED = Columns()
-"""Nothing is believed but what was measured."""
+"""No smoothing: the measurements stand as they are."""
 
 
 def as_measured(_domain: Domain, _measurements: Sequence[Measurement], _known: Sequence[MarginalCounts] = ()) -> Columns:
@@ -78,11 +80,18 @@ def as_measured(_domain: Domain, _measurements: Sequence[Measurement], _known: S
 
 
 def smooth_columns(domain: Domain, measurements: Sequence[Measurement], known: Sequence[MarginalCounts] = ()) -> Columns:
-    """What is believed of columns of many values. measurements: of single columns. known: counts of such, of any precision. Only listed
-    values are looked at together; cells for missing and for other values stay as measured. Errors of neighbours are alike then. To take
-    them for independent would be to trust them too much, so the variances stated are between those of the noise and those of what is left
-    of it: the product of both deviations. Cells of different precision are taken to have nothing in common but the sizes of their counts,
-    in units of the noise of each."""
+    """Smooth columns of many values.
+
+    Only listed values are smoothed together; cells for missing and for other values stay as measured. Errors of neighbours are correlated
+    afterwards. To treat them as independent would overstate their precision, so the stated variances are between those of the noise and of
+    the remaining error: the product of both deviations. Cells of different precision share only the distribution of their counts, in units
+    of the noise of each.
+
+    Args:
+        domain: The domain.
+        measurements: Measurements of single columns.
+        known: Further counts of single columns, of any precision.
+    """
     believed, before = [], {one.clique: one for one in known}
     for column in with_known(measurements, known):
         (name,), values, deviation = column.clique, column.values, np.sqrt(column.variances)
@@ -101,15 +110,20 @@ def smooth_columns(domain: Domain, measurements: Sequence[Measurement], known: S
 
 
 def smoothed(values: Floats, deviation: float | Floats, ordered: bool = True) -> tuple[Floats, Floats]:
-    """Means and standard deviations of the counts behind noisy ones. values: shape (cells,), three at least, of neighbouring cells where
-    they are ordered, none beyond `LARGEST`. deviation: of the noise of each, independent and normal."""
+    """Return posterior means and standard deviations of the counts behind noisy ones.
+
+    Args:
+        values: Noisy counts of neighbouring cells where they are ordered, three at least, none beyond `LARGEST`, shape (cells,).
+        deviation: Noise of each, independent and normal.
+        ordered: Whether the cells are ordered.
+    """
     noisy = values / deviation
     belief = _weighed([_alone(noisy), *([_runs(noisy), _walk(noisy, 1), _walk(noisy, 2)] if ordered else [])])
     return belief.means * deviation, np.sqrt(np.maximum(belief.variances, LEAST_LEFT)) * deviation
 
 
 def _weighed(beliefs: Sequence[_Belief]) -> _Belief:
-    """The mixture of beliefs that were equally likely before."""
+    """Return the mixture of beliefs with equal prior probabilities."""
     evidence = np.array([belief.evidence for belief in beliefs])
     shares = np.exp(evidence - evidence.max())
     means = np.average([belief.means for belief in beliefs], axis=0, weights=shares)
@@ -118,7 +132,7 @@ def _weighed(beliefs: Sequence[_Belief]) -> _Belief:
 
 
 def _alone(noisy: Floats) -> _Belief:
-    """Of noise of variance one, as are the other two: every cell is a run."""
+    """Return the belief in which every cell is a run; noise has variance one, here and in `_runs` and `_walk`."""
     start = np.arange(len(noisy))
     return _of_runs(noisy, start, start + 1, lambda likely: (float(likely.sum()), np.ones(len(noisy))))
 
@@ -129,7 +143,10 @@ def _runs(noisy: Floats) -> _Belief:
 
 
 def _of_runs(noisy: Floats, start: Places, end: Places, divided: Callable[[Floats], tuple[float, Floats]]) -> _Belief:
-    """Of runs from `start` up to `end`. divided: how likely the counts are, and each run, by how likely the runs make them (logarithms)."""
+    """Return the belief for runs from `start` up to `end`.
+
+    `divided` returns the log likelihood of the counts, and the probability of each run, from the runs' log likelihoods.
+    """
     sums = np.cumsum([0.0, *noisy])
     likely, means, variances = _counts_of_runs(end - start, sums[end] - sums[start])
     shares = np.full(len(RUN_MEANS), 1 / len(RUN_MEANS))
@@ -146,8 +163,10 @@ def _of_runs(noisy: Floats, start: Places, end: Places, divided: Callable[[Float
 
 
 def _counts_of_runs(cells: Places, sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """For each mean of `RUN_MEANS`, an exponential prior, and each run: how likely its noisy counts are (logarithm, against a count of
-    zero), and mean and variance of its count, which is a normal variable cut off at zero. Shape (means, runs)."""
+    """Return, for each mean of `RUN_MEANS` (an exponential prior) and each run, log likelihood, mean and variance, shape (means, runs).
+
+    The log likelihood is relative to a count of zero; the count is a normal variable truncated at zero.
+    """
     rate, root = 1 / RUN_MEANS[:, None], np.sqrt(cells)
     middle = (sums - rate) / cells
     above = log_ndtr(middle * root)
@@ -158,8 +177,10 @@ def _counts_of_runs(cells: Places, sums: Floats) -> tuple[Floats, Floats, Floats
 
 
 def _divided(likely: Floats, start: Places, end: Places, cells: int) -> tuple[float, Floats]:
-    """The logarithm of how likely the counts are over all divisions into runs and all rates, and how likely each run is one of them.
-    likely: logarithms, of each run."""
+    """Return the log likelihood of the counts over all divisions into runs and all rates, and the probability of each run.
+
+    `likely` holds log likelihoods of the runs.
+    """
     tables = np.full((len(RATES), cells + 1, cells + 1), -np.inf)
     rates = RATES[:, None]
     tables[:, start, end] = likely + (end - start - 1) * np.log1p(-rates) + np.where(start > 0, np.log(rates), 0.0)
@@ -181,7 +202,7 @@ def _spread(of_runs: Floats, start: Places, end: Places, cells: int) -> Floats:
 
 
 def _walk(noisy: Floats, order: int) -> _Belief:
-    """With normal differences of this order."""
+    """Return the belief with normal differences of this order."""
     differences = np.diff(np.eye(len(noisy)), order, axis=0)
     scales, axes = np.linalg.eigh(differences.T @ differences)
     scales[:order] = 0.0  # what no difference sees, but for rounding

@@ -1,10 +1,11 @@
-"""A graphical model's shape, compiled: cliques, junction tree, and one program that yields all clique marginals.
+"""The compiled shape of a graphical model: cliques, junction tree, and one program that yields all clique marginals.
 
-One potential per measured clique (maximal ones only) is all that is ever stored; a maximal clique of the junction tree is never built as
-a table. Messages towards the root are slots of the program; messages away from it are their derivatives.
+Only one potential per measured clique (maximal ones only) is stored; a maximal clique of the junction tree is never built as a table.
+Messages towards the root are slots of the program; messages away from it are their derivatives.
 
-Structural zeros belong to the shape: their cliques are cliques of the model, and in their cells a potential is minus infinity whatever
-the table of log-potentials says there (AIM paper, appendix D)."""
+Structural zeros belong to the shape: their cliques are cliques of the model, and in their cells a potential is minus infinity, whatever the
+table of log-potentials holds there (AIM paper, appendix D).
+"""
 
 from __future__ import annotations
 
@@ -24,8 +25,14 @@ from dpsynth_core.vocabulary.marginals import expand
 
 @dataclass(frozen=True)
 class Calibration:
-    """Everything one sweep over the tree gives. Messages and marginals are up to scale; marginals sum to one. marginals[i]: of cliques[i].
-    inward[u]: message from node u to its parent. outward[u]: message from its parent to node u."""
+    """The result of one sweep over the tree. Messages and marginals are up to scale; marginals sum to one.
+
+    Attributes:
+        potentials: Exponentials of the log-potentials.
+        marginals: Marginal of each clique.
+        inward: Message from each node to its parent.
+        outward: Message to each node from its parent.
+    """
 
     potentials: tuple[Table, ...]
     marginals: tuple[Table, ...]
@@ -39,7 +46,7 @@ Impossible = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """An attribute whose value follows from that of another. places: for each value of `by`."""
+    """An attribute whose value follows from another one's. `places` holds its value for each value of `by`."""
 
     tied: int
     by: int
@@ -47,8 +54,13 @@ class Tie:
 
 
 class Structure:
-    """cliques: labels (sorted attribute indices) of the potentials.  zeros: cells that are impossible, by labels.
-    Raises nothing; sizes, cliques and zeros are trusted."""
+    """The compiled shape of a model. Arguments are trusted.
+
+    Args:
+        cliques: Labels (sorted attribute indices) of the potentials.
+        sizes: Sizes of the attributes.
+        zeros: Impossible cells, by labels.
+    """
 
     def __init__(self, cliques: Iterable[Labels], sizes: Sequence[int], zeros: Mapping[Labels, Impossible] | None = None) -> None:
         self.sizes = tuple(sizes)
@@ -87,14 +99,16 @@ class Structure:
         return min(holders, key=self._cells_of.__getitem__)
 
     def possible_in(self, labels: Labels) -> NDArray[np.bool_] | None:
-        """Which cells of a table over `labels` no zero inside it forbids, in a shape that broadcasts to it; None for all of them."""
+        """Return the cells of a table over `labels` that no zero inside it forbids, in a broadcastable shape; None for all cells."""
         inside = [~expand(table, clique, labels) for clique, table in self.zeros.items() if set(clique) <= set(labels)]
         return functools.reduce(np.logical_and, inside) if inside else None
 
     @functools.cached_property
     def ties(self) -> tuple[Tie, ...]:
-        """The attributes whose values follow from another one's, as a zero says. One tie each: where two attributes tell a third, to leave
-        it out for both would forget that they must tell the same."""
+        """The attributes whose values follow from another one's by a zero, one tie each.
+
+        Where two attributes determine a third, leaving it out for both would lose that they must agree.
+        """
         ties: dict[int, Tie] = {}
         for labels, impossible in self.zeros.items():
             for axis in range(2) if len(labels) == 2 else ():
@@ -106,7 +120,7 @@ class Structure:
         return self.program.labels[self.message_slot[node]]
 
     def calibrate(self, log_potentials: Sequence[Table]) -> Calibration:
-        """All clique marginals and messages. Raises FloatingPointError if the potentials underflow (see Program.forward)."""
+        """Return all clique marginals and messages. Raises FloatingPointError if the potentials underflow (see Program.forward)."""
         potentials = self._exponential(log_potentials)
         forward = self.program.forward(potentials, self._normalise)
         adjoint = self.program.backward(forward, self.message_slot[0], self._normalise)
