@@ -44,12 +44,19 @@ class Remark:
     Attributes:
         column: Name of the column, hostile text.
         share: Share of the column's values that were not understood, missing ones not counted; 1 where all values are missing.
-        sentence: What was found and what would help, with private values in it.
+        found: What was found, a sentence without values.
+        advice: What would help, in sentences with private values; "" where nothing is known to help.
     """
 
     column: str
     share: float
-    sentence: str
+    found: str
+    advice: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Both."""
+        return f"{self.found} {self.advice}".rstrip()
 
     @property
     def is_nothing(self) -> bool:
@@ -74,7 +81,7 @@ def _remarks(domain: Domain, fits: tuple[ColumnFit, ...], notation: Notation) ->
             wanted, advice = _wanted(attribute), " ".join(_advice(attribute, one, notation))
             share = one.outside / present
             found = f"no value of {records} {wanted[0]}" if share == 1 else f"{share:.0%} of the values of {records} {wanted[1]}"
-            yield Remark(one.column, share, f"{where}{found}. {advice}".rstrip())
+            yield Remark(one.column, share, f"{where}{found}.", advice)
 
 
 def _wanted(attribute: Attribute) -> tuple[str, str]:

@@ -225,6 +225,24 @@ def test_records_are_compared_with_the_domain_when_asked_for() -> None:
     assert "not for screenshots" in words(app)
 
 
+def test_a_column_of_which_nothing_is_understood_is_said_unasked_and_needs_a_tick() -> None:
+    """Its values are not shown, and that it was said is a look."""
+    place = domain_project(b"sex,eye\nX,x\nX,x\nX,x\n")
+    app = open_page("domain", place)
+    said = [error.value for error in app.error]
+    assert len(said) == 1
+    assert "no value of the 3 records is in its list" in said[0]
+    assert "sex" in said[0]
+    assert "X" not in said[0]
+    assert looks.of(LOCAL_OWNER, place) == ("compared",)
+    app.button(key="no_comparison").click().run()
+    assert not can_continue(app, "domain")
+    field(app, "checkbox", "I know").check().run()
+    assert can_continue(app, "domain")
+    compared(app)
+    assert "3 values (100.0%) go to “other”" in words(app)
+
+
 def test_the_list_marks_columns_that_do_not_fit_until_they_are_mended() -> None:
     app = open_page("domain", domain_project(b"sex,eye\nx,x\nx,\n?,x\nx,x\n", missing=False, other=False))
 
@@ -689,6 +707,7 @@ def test_a_usual_list_is_suggested_by_the_name_and_taken_with_a_click() -> None:
     field(app, "radio", "Columns").set_value("eye").run()
     field(app, "selectbox", "Values from").set_value("usual").run()
     field(app, "selectbox", "Which list or bounds").set_value("percent").run()
+    assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ()
     app.button(key="take_range_eye").click().run()
     row = next(row for row in stored()["wizard"]["rows"] if row["name"] == "eye")
     assert (row["kind"], row["lower"], row["upper"], row["origin"]) == ("numeric", 0, 100, "usual")
@@ -698,7 +717,8 @@ def test_a_usual_list_is_suggested_by_the_name_and_taken_with_a_click() -> None:
     app.button(key="right_age").click().run()
     row = next(row for row in stored()["wizard"]["rows"] if row["name"] == "age")
     assert (row["guessed"], row["origin"], row["upper"]) == (False, "usual", 122)
-    assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ()
+    assert ["'eye'" in error.value for error in app.error] == [True]  # blue is no percentage: that is said, and is a look
+    assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ("compared",)
 
 
 def test_two_columns_are_pasted_and_a_wrong_paste_changes_nothing() -> None:

@@ -21,13 +21,14 @@ from dpsynth_core.foundation.documents import is_uri
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
-from dpsynth_core.sources import demo, demo_households, files, guess, outside
+from dpsynth_core.sources import demo, demo_households, files, first_records, guess, outside
 from dpsynth_core.sources.check_records import LinkCheck, RecordsCheck, check_link, check_records
 from dpsynth_core.sources.databases.address import is_address
 from dpsynth_core.sources.databases.connect import DatabaseTable
 from dpsynth_core.sources.detect import detect_table
 from dpsynth_core.sources.detect_notation import Doubt
 from dpsynth_core.sources.files import TableSource
+from dpsynth_core.sources.first_records import Remark
 from dpsynth_core.sources.formats import TableFormat, table_files
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.locations import Location, located
@@ -257,15 +258,20 @@ def look(draft: Draft, only: Sequence[str] = ()) -> Zoned[tuple[Guess, ...]]:
 
 
 def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
-    """What of each column has no cell in the domain (see `outside.fit`): curator-only, unless the people are simulated. Columns whose
-    values are to be learnt have whatever there is."""
-    known = tuple(attribute for attribute in domain if not attribute.most)
-    if not known:
+    """What of each column has no cell in the domain (see `outside.fit`): curator-only, unless the people are simulated."""
+    domain = Domain(domain.attributes)
+    if not len(domain):
         return public(())
-    domain = Domain(known)
     if is_simulated(draft):
         return public(_fit_of_simulated(draft["data"]["kind"], domain))
     return outside.fit(domain, *_table(draft))
+
+
+def not_understood(draft: Draft, domain: Domain) -> Zoned[tuple[Remark, ...]]:
+    """Return a remark about each column of which many of the first records' values are not understood (`first_records`); none where the
+    people are simulated. Raises InputError if the table cannot be read."""
+    domain = Domain(domain.attributes)
+    return public(()) if is_simulated(draft) or not len(domain) else first_records.look(domain, *_table(draft))
 
 
 @lru_cache(maxsize=8)

@@ -2,12 +2,14 @@
 
 Exact counts of private records: on this screen only, kept nowhere. They are a look at the records, which the release notes, and with which
 it is branded where columns or values are changed after it; so they show only when the curator asks for them. But the page needs a decision:
-a misfit may be accepted, it is never overlooked.
+a misfit may be accepted, it is never overlooked. Unasked it says of which columns no value of the first records is understood, without
+showing a value: a run would spend its budget on nothing.
 A mend that takes values from the records makes the domain one that was read from the data; one that says how the file is written does not.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -19,6 +21,7 @@ from dpsynth_core.foundation.reasons import is_reason
 from dpsynth_core.foundation.zones import Zone, Zoned, combine, public
 from dpsynth_core.planning.looks import COMPARED
 from dpsynth_core.sources.detect_notation import Marks, other_marks
+from dpsynth_core.sources.first_records import Remark
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.sources.spelling import DECIMALS, THOUSANDS, example
@@ -29,7 +32,7 @@ from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import curator, document, fields, frame, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import code, literal, names
+from dpsynth_core.web.shell.text import capital, code, literal, names
 
 MOST = 0.5
 """A column with more of its values outside needs a word from the curator."""
@@ -38,6 +41,10 @@ FEWEST = 20
 _SHOWN = 6
 _NUMBERS = ("integer", "numeric")
 _CONFIRMED = "wizard.outside_is_right"
+_KNOWN = "wizard.not_understood_is_right"
+_GO_ON = "I know. Go on with these columns."
+_LOOKED = "first_records"
+"""In the session of the person who looks: what was found in these tables with these domains, so that it is read once."""
 _DECISION, _MADE, _DECLINED = "wizard.comparison", "made", "declined"
 _BUTTON = "compare"
 _TITLE = "Do the records fit this domain?"
@@ -101,6 +108,7 @@ def section(project: Current, rows: Sequence[ColumnDraft], comparison: Compariso
     with frame.card(_TITLE, Zone.CURATOR, HELP):
         decision = fields.value(_DECISION)
         if decision != _MADE:
+            unknown = _not_understood(project)
             st.caption(_WITHOUT if decision == _DECLINED else _OFFER)
         with st.container(horizontal=True, gap="small"):
             label, look = ("Compare again", "secondary") if decision == _MADE else ("Compare them now", "primary")
@@ -108,8 +116,31 @@ def section(project: Current, rows: Sequence[ColumnDraft], comparison: Compariso
             if decision is None:
                 st.button("Go on without", key="no_comparison", on_click=fields.store, args=(_DECISION, _DECLINED))
         if decision != _MADE:
-            return "" if decision == _DECLINED else "Compare, or go on without."
+            return unknown if decision == _DECLINED else "Compare, or go on without."
         return _shown(project, rows, comparison)
+
+
+def _not_understood(project: Current) -> str:
+    """Say unasked of which columns no value of the first records is understood. Returns why the page cannot be left yet, "" if it can."""
+    there = list(zip(document.tables(project.draft), document.domains(project.draft), strict=True))
+    key = json.dumps([[project.id, table["data"], domain.to_json()] for table, domain in there], sort_keys=True, default=str)
+    if st.session_state.get(_LOOKED, ("", ()))[0] != key:
+        try:
+            found = [one for table, domain in there for one in project_table.not_understood(table, domain).value]
+        except InputError:  # which comparing will say
+            found = []
+        st.session_state[_LOOKED] = key, tuple(one for one in found if one.is_nothing)
+    remarks: tuple[Remark, ...] = st.session_state[_LOOKED][1]
+    if not remarks:
+        return ""
+    curator.note(COMPARED)
+    for one in remarks:
+        st.error(literal(capital(one.found)), icon=":material/spellcheck:")
+    nothing = [one.column for one in remarks]
+    is_known = fields.value(_KNOWN) == nothing
+    if fields.linked("not_understood", is_known, lambda on: fields.store(_KNOWN, nothing if on else []), st.checkbox, _GO_ON):
+        return ""
+    return f"No value of {names(nothing, 3)} is understood: mend it, or tick that you know."
 
 
 def _shown(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison) -> str:
@@ -143,7 +174,8 @@ def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[Colu
 
 def _column(project: Current, draft: ColumnDraft, one: ColumnFit) -> None:
     declared, form = draft.attribute(), TableFormat.of(document.every_column(project.draft)[one.column]["data"])
-    spelled = other_marks(one.values, declared.lower, declared.upper, form.notation) if declared.kind in _NUMBERS and one.values else None
+    is_bounded = declared.kind in _NUMBERS and not declared.most
+    spelled = other_marks(one.values, declared.lower, declared.upper, form.notation) if is_bounded and one.values else None
     st.markdown(f"{code(one.column)} {_in_words(one, other_is_missing(declared) and not spelled)}")
     if spelled:
         st.markdown(f":orange[:material/help:] {_differently(spelled, (form.decimal, form.thousands))}")
