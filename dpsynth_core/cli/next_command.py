@@ -38,7 +38,7 @@ def _next(options: argparse.Namespace) -> None:
     name, section, columns, _ = table_of(options)
     if (path := section.get("path")) and not is_uri(str(path)):
         section = {**section, "path": os.path.abspath(path)}  # a relative one would start from the folder of the spec
-    plan = Plan.of(renewal.renewed(before, section, name))
+    plan = Plan.stated(renewal.renewed(before, section, name))
     person = plan.spec.unit.person_column
     changed = renewal.changes(plan.domain, columns, _declared(options), () if person is None else (person,))
     for sentence in (*changed.sentences, *_budget(plan)):

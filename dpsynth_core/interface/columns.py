@@ -87,8 +87,8 @@ def domain(columns: Columns) -> Domain:
     if not isinstance(columns, Mapping):
         raise InputError("columns", f"a {type(columns).__name__} does not say what they may contain", "give a dict, a domain or its file")
     if ("attributes" in columns and "version" in columns) or all(type(said) is int for said in columns.values()):
-        return Domain.from_json(dict(columns))
-    return Domain.from_json({"version": 1, "attributes": [_column(str(name), said) for name, said in columns.items()]})
+        return Domain.stated(dict(columns))
+    return Domain.stated({"version": 1, "attributes": [_column(str(name), said) for name, said in columns.items()]})
 
 
 def _column(name: str, said: Any) -> dict[str, Any]:

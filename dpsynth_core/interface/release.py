@@ -210,7 +210,8 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
     ----------
     release : one that has rows.
     n : how many rows.
-    where : the group, as cells of columns such as ``{"sex": "f", "age": (20, 39)}``.
+    where : the group, as values of columns such as ``{"sex": "f", "age": (20, 39)}``. All rows have a value in the range, also where it
+        cuts groups of the domain.
     seed : another one gives other rows. It protects nobody and need not be secret.
 
     Raises
@@ -230,8 +231,7 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
 
     fitted = release.refitted
     domain = fitted.plan.domain
-    cells = {name: [domain[name].cell_labels()[code] for code in codes] for name, codes in asking.codes(domain, where, "where").items()}
-    drawn = sampling.sample(fitted, n, cells, seed)
+    drawn = sampling.sample(fitted, n, asking.named(domain, where, "where"), seed)
     return Sample(release.back(whole(drawn.rows)), drawn.errors)
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from dpsynth_core.claims.claim import BudgetShare
-from dpsynth_core.claims.criteria.registry import AnyCriterion, of_models, read_criteria
+from dpsynth_core.claims.criteria.registry import AnyCriterion, check_stated, of_models, read_criteria
 from dpsynth_core.claims.models import targets as models
 from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.registry import CLAIMS
@@ -218,6 +218,19 @@ class Plan:
         for claim in CLAIMS:
             claim.check(made)
         _ = made.row_domain  # whose columns have different names, or this raises
+        return made
+
+    @classmethod
+    def stated(cls, spec: Spec) -> Plan:
+        """Check a new plan: as `of`, but a rule or a criterion with a range that cuts groups is refused.
+
+        `of` reads such ranges as plans were sealed with them before: the groups that lie in them.
+        """
+        made = cls.of(spec)
+        Domain.stated(spec.domain)
+        if made.link is not None and spec.members is not None:
+            made.domain.check_rules(spec.members.rules)
+        check_stated(spec.criteria, made.domain)
         return made
 
     def with_public(self, public: PublicTable) -> Plan:

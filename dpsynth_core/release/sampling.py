@@ -13,13 +13,14 @@ outside of G adds at least |P(G) - Q(G)| to the whole distance 2e.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import ROWS, Certificate
@@ -33,17 +34,23 @@ from dpsynth_core.planning.spec import MAX_ROWS
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
+from dpsynth_core.release.rows import HeldRows, Rows, whole
 from dpsynth_core.release.transcript import check_paid, replaying
-from dpsynth_core.sources.decoding import DrawnRows
+from dpsynth_core.sources.decoding import DrawnRows, filled, within
 from dpsynth_core.statistics.distances import in_wrong_cell, percent
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.ranges import Chosen, spans_of, text_of
 from dpsynth_core.vocabulary.rows import one_table, row_marginals
+from dpsynth_core.vocabulary.zeros import parts_named
 
 Codes = NDArray[np.integer]
-Where = Mapping[str, str | Iterable[str]]
-"""Columns, and which of their values (the names of their cells, such as “0 to 24”) the people of a group may have."""
+Where = Mapping[str, Any]
+"""By column, which values the people of a group may have, in the words of a rule (`zeros.parts_named`): one or several."""
 Cells = Mapping[str, tuple[int, ...]]
+Parts = Mapping[str, Chosen]
+Found = TypeVar("Found", "DrawnRows", "_Valued")
 EVERYBODY: Where = MappingProxyType({})
 _AT_FIRST, _AT_ONCE = 25_000, 250_000
 """Rows that are drawn at a time in search of a group; a rare one is refused when the first two times are over."""
@@ -73,9 +80,16 @@ class Refitted:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """rows: as values, and as `rows.codes`. errors: what is known of how far their tables are off, in a sentence."""
+    """More rows of a model.
 
-    rows: DrawnRows
+    Attributes:
+        rows: The rows as values.
+        codes: The cells of the rows, shape (rows, columns of the model).
+        errors: What is known of how far their tables are off, in a sentence.
+    """
+
+    rows: Rows
+    codes: Codes
     errors: str
 
 
@@ -111,9 +125,12 @@ def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1)
     """
     if not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS:
         raise InputError("rows", f"{shown(rows)} rows cannot be drawn", f"give a whole number from 1 to {MAX_ROWS:,}")
-    cells = cells_of(fitted.plan.domain, where)
+    parts = parts_of(fitted.plan.domain, where)
+    cells, cut = _cells(parts), {name: of for name, of in parts.items() if of.cut}
+    if cut:
+        return Sample(*_of_range(fitted, rows, parts, seed), _unknown_inside(fitted.plan.domain, cut))
     drawn = _of_group(fitted, rows, cells, seed) if cells else _drawn(fitted, rows, seed, 0)
-    return Sample(drawn, errors_of(fitted, cells, drawn.codes))
+    return Sample(drawn, drawn.codes, errors_of(fitted, cells, drawn.codes))
 
 
 def _drawn(fitted: Refitted, rows: int, seed: int, part: int) -> DrawnRows:
@@ -122,47 +139,106 @@ def _drawn(fitted: Refitted, rows: int, seed: int, part: int) -> DrawnRows:
 
 
 def _of_group(fitted: Refitted, rows: int, cells: Cells, seed: int) -> DrawnRows:
-    """Rows of everybody, of which those in the group are kept: whatever the model, they are what it says of the group."""
-    domain, kept, looked, found = fitted.plan.domain, list[Codes](), 0, 0
+    """Draw rows of everybody and keep those in the group: whatever the model, they are what it says of the group."""
+    domain = fitted.plan.domain
+
+    def kept(batch: DrawnRows) -> DrawnRows:
+        return replace(batch, codes=batch.codes[_inside(domain, cells, batch.codes)])
+
+    found = list(_searched(fitted, rows, seed, kept, _phrase(domain, cells)))
+    return replace(found[-1], codes=np.concatenate([one.codes for one in found])[:rows])
+
+
+def _of_range(fitted: Refitted, rows: int, parts: Parts, seed: int) -> tuple[HeldRows, Codes]:
+    """Draw rows of everybody with their values, and keep those whose values are in the group's ranges."""
+    domain, cells = fitted.plan.domain, _cells(parts)
+
+    def kept(batch: DrawnRows) -> _Valued:
+        near = replace(batch, codes=batch.codes[_inside(domain, cells, batch.codes)])
+        table, inside = whole(near), np.ones(near.num_rows, dtype=bool)
+        for name, of in parts.items():
+            if of.cut:
+                inside &= within(domain[name], near.codes[:, domain.position(name)], table.column(name), of)
+        return _Valued(table.filter(pa.array(inside)), near.codes[inside])
+
+    found = list(_searched(fitted, rows, seed, kept, _range_phrase(domain, parts)))
+    table, codes = pa.concat_tables([one.table for one in found])[:rows], np.concatenate([one.codes for one in found])[:rows]
+    for place, column in enumerate(domain.columns):  # keys are of the rows that are kept
+        if not isinstance(column, Attribute):
+            table = table.set_column(place, column.name, filled(column, rows))
+    return HeldRows(table), codes
+
+
+@dataclass(frozen=True, eq=False)
+class _Valued:
+    table: pa.Table
+    codes: Codes
+
+
+def _searched(fitted: Refitted, rows: int, seed: int, kept: Callable[[DrawnRows], Found], phrase: str) -> Iterator[Found]:
+    """Yield those of the model's rows that `kept` keeps, until there are enough. Raises InputError or CapacityError for a rare group."""
+    number, looked, found = 0, 0, 0
     while found < rows:
-        batch = _drawn(fitted, _AT_ONCE if kept else _AT_FIRST, seed, len(kept))
-        kept.append(batch.codes[_inside(domain, cells, batch.codes)])
-        looked, found = looked + batch.num_rows, found + len(kept[-1])
+        batch = _drawn(fitted, _AT_ONCE if number else _AT_FIRST, seed, number)
+        some = kept(batch)
+        yield some
+        number, looked, found = number + 1, looked + batch.num_rows, found + len(some.codes)
         if not found and looked >= _AT_ONCE:
-            problem = f"of {looked:,} rows that the model wrote, none is in the group {_phrase(domain, cells)}"
-            raise InputError("where", problem, "take a wider group")
+            raise InputError("where", f"of {looked:,} rows that the model wrote, none is in the group {phrase}", "take a wider group")
         share = found / looked
         if looked >= _AT_ONCE and rows > (most := share * _MOST_DRAWN):
-            problem = f"the group {_phrase(domain, cells)} is {percent(share)} of the model: {rows / share:,.0f} rows would be needed"
+            problem = f"the group {phrase} is {percent(share)} of the model: {rows / share:,.0f} rows would be needed"
             raise CapacityError("where", problem, f"take a wider group, or at most {most:,.0f} rows")
-    return replace(batch, codes=np.concatenate(kept)[:rows])
 
 
-def cells_of(domain: Domain, where: Where) -> Cells:
-    """The cells of a group. Raises InputError, by name, for a column or a value that there is not, and for what the plan excludes."""
-    cells: dict[str, tuple[int, ...]] = {}
-    for name, values in where.items():
+def _unknown_inside(domain: Domain, cut: Parts) -> str:
+    """What is known of the errors of a group whose ranges cut cells."""
+    names = " and ".join(f"{visible(name)} {text_of(domain[name], spans_of(domain[name], of))}" for name, of in cut.items())
+    return (
+        f"The group {names} cuts groups of values, and errors were measured of whole groups: nothing is known of how far this group is off."
+        " Inside a group, values are spread as in the rows of the release."
+    )
+
+
+def _range_phrase(domain: Domain, parts: Parts) -> str:
+    cut = [f"{shown(name)} {shown(text_of(domain[name], spans_of(domain[name], of)))}" for name, of in parts.items() if of.cut]
+    rest = _phrase(domain, {name: of.cells for name, of in parts.items() if not of.cut})
+    return " and ".join([*cut, rest] if rest else cut)
+
+
+def parts_of(domain: Domain, where: Where) -> Parts:
+    """Return the cells of a group, whole and cut. Raises InputError for a column or value not known, and for what the plan excludes."""
+    for name in where:
         if name not in domain:
             raise InputError("where", f"{column_field(name)} is not in the model", f"use one of {_first(domain.names)}")
-        labels = domain[name].cell_labels()
-        wanted = (values,) if isinstance(values, str) else tuple(values)
-        if not wanted or (strange := next((value for value in wanted if value not in labels), None)) is not None:
-            problem = f"it has no value {shown(strange)}" if wanted else "no value of it is named"
-            raise InputError(column_field(name), problem, f"use one of {_first(labels)}")
-        cells[name] = tuple(sorted({labels.index(value) for value in wanted}))
-    clique = domain.clique(cells)
+    parts = parts_named(domain.attributes, {name: list(_listed(values)) for name, values in where.items()}, "where") if where else {}
+    clique = domain.clique(parts)
     impossible = domain.impossible_cells(clique)
-    if impossible is not None and impossible[np.ix_(*(cells[name] for name in clique))].all():
-        raise InputError("where", f"the plan says that {_phrase(domain, cells)} cannot be", "take another group")
-    return cells
+    if impossible is not None and impossible[np.ix_(*(parts[name].cells for name in clique))].all():
+        raise InputError("where", f"the plan says that {_phrase(domain, _cells(parts))} cannot be", "take another group")
+    return parts
+
+
+def _listed(values: Any) -> Iterable[Any]:
+    return (values,) if isinstance(values, str) or not isinstance(values, Iterable) else values
+
+
+def _cells(parts: Parts) -> Cells:
+    return {name: of.cells for name, of in parts.items()}
 
 
 def parse_where(domain: Domain, texts: Sequence[str], field: str = "where") -> Where:
-    """COLUMN=VALUE, each; of one column several are any of them. A name or a value may have "=" in it. Raises InputError, which calls them
-    `field`."""
+    """Read a group from texts such as "region=north", "age=15..64" and "age>=66"; several of one column are any of them.
+
+    A name or a value may have "=" in it. Raises InputError, which calls them `field`.
+    """
     where: dict[str, list[str]] = {}
     for text in texts:
         parts = [(text[:i], text[i + 1 :]) for i, sign in enumerate(text) if sign == "="]
+        signs = (i for i, sign in enumerate(text) if sign in "<>≤≥" and text[:i].rstrip() in domain)
+        if not any(column in domain for column, _ in parts) and (sign := next(signs, None)) is not None:
+            where.setdefault(text[:sign].rstrip(), []).append(text[sign:])
+            continue
         if not parts:
             raise InputError(field, f"{shown(text)} is not COLUMN=VALUE", "write for example region=north")
         meant = next((part for part in parts if part[0] in domain and part[1] in domain[part[0]].cell_labels()), None)

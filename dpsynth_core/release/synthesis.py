@@ -84,7 +84,7 @@ def plan(spec: Spec) -> Plan:
 
     Raises InputError naming the field, CapacityError for what would not fit the mechanism or this machine.
     """
-    draft = Plan.of(spec)
+    draft = Plan.stated(spec)
     _check_columns(spec.data, draft.row_domain, spec.unit.person_column)
     if spec.members is not None:
         _check_columns(spec.members, draft.member_domain, spec.unit.person_column, "the table of members has")

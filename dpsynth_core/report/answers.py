@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer
 from dpsynth_core.evaluation.questions.breakdown import BOUND, GUESS, MEASURED
 from dpsynth_core.evaluation.questions.known import INFERRED, RANGED
 from dpsynth_core.evaluation.questions.light import CLOSELY, ROUGHLY, UNKNOWN
 from dpsynth_core.evaluation.questions.question import (
+    AMONG,
+    CELLS,
     COUNT,
     DIFFERENCE,
     MEAN,
     MEDIAN,
     SHARE,
     TABLE,
+    VERSUS,
     Cells,
+    Cuts,
     Question,
     cell_values,
     half_width,
@@ -27,8 +32,10 @@ from dpsynth_core.evaluation.questions.question import (
 from dpsynth_core.foundation.visible import visible
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.ranges import Chosen, spans_of, text_of
 
 CELLS_NAMED = 6
+NOTHING_CUT: Cuts = MappingProxyType({})
 
 PHRASES: Mapping[str, str] = {
     "everybody": "everybody",
@@ -59,6 +66,10 @@ PHRASES: Mapping[str, str] = {
     "means": "Every value counts as the mean of its cell as measured, whose noise is not in the interval. Without a number: not counted.",
     "numbers": "People without a number in this column are not counted.",
     "absent": "This page does not hold these columns together. Ask synthetic.csv.",
+    "cut": "The range {range} cuts {cells} of {column}: the estimate takes {share} of the people of {each}, {assumed}, and the interval "
+    "goes from none to all of them.",
+    "even": "as an even spread of values in it would have",
+    "measured inside": "as measured inside",
     "few": "Only {rows} synthetic rows are in this group.",
     "count by": "How many people, by {by}: {group}.",
     "share by": "The share with {cells}, by {by}: {group}.",
@@ -90,17 +101,53 @@ FEW = 30
 """Groups with fewer rows are said to be small."""
 
 
-def group_phrase(domain: Domain, cells: Cells, phrases: Mapping[str, str] = PHRASES) -> str:
-    return phrases["people"].format(cells=cells_phrase(domain, cells)) if cells else phrases["everybody"]
+def group_phrase(domain: Domain, cells: Cells, phrases: Mapping[str, str] = PHRASES, cut: Cuts = NOTHING_CUT) -> str:
+    return phrases["people"].format(cells=cells_phrase(domain, cells, cut)) if cells else phrases["everybody"]
 
 
-def cells_phrase(domain: Domain, cells: Cells) -> str:
+def cells_phrase(domain: Domain, cells: Cells, cut: Cuts = NOTHING_CUT) -> str:
+    """Return which cells of which columns are meant; of a column with cut cells, which range of values."""
     parts = []
     for name in domain.clique(cells):
+        if cut.get(name):
+            parts.append(f"{visible(name)} {_range_phrase(domain, name, cells, cut)}")
+            continue
         labels, more = domain[name].cell_labels(), len(cells[name]) - CELLS_NAMED
         named = " or ".join(f"“{visible(labels[code])}”" for code in cells[name][:CELLS_NAMED])
         parts.append(f"{visible(name)} {named}" + (f" or {more} more" if more > 0 else ""))
     return " and ".join(parts)
+
+
+def _range_phrase(domain: Domain, name: str, cells: Cells, cut: Cuts) -> str:
+    attribute = domain[name]
+    texts = text_of(attribute, spans_of(attribute, Chosen(cells[name], cut[name]))).split(" or ")
+    behind = [attribute.cell_labels()[code] for code in cells[name] if code >= attribute.values]
+    return " or ".join(f"“{visible(text)}”" for text in (*texts, *behind))
+
+
+def cut_sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
+    """Return which cells the ranges of a question cut, and what the answer assumes of the people in them."""
+    lines = []
+    for name in dict.fromkeys(one.column for one in answer.cut):
+        labels, of_column = domain[name].cell_labels(), {one.code: one for one in answer.cut if one.column == name}
+        cuts = next(cuts for role in (AMONG, CELLS, VERSUS) if (cuts := question.cut.get(role, {})).get(name))
+        role = next(role for role in (AMONG, CELLS, VERSUS) if question.cut.get(role) is cuts)
+        named = [f"“{visible(labels[code])}”" for code in of_column][:CELLS_NAMED]
+        more = len(of_column) - len(named)
+        shares = [f"{rounded(100 * one.part.share, 0)}%" for one in of_column.values()][:CELLS_NAMED]
+        measured = all(one.part.measured for one in of_column.values())
+        groups = " and ".join([*named, f"{more} more"] if more else named)
+        lines.append(
+            PHRASES["cut"].format(
+                range=_range_phrase(domain, name, getattr(question, role), cuts),
+                cells=f"the group {groups}" if len(of_column) == 1 else f"the groups {groups}",
+                column=visible(name),
+                share=" and ".join(shares),
+                each="it" if len(of_column) == 1 else "each",
+                assumed=PHRASES["measured inside" if measured else "even"],
+            )
+        )
+    return lines
 
 
 def decimals(attribute: Attribute) -> int:
@@ -145,6 +192,7 @@ def sentences(domain: Domain, question: Question, answer: Answer, phrases: Mappi
         lines.append(PHRASES["open" if everything else "interval"].format(low=low, high=high))
         if stated.disagree:
             lines.append(PHRASES["disagree"])
+    lines += cut_sentences(domain, question, answer)
     lines.append(evidence_sentence(answer, phrases))
     if answer.standing:
         half, digits = half_width(domain[question.column]), decimals(domain[question.column])
@@ -162,9 +210,9 @@ def _first(domain: Domain, question: Question, value: str, phrases: Mapping[str,
         kind = "difference of means" if question.column else "difference of shares"
     return phrases[kind].format(
         value=value,
-        group=group_phrase(domain, question.among, phrases),
-        versus=group_phrase(domain, question.versus, phrases),
-        cells=cells_phrase(domain, question.cells),
+        group=group_phrase(domain, question.among, phrases, question.cut.get(AMONG, NOTHING_CUT)),
+        versus=group_phrase(domain, question.versus, phrases, question.cut.get(VERSUS, NOTHING_CUT)),
+        cells=cells_phrase(domain, question.cells, question.cut.get(CELLS, NOTHING_CUT)),
         column=visible(question.column),
         columns=visible(" × ".join(question.columns)),
     )
@@ -184,8 +232,8 @@ def breakdown_sentences(domain: Domain, question: Question, by: str, phrases: Ma
     """What a breakdown shows, and how its intervals are meant."""
     first = phrases[f"{question.statistic} by"].format(
         by=visible(by),
-        group=group_phrase(domain, question.among, phrases),
-        cells=cells_phrase(domain, question.cells),
+        group=group_phrase(domain, question.among, phrases, question.cut.get(AMONG, NOTHING_CUT)),
+        cells=cells_phrase(domain, question.cells, question.cut.get(CELLS, NOTHING_CUT)),
         column=visible(question.column),
     )
     return [first, PHRASES["lines"]]

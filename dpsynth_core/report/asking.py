@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
-from datetime import date, time, timedelta
 from html import escape
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,7 +16,19 @@ from dpsynth_core.evaluation.questions.answer import Stated, answer
 from dpsynth_core.evaluation.questions.breakdown import GUESS, Line
 from dpsynth_core.evaluation.questions.known import Known, known_weighted
 from dpsynth_core.evaluation.questions.light import UNKNOWN, light
-from dpsynth_core.evaluation.questions.question import COUNT, DIFFERENCE, MEAN, MEDIAN, SHARE, TABLE, Question
+from dpsynth_core.evaluation.questions.question import (
+    AMONG,
+    CELLS,
+    COUNT,
+    DIFFERENCE,
+    MEAN,
+    MEDIAN,
+    SHARE,
+    STATISTICS,
+    TABLE,
+    VERSUS,
+    Question,
+)
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.visible import listed, visible
 from dpsynth_core.release.release import Release
@@ -26,8 +37,11 @@ from dpsynth_core.report import answers as words
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER, Link
+from dpsynth_core.vocabulary.names import column_field
+from dpsynth_core.vocabulary.python_values import named_values
+from dpsynth_core.vocabulary.ranges import Chosen
 from dpsynth_core.vocabulary.rows import Repeated
-from dpsynth_core.vocabulary.zeros import cells_named
+from dpsynth_core.vocabulary.zeros import parts_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +60,9 @@ _OF = {
 }
 """What a statistic is of, and how that is written on the command line and in Python."""
 Cells: TypeAlias = "Mapping[str, Any]"
-"""Of each column a value, a list of values, (lowest, highest) of numbers or dates in whole bins, or None for what is missing."""
+"""By column a value, a list of values, (lowest, highest) of what has an order, where None is no limit, or None for what is missing.
+
+A list names single values, and a tuple of two a range: [66, 99] are two ages, (66, 99) all from 66 to 99."""
 
 
 @dataclass(frozen=True)
@@ -167,11 +183,11 @@ def _cells_typed(made: Release, texts: Any, field: str) -> Cells:
 
 def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Asked]:
     """What is known of them, and the question to that: what it says of some or no member is a column of its own. Raises InputError."""
-    wanted = dict[str, Mapping[str, tuple[int, ...]]]()
+    wanted = dict[str, Mapping[str, Chosen]]()
 
-    def name_of(cells: Mapping[str, tuple[int, ...]]) -> str:
+    def name_of(cells: Mapping[str, Chosen]) -> str:
         """Of the column of this condition: two may be called alike, whose first values are the same."""
-        name = phrase = f"{_CONDITION}{words.cells_phrase(link.members, cells)}"
+        name = phrase = f"{_CONDITION}{words.cells_phrase(link.members, _cells(cells), _cut(cells))}"
         while wanted.setdefault(name, cells) != cells:
             name = f"{phrase} ({len(wanted) + 1})"
         return name
@@ -183,7 +199,7 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
         for word, value in ((SOME, linked.SOME), (NO, linked.NONE)):
             of = said.get(word, [])
             for one in of if isinstance(of, list) else [of]:
-                name = name_of(codes(link.members, one, word))
+                name = name_of(parts(link.members, one, word))
                 if own.setdefault(name, value) != value:
                     raise InputError(NO, f"it excludes what “{SOME}” asks for", "leave one of them out")
         return own
@@ -253,8 +269,12 @@ def _said(known: Known, question: Question, stated: Stated, kind: str, group: st
 
 def _question(domain: Domain, asked: Asked) -> Question:
     """Raises InputError."""
-    among, versus = codes(domain, asked.among, "among"), codes(domain, asked.versus, "versus")
-    of = asked.of
+    if asked.statistic not in STATISTICS:
+        usable = f"{', '.join(STATISTICS[:-1])} or {STATISTICS[-1]}"
+        raise InputError("statistic", f"the statistic {shown(asked.statistic)} is not known", f"use {usable}")
+    among_parts, versus_parts = parts(domain, asked.among, "among"), parts(domain, asked.versus, "versus")
+    among, versus, of = _cells(among_parts), _cells(versus_parts), asked.of
+    cut = {AMONG: _cut(among_parts), VERSUS: _cut(versus_parts)}
     nothing = of is None or (isinstance(of, Sized) and not len(of))  # an Index has no truth value
     if versus and asked.statistic != DIFFERENCE:
         raise InputError("versus", f"there is another group in a difference alone, and a {asked.statistic} is asked for", "leave it out")
@@ -268,13 +288,24 @@ def _question(domain: Domain, asked: Asked) -> Question:
         raise InputError("of", problem, f"write for example {typed}, or of={written} in Python")
     if asked.statistic == TABLE:
         columns = [of] if isinstance(of, str) or not isinstance(of, Iterable) else of
-        return Question(TABLE, among=among, columns=_known(domain, "of", *map(str, columns)))
+        return Question(TABLE, among=among, columns=_known(domain, "of", *map(str, columns)), cut=cut)
     if alone or (asked.statistic == DIFFERENCE and isinstance(of, str)):
-        return Question(asked.statistic, among=among, versus=versus, column=_known(domain, "of", str(of))[0])
-    cells = codes(domain, of, "of")
+        return Question(asked.statistic, among=among, versus=versus, column=_known(domain, "of", str(of))[0], cut=cut)
+    of_parts = parts(domain, of, "of")
     if asked.statistic == COUNT:
-        return Question(COUNT, among={**among, **cells})
-    return Question(asked.statistic, among=among, versus=versus, cells=cells)
+        if twice := sorted(set(among_parts) & set(of_parts)):
+            raise InputError("of", f"{column_field(twice[0])} is named there and in among", "name it once")
+        named_in_all = {**among_parts, **of_parts}
+        return Question(COUNT, among=_cells(named_in_all), cut={AMONG: _cut(named_in_all)})
+    return Question(asked.statistic, among=among, versus=versus, cells=_cells(of_parts), cut={**cut, CELLS: _cut(of_parts)})
+
+
+def _cells(of: Mapping[str, Chosen]) -> dict[str, tuple[int, ...]]:
+    return {name: one.cells for name, one in of.items()}
+
+
+def _cut(of: Mapping[str, Chosen]) -> dict[str, Any]:
+    return {name: one.cut for name, one in of.items() if one.cut}
 
 
 def _known(domain: Domain, field: str, *names: str) -> tuple[str, ...]:
@@ -285,26 +316,17 @@ def _known(domain: Domain, field: str, *names: str) -> tuple[str, ...]:
     return names
 
 
-def codes(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) -> Mapping[str, tuple[int, ...]]:
-    """The cells that are meant. Raises InputError, which calls them `field`."""
-    if not said:
+def parts(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) -> Mapping[str, Chosen]:
+    """Return the cells that are meant, whole and cut. Raises InputError, which calls them `field`."""
+    values = named(domain, said, field)
+    return parts_named(domain.attributes, values, field) if values else {}
+
+
+def named(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) -> dict[str, list[Any]]:
+    """Return the values that a program names, by column, in the words of a rule. Raises InputError, which calls them `field`."""
+    if said is None or (isinstance(said, Sized) and not len(said)):
         return {}
     if not isinstance(said, Mapping):
         raise InputError(field, "it does not say which cells", f'write for example {field}={{"sex": "f"}}')
-    return cells_named(domain.attributes, {name: _named(domain, str(name), value) for name, value in said.items()}, field)
-
-
-def _named(domain: Domain, name: str, value: Any) -> Any:
-    """A value as a domain's rules name it."""
-    if value is None:
-        code = domain[name].missing_code
-        if code is None:
-            raise InputError(f"column {name!r}", "it has no cell for missing values", "leave it out")
-        return domain[name].cell_labels()[code]
-    if isinstance(value, tuple) and len(value) == 2:
-        return f"{_named(domain, name, value[0])}..{_named(domain, name, value[1])}"
-    if isinstance(value, list | tuple | set | frozenset | range):
-        return [_named(domain, name, one) for one in value]
-    if isinstance(value, date | time | timedelta):
-        return str(value)
-    return value.item() if hasattr(value, "item") else value  # of NumPy
+    columns = {str(name): value for name, value in said.items()}
+    return {name: named_values(domain[name], value) if name in domain else [value] for name, value in columns.items()}

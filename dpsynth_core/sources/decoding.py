@@ -22,6 +22,7 @@ from dpsynth_core.vocabulary.filled import MOST_ROWS, TYPED, Filled, RowColumn
 from dpsynth_core.vocabulary.inside import Inside, Parts
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 from dpsynth_core.vocabulary.order import positions
+from dpsynth_core.vocabulary.ranges import Chosen
 from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.vocabulary.rows import narrow
 
@@ -87,7 +88,7 @@ def decode(
     numbers = {a.name: draw(a, codes[:, i]) for i, a in enumerate(domain) if a.is_number}
     numbers = in_order(domain, codes, numbers, draw, rng) if domain.orders else numbers
     columns = {a.name: _written_column(a, codes[:, i], numbers.get(a.name)) for i, a in enumerate(domain)}
-    columns |= {column.name: pa.array(column.values(len(codes), first), arrow_type(column)) for column in domain.filled}
+    columns |= {column.name: filled(column, len(codes), first) for column in domain.filled}
     schema = pa.schema([(column.name, arrow_type(column)) for column in domain.columns])
     return pa.table([columns[name] for name in domain.column_names], schema=schema)
 
@@ -112,6 +113,29 @@ def _ends(column: RowColumn) -> list[Any]:
     first, last = column.edges[0], column.edges[-1]
     numbers = np.array([first, last - 1 if column.scale.whole else np.nextafter(last, first)])
     return _written_column(column, np.array([0, column.values - 1]), numbers).to_pylist()
+
+
+def filled(column: Filled, rows: int, first: int = 0) -> pa.Array:
+    """Return the values of a column that no record decides. first: how many rows come before."""
+    return pa.array(column.values(rows, first), arrow_type(column))
+
+
+def within(attribute: Attribute, codes: Codes, column: pa.ChunkedArray, of: Chosen) -> NDArray[np.bool_]:
+    """Return which rows have a value that is asked for.
+
+    Args:
+        attribute: The column.
+        codes: The cell of each row, all of them cells of `of`.
+        column: The values of the rows, as `decode` made them.
+        of: The cells, whole and cut.
+    """
+    inside = ~np.isin(codes, list(of.cut))
+    known = codes < attribute.values
+    numbers = np.full(len(codes), np.nan)
+    numbers[known] = _plain_numbers(attribute, column.drop_null())
+    for code, spans in of.cut.items():
+        inside |= (codes == code) & np.logical_or.reduce([(numbers >= low) & (numbers < high) for low, high in spans])
+    return inside
 
 
 def strays(domain: Domain, table: pa.Table, first: int = 0) -> list[str]:

@@ -20,7 +20,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.order import FIELD
-from dpsynth_core.vocabulary.zeros import StructuralZeros, cells_named, checked, from_json
+from dpsynth_core.vocabulary.zeros import StructuralZeros, cells_sealed, checked, from_json
 
 MEMBERS_WITH = "members_with"
 
@@ -71,7 +71,7 @@ def _number(rule: Mapping[str, Any], members: Domain, field: str) -> Number:
     most = rule.get(kind)
     if set(rule) - {"note"} != {MEMBERS_WITH, kind} or type(most) is not int or most < 0:
         raise InputError(field, "it does not say how many", f"give “{MEMBERS_WITH}”, and a whole number for “exactly” or “at_most”")
-    named = cells_named(members.attributes, rule[MEMBERS_WITH], field)
+    named = cells_sealed(members.attributes, rule[MEMBERS_WITH], field)
     if len(named) != 1:
         raise InputError(field, "it is of more than one column", "name one column of members")
     ((column, codes),) = named.items()

@@ -52,7 +52,7 @@ def parse_domain(text: str) -> Domain:
     if not body:
         raise InputError("domain", "the file is empty", "give a domain JSON or a codebook (CSV or DDI)")
     if body[0] in "{[":
-        return Domain.from_json(parse_json(body, "domain"))
+        return Domain.stated(parse_json(body, "domain"))
     if ddi.is_xml(body):
         return Domain.from_json(ddi.declared_domain(body))
     delimiter = max(",;\t", key=body.splitlines()[0].count)

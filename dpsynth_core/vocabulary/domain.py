@@ -24,7 +24,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.order import Order, implied
 from dpsynth_core.vocabulary.published import PublishedTable
-from dpsynth_core.vocabulary.zeros import Cells, StructuralZeros, checked
+from dpsynth_core.vocabulary.zeros import Cells, StructuralZeros, check_ranges, checked, numbered
 from dpsynth_core.vocabulary.zeros import from_json as zeros_from_json
 from dpsynth_core.vocabulary.zeros import to_json as zeros_json
 
@@ -217,6 +217,18 @@ class Domain:
         by_name = {a.name: a for a in self.attributes}
         obj |= {"origin": self.origin} if self.origin else {}
         return obj | ({"impossible": [zeros_json(rule, by_name) for rule in self.impossible]} if self.impossible else {})
+
+    @classmethod
+    def stated(cls, obj: object) -> Domain:
+        """Read the domain of a new plan: as `from_json`, but a rule with a range that cuts groups is refused (`ranges.check_whole`)."""
+        domain = cls.from_json(obj)
+        domain.check_rules(obj.get("impossible", []) if isinstance(obj, Mapping) else [])
+        return domain
+
+    def check_rules(self, rules: object) -> None:
+        """Raise InputError if a range in one of these rules, as JSON, cuts a group of its column."""
+        for place, rule in enumerate(rules if isinstance(rules, list) else []):
+            check_ranges(rule, self.attributes, numbered(place))
 
     @classmethod
     def from_json(cls, obj: object) -> Domain:

@@ -4,7 +4,7 @@
 the rest of a domain they are public: they never come from the private table, and private records that contradict them are counted as
 they are, silently. Knows the attributes and no record.
 
-JSON, one object a rule, with values named by cell label, by category, or for numbers by a range "0..15" (the bins that lie in it):
+JSON, one object a rule, with values named by cell label, by category, or by a range such as "0..15" that cuts no cell (`ranges`):
 
     {"never": {"age": ["0..15"], "marital": ["married", "divorced"]}}                     a forbidden combination
     {"if": {"relationship": "husband"}, "then": {"sex": ["male"]}}                         the only values possible then
@@ -22,6 +22,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
+from datetime import date, time, timedelta
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.order import FIELD, Order, implied, order
 from dpsynth_core.vocabulary.order import sentence as order_sentence
+from dpsynth_core.vocabulary.ranges import Between, Chosen, check_whole, chosen, has_ranges, range_in
 
 Codes = tuple[int, ...]
 Box = tuple[Codes, ...]
@@ -209,9 +211,68 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
         raise type(error)(field if error.field == FIELD else error.field, error.problem, error.remedy) from None
 
 
+def parts_named(attributes: Iterable[Attribute], said: object, field: str) -> dict[str, Chosen]:
+    """Return the cells, whole and cut, that {"column": value or values, ...} names, in the words of a rule.
+
+    Args:
+        attributes: The columns that may be named.
+        said: By column, a value or a list of values; each a text, number, date, time or `ranges.Between`.
+        field: What errors call `said`.
+
+    Raises:
+        InputError: A column or a value is not known, or a range is none.
+    """
+    return _Reader({a.name: a for a in attributes}, field).parts(said)
+
+
 def cells_named(attributes: Iterable[Attribute], said: object, field: str) -> dict[str, Codes]:
-    """{"column": value or values, ...} as codes, in the same words as in a rule. Raises InputError, which calls them `field`."""
+    """Return the cells that {"column": value or values, ...} names. Raises InputError as `parts_named`, and for ranges that cut cells."""
+    by_name = {a.name: a for a in attributes}
+    parts = parts_named(by_name.values(), said, field)
+    for name, of in parts.items():
+        check_whole(by_name[name], of, field)
+    return {name: of.cells for name, of in parts.items()}
+
+
+def cells_sealed(attributes: Iterable[Attribute], said: object, field: str) -> dict[str, Codes]:
+    """Return the same as a sealed plan means it: of a range that cuts cells, those that lie in it.
+
+    Plans were sealed with such ranges before they were refused, and their releases must be read as they were made. Whoever makes a new plan
+    calls `check_ranges`.
+    """
     return _Reader({a.name: a for a in attributes}, field).sides(said)
+
+
+def check_ranges(said: object, attributes: Iterable[Attribute], field: str) -> None:
+    """Raise InputError if a range cuts a cell, anywhere in a rule or a criterion as JSON. What fits no form is left to what reads it."""
+    by_name = {a.name: a for a in attributes if has_ranges(a)}
+    read = _Reader(by_name, field)
+    for name, values in _named_in(said, by_name):
+        for value in values if isinstance(values, list) else [values]:
+            if isinstance(value, str | int | float) and not isinstance(value, bool):
+                try:
+                    found = read.chosen(name, value)
+                except InputError:
+                    continue
+                check_whole(by_name[name], found, field)
+
+
+def _named_in(said: object, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Each column of `names` with a value or values that a rule or a criterion says of it."""
+    if not isinstance(said, Mapping):
+        return
+    if {"column", "determines", "values"} <= set(said) and isinstance(said["values"], Mapping):
+        yield from ((str(said["column"]), value) for value in said["values"] if said["column"] in names)
+        yield from ((str(said["determines"]), value) for value in said["values"].values() if said["determines"] in names)
+        return
+    if {"columns", "cells"} <= set(said) and isinstance(said["columns"], list) and isinstance(said["cells"], list):
+        for cell in said["cells"]:
+            pairs = zip(said["columns"], cell, strict=False) if isinstance(cell, list) else ()
+            yield from ((str(name), value) for name, value in pairs if name in names)
+        return
+    for sides in said.values():
+        if isinstance(sides, Mapping):
+            yield from ((str(name), value) for name, value in sides.items() if name in names)
 
 
 @dataclass(frozen=True)
@@ -222,21 +283,47 @@ class _Reader:
     """Of each column, code by cell label and by category, as `_places` finds them."""
 
     def sides(self, obj: Any) -> dict[str, Codes]:
+        self._check_sides(obj)
+        return {str(name): self.codes(str(name), values) for name, values in obj.items()}
+
+    def parts(self, obj: Any) -> dict[str, Chosen]:
+        self._check_sides(obj)
+        return {str(name): self.chosen(str(name), values) for name, values in obj.items()}
+
+    def _check_sides(self, obj: Any) -> None:
         if not isinstance(obj, Mapping) or not obj:
             raise InputError(self.field, "it does not say which columns", "name one or more, each with its values")
         self.table(obj)
-        return {str(name): self.codes(str(name), values) for name, values in obj.items()}
 
     def table(self, columns: Iterable[Any]) -> tuple[int, ...]:
         return _sizes([str(name) for name in columns], self.by_name, self.field)
 
     def codes(self, name: str, values: Any) -> Codes:
-        """Codes of a value or a list of values, ascending."""
+        """Codes of a value or a list of values, ascending; of a range that cuts cells, those of the cells that lie in it."""
         items = values if isinstance(values, list) else [values]
-        codes = {code for value in items for code in self._one(name, value)}
-        if not codes:
+        if not items:
             raise InputError(self.field, f"no value of {column_field(name)} is named", "name at least one")
+        codes = set[int]()
+        for item in items:
+            found = self.chosen(name, item)
+            if found.cut and not found.whole:
+                check_whole(self.by_name[name], found, self.field)
+            codes.update(found.whole)
         return tuple(sorted(codes))
+
+    def chosen(self, name: str, values: Any) -> Chosen:
+        """The cells of a value or a list of values, whole and cut."""
+        attribute, codes, ranges = self.by_name[name], set[int](), list[Between]()
+        for value in values if isinstance(values, list) else [values]:
+            one = self._one(name, value)
+            if isinstance(one, Between):
+                ranges.append(one)
+            else:
+                codes.add(one)
+        if not codes and not ranges:
+            raise InputError(self.field, f"no value of {column_field(name)} is named", "name at least one")
+        of = chosen(attribute, ranges)
+        return Chosen(tuple(sorted({*codes, *of.cells})), {code: spans for code, spans in of.cut.items() if code not in codes})
 
     def but(self, name: str, codes: Codes) -> Codes:
         chosen = frozenset(codes)
@@ -252,32 +339,34 @@ class _Reader:
             self.places[name] = {category: code for code, category in enumerate(attribute.categories)} | labels
         return self.places[name]
 
-    def _one(self, name: str, value: Any) -> list[int]:
+    def _one(self, name: str, value: Any) -> int | Between:
+        """The code of a cell that is named by its label or category, else a range."""
         attribute = self.by_name[name]
-        if not isinstance(value, str | int | float | bool):
+        if isinstance(value, Between):
+            return value
+        if not isinstance(value, str | int | float | bool | date | time | timedelta):
             raise InputError(self.field, f"a value of {column_field(name)} is not a text", "name values as the domain does")
         text = str(value).lower() if isinstance(value, bool) else str(value).strip()
         if (code := self._places(name).get(text)) is not None:
-            return [code]
-        codes = bins_within(attribute, text) if ".." in text else []
-        if not codes:
-            inside = "; a range needs bins that lie in it" if attribute.is_number else ""
-            raise InputError(self.field, f"{column_field(name)} has no value {shown(text)}", f"use the values of the domain{inside}")
-        return codes
+            return code
+        said = range_in(text) if isinstance(value, str) else None
+        if said is not None and has_ranges(attribute):
+            return said
+        if attribute.is_number and has_ranges(attribute) and not isinstance(value, bool) and _is_value(attribute, value):
+            return Between(value, value)
+        labels = attribute.cell_labels()
+        such = f", such as {', '.join(map(shown, labels[:_SHOWN_VALUES]))}" if attribute.is_listed else ""
+        inside = "; a range is written as 20..39, 20.. or ..39" if attribute.is_number else such
+        raise InputError(self.field, f"{column_field(name)} has no value {shown(text)}", f"use the values of the domain{inside}")
 
 
-def bins_within(attribute: Attribute, text: str) -> list[int]:
-    """Codes of the bins that lie wholly in a range such as "0..15" or "2020-01-01..2020-12-31"; none for text that is no range of it."""
-    low, high = (part.strip() for part in text.split("..", 1))
-    if not attribute.is_number:
-        return []
-    scale = attribute.scale
+def _is_value(attribute: Attribute, value: Any) -> bool:
+    """Whether a column of numbers, dates or times can have this value."""
     try:
-        first, last = float(scale.number(scale.typed("", low))), float(scale.number(scale.typed_upper("", high)))
-    except (ValueError, InputError):
-        return []
-    top = last + scale.whole
-    return [i for i, (a, b) in enumerate(itertools.pairwise(attribute.edges)) if first <= a and b <= top]
+        number = attribute.scale.number(attribute.scale.typed("", value))
+    except InputError:
+        return False
+    return isinstance(number, int | float) and attribute.edges[0] <= number <= attribute.edges[-1] - attribute.scale.whole
 
 
 def _never(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:

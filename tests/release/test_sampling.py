@@ -54,7 +54,7 @@ def test_as_many_rows_as_asked_for_are_drawn_and_another_seed_gives_others() -> 
 def test_rows_of_a_group_are_all_in_it_and_divide_as_the_model_says(where: Where) -> None:
     rows = 20_000
     drawn, model, domain = sample(fitted(), rows, where).rows, fitted().model, fitted().plan.domain
-    cells = sampling.cells_of(domain, where)
+    cells = {name: of.cells for name, of in sampling.parts_of(domain, where).items()}
     for name, chosen in cells.items():
         assert set(np.unique(drawn.codes[:, domain.position(name)])) <= set(chosen)
     clique = domain.clique({*cells, "health"})
@@ -69,8 +69,8 @@ def test_rows_of_a_group_are_all_in_it_and_divide_as_the_model_says(where: Where
     ("where", "said"),
     [
         ({"wealth": "high"}, "column 'wealth' is not in the model; use one of 'sex'"),
-        ({"sex": "other"}, "column 'sex': it has no value 'other'; use one of 'female', 'male'"),
-        ({"sex": ()}, "no value of it is named"),
+        ({"sex": "other"}, "column 'sex' has no value 'other'; use the values of the domain, such as 'female', 'male'"),
+        ({"sex": ()}, "no value of column 'sex' is named"),
         ({"age": "0 to 19", "marital_status": "widowed"}, "the plan says that 'age' '0 to 19' and 'marital_status' 'widowed' cannot be"),
     ],
 )
@@ -114,7 +114,7 @@ def _limits(sentence: str) -> list[float]:
 def test_what_is_said_of_the_errors_follows_for_every_true_table_within_the_certificate(where: Where) -> None:
     """Whatever the true table is: as far from the released rows as the certificate allows, all of it in or out of the group."""
     got, domain = sample(fitted(), 1500, where), fitted().plan.domain
-    cells, released = sampling.cells_of(domain, where), fitted().released.codes
+    cells, released = {name: of.cells for name, of in sampling.parts_of(domain, where).items()}, fitted().released.codes
     stated = _limits(got.errors)
     most, seed = stated[-2], 20261125
     rng = np.random.default_rng(seed)

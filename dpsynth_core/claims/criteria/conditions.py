@@ -54,7 +54,7 @@ def read_condition(obj: object, domain: Domain, field: str) -> Condition:
     """
     if isinstance(obj, Mapping):
         check_known(map(str, obj), domain, field)
-    cells = zeros.cells_named(domain, obj, field)
+    cells = zeros.cells_sealed(domain, obj, field)
     for name, codes in cells.items():
         if len(set(codes)) == domain[name].size:
             problem = f"all values of {column_field(name)} are named, so that it holds for everybody"

@@ -19,6 +19,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
+from dpsynth_core.vocabulary.zeros import check_ranges
 
 MOST = 50
 """Largest number of criteria of one release. Each has an equal part of the budget, so that with more none could be decided."""
@@ -66,6 +67,12 @@ def read_criteria(listed: Sequence[object], workload: Workload, answered: bool, 
             problem = f"it and those before it need tables of more than {MAX_TOGETHER:,} cells together"
             raise CapacityError(f"criteria.{number}", problem, "state fewer, or about fewer columns or columns with fewer cells")
     return tuple(criteria)
+
+
+def check_stated(listed: Sequence[object], domain: Domain) -> None:
+    """Raise InputError for a range that cuts groups, in a criterion of a new plan; sealed ones mean the groups that lie in it."""
+    for number, criterion in enumerate(listed):
+        check_ranges(criterion, domain.attributes, f"criteria.{number}")
 
 
 def _linked(one: AnyCriterion, obj: Mapping[str, Any], link: Link, domain: Domain, field: str) -> AnyCriterion:

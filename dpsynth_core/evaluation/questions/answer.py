@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.evaluation.questions.evidence import Estimated, Interval, Noisy, Product, agreeing, difference, moved, times, within
+from dpsynth_core.evaluation.questions.evidence import Estimated, Interval, Noisy, Product, Sum, agreeing, difference, moved, times, within
+from dpsynth_core.evaluation.questions.groups import Cut, Group, counted_in, cut_cells, extremes, group, shares, values_in
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, RANGED, Known, Limit
 from dpsynth_core.evaluation.questions.question import (
+    AMONG,
+    CELLS,
     COUNT,
     DIFFERENCE,
     MEDIAN,
     SHARE,
     TABLE,
+    VERSUS,
     Cells,
     Question,
     Vector,
-    weights,
 )
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.measurement import Clique
 
 _ROUNDED = 1e-9
 """What sums of the same numbers may differ by, in either program that adds them up."""
+_LOOKED = 512
+"""Cells that are looked at for the median of a group of which a range cuts cells."""
 _Weighed = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Values, and the rows' share of everybody that has each."""
 COUNTED, LIMITED = "noisy counts", "limit of a table"
@@ -52,7 +57,7 @@ class Answer:
     """evidence: of COUNTED and LIMITED those that the interval comes from; none for a guess. support: of the limit, see `known.Limit`.
     table: the one with the limit. rows: synthetic rows in the group, None where there are no rows. cells: of a cross table, each cell's
     share of the group, in the order of the flattened table, columns as asked; `stated` is then what the group is a share of everybody.
-    standing: of a mean, what stands for values (`Known.standing`)."""
+    standing: of a mean, what stands for values (`Known.standing`). cut: the cells that ranges of the question cut."""
 
     stated: Stated
     evidence: tuple[str, ...]
@@ -61,6 +66,7 @@ class Answer:
     rows: int | None
     cells: tuple[Stated, ...] = ()
     standing: str = ""
+    cut: tuple[Cut, ...] = ()
 
 
 def answer(known: Known, question: Question) -> Answer:
@@ -69,7 +75,8 @@ def answer(known: Known, question: Question) -> Answer:
     if question.statistic == TABLE:
         cells = asked.table()
         everybody = Stated(1.0, 1.0, 1.0, None if known.codes is None else 1.0)
-        whole = _Asked(known, Question(SHARE, cells=question.among)).mean() if question.among else everybody
+        of_all = Question(SHARE, cells=question.among, cut={CELLS: question.cut.get(AMONG, {})})
+        whole = _Asked(known, of_all).mean() if question.among else everybody
         return asked.answered(whole, cells)
     ways: dict[str, Callable[[], Stated]] = {COUNT: asked.count, MEDIAN: asked.median, DIFFERENCE: asked.difference}
     return asked.answered(ways.get(question.statistic, asked.mean)())
@@ -77,13 +84,38 @@ def answer(known: Known, question: Question) -> Answer:
 
 @dataclass(frozen=True, eq=False)
 class _Mean:
-    """A mean over a group, v over g (see `evidence`). rows: what they say of it. possible: the least and the largest that it can be; NaN
-    where it is of nothing."""
+    """A mean over a group.
 
-    v: Product
-    g: Product
+    Attributes:
+        v: The sum above the line (see `evidence`).
+        g: The sum below the line.
+        rows: What the rows say of it.
+    """
+
+    v: Sum
+    g: Sum
     rows: _Weighed | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Means:
+    """The means over a group that there can be, where ranges may cut cells.
+
+    Attributes:
+        likely: The mean that the estimate takes.
+        least: Means of which one is the least that there can be.
+        most: Means of which one is the most that there can be.
+        possible: The least and the largest number that any of them can be; NaN where they are of nothing.
+    """
+
+    likely: _Mean
+    least: tuple[_Mean, ...]
+    most: tuple[_Mean, ...]
     possible: Interval
+
+    @property
+    def is_cut(self) -> bool:
+        return self.least != (self.likely,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +150,11 @@ class _Asked:
             SHARE: {} if asked.among else asked.cells,
             MEDIAN: {column: ordered, **asked.among},
         }
-        of_range = self.known.range_limit(ways.get(asked.statistic, {}))
+        cells, cut = ways.get(asked.statistic, {}), asked.cut.get(CELLS if asked.statistic == SHARE else AMONG, {})
+        whole = {name: tuple(code for code in codes if code not in cut.get(name, {})) for name, codes in cells.items()}
+        of_range = self.known.range_limit(cells)
+        if of_range is not None and cut and all(whole.values()) and self.known.range_limit(whole) is None:
+            of_range = None  # what is surely in the ranges is no range
         return of_range or (None if (table := self.cover) is None else self.known.limits[table])
 
     @property
@@ -136,78 +172,164 @@ class _Asked:
     def answered(self, stated: Stated, cells: tuple[Stated, ...] = ()) -> Answer:
         known, limit = self.known, self.limiting
         evidence = tuple(name for name, there in ((COUNTED, self.noisy), (LIMITED, limit)) if there is not None)
-        rows = None if known.codes is None else int(known.rows_in(weights(known.domain, self.question.among), ()))
+        rows = None if known.codes is None else int(known.rows_in(self.group(AMONG).likely, ()))
         support = "" if limit is None else limit.support
         table = self.clique if support == RANGED else self.cover or ()
         if stated.low is None and not cells:
             evidence = ()
         of_means = self.question.column and self.question.statistic != MEDIAN
         standing = known.standing(self.question.column) if of_means else ""
-        return Answer(stated, evidence, support, table, rows, cells, standing)
+        cut = tuple(one for role in (AMONG, CELLS, VERSUS) for one in cut_cells(known, self.question, role))
+        if cut:
+            stated = replace(stated, rows=None)  # they have values, which were not counted here
+        return Answer(stated, evidence, support, table, rows, cells, standing, cut)
 
-    def _stated(self, rows: float | None, counted: Interval | None, limited: Interval | None, estimate: float | None) -> Stated:
-        """estimate: from noisy counts, None where they say nothing."""
+    def group(self, role: str) -> Group:
+        """Return the people of AMONG, CELLS or VERSUS."""
+        return group(self.known, self.question, role)
+
+    def _stated(
+        self,
+        rows: float | None,
+        counted: Interval | None,
+        limited: Interval | None,
+        estimate: float | None,
+        spread: tuple[float | None, float | None] = (None, None),
+    ) -> Stated:
+        """Put the evidence together.
+
+        Args:
+            rows: What the rows say.
+            counted: The interval of noisy counts.
+            limited: The interval of a table's limit.
+            estimate: The estimate from noisy counts, None where they say nothing.
+            spread: The least and the most that the rows say of cut cells; what `rows` is unless given.
+        """
         value = rows if estimate is None else estimate
         if counted is None and limited is None:
             return Stated(value, None, None, rows)
         low, high = agreeing(counted, limited) if counted and limited else counted or limited or (0.0, 0.0)
         value = None if value is None else min(max(value, low), high)
         slack = _ROUNDED * max(1.0, abs(low), abs(high))
-        if rows is None or low - slack <= rows <= high + slack:
+        said = [one for one in (rows, *spread) if one is not None]
+        if not said or (low - slack <= min(said) and max(said) <= high + slack):
             return Stated(value, low, high, rows)
-        return Stated(value, min(low, rows), max(high, rows), rows, disagree=True)
+        return Stated(value, min(low, *said), max(high, *said), rows, disagree=True)
 
     def count(self) -> Stated:
-        total = self.known.total
-        group, noisy = weights(self.known.domain, self.question.among), self.noisy
-        share = self._rows_share(group)
-        rows = None if share is None or total is None else share * total.value
+        total, group, noisy = self.known.total, self.group(AMONG), self.noisy
+        least, most, likely = (self._rows_share(one) for one in (group.least, group.most, group.likely))
+        rows = None if likely is None or total is None else likely * total.value
         counted, limited, estimate = None, None, None
         if noisy is not None:
-            estimate, margin = max(0.0, noisy.sum(group)), self.z * math.sqrt(max(0.0, noisy.covariance(group, group)))
-            most = math.inf if total is None or total.sigma else total.value
-            counted = within((noisy.sum(group) - margin, noisy.sum(group) + margin), 0.0, most)
-        if self.limit is not None and share is not None and total is not None:
-            low, high = max(0.0, share - self.limit), min(1.0, share + self.limit)
+            below, above = (self.z * math.sqrt(max(0.0, noisy.covariance(one, one))) for one in (group.least, group.most))
+            people = math.inf if total is None or total.sigma else total.value
+            counted = within((noisy.sum(group.least) - below, noisy.sum(group.most) + above), 0.0, people)
+            estimate = max(0.0, noisy.sum(group.likely))
+        if self.limit is not None and least is not None and most is not None and total is not None:
+            low, high = max(0.0, least - self.limit), min(1.0, most + self.limit)
             limited = max(0.0, total.value - self.known.doubt) * low, (total.value + self.known.doubt) * high
-        return self._stated(rows, counted, limited, estimate)
+        spread: tuple[float | None, float | None] = None, None
+        if group.is_cut and least is not None and most is not None and total is not None:
+            spread = least * total.value, most * total.value
+        return self._stated(rows, counted, limited, estimate, spread)
 
     def mean(self) -> Stated:
         """Of the numbers that stand for the column's cells, or how many of the group are in the cells that are asked about."""
-        over = self.over(self.question.among)
-        if math.isnan(over.possible[0]):
-            return Stated(None, None, None)
-        return self._mean_of(over.rows, None if self.noisy is None else self.noisy.mean(over.v, over.g), over.possible)
+        return self._mean_of(self.over(AMONG))
 
-    def over(self, among: Cells) -> _Mean:
-        """The mean of the question's column over a group, or the share of it that is in the question's cells."""
-        known, column, group = self.known, self.question.column, weights(self.known.domain, among)
+    def over(self, role: str) -> _Means:
+        """Return the means of the question's column over a group, or the shares of it that are in the question's cells."""
+        known, column, whole = self.known, self.question.column, self.group(role)
         if self.question.statistic == SHARE or not column:
-            cells = times(group, weights(known.domain, self.question.cells))
-            inside, whole = self._rows_share(cells), self._rows_share(group)
-            rows = None if inside is None or whole is None else (np.array([0.0, 1.0]), np.array([whole - inside, inside]))
-            return _Mean(cells, group, rows, (0.0, 1.0))
-        values = known.values(column)
-        assert values is not None, "the question was checked"
-        usable = np.isfinite(values) & (self._inside(among) > 0)
-        counts = None if known.codes is None else known.rows_in(group, (column,))[usable] / known.size
-        counted = times(group, {column: np.isfinite(values).astype(np.float64)})
-        possible = (float(values[usable].min()), float(values[usable].max())) if usable.any() else (math.nan, math.nan)
+            inside = counted_in(known, self.question, role)
+            if not (inside.is_cut or whole.is_cut):
+                one = self._share(times(whole.likely, inside.likely), whole.likely)
+                return _Means(one, (one,), (one,), (0.0, 1.0))
+            least, most, likely = (_Mean(of.v, of.g, self._rows_of(of.v, of.g)) for of in shares(inside, whole))
+            return _Means(likely, (least,), (most,), (0.0, 1.0))
+        values = values_in(known, self.question, role)
+        finite = np.isfinite(values)
+        inside_column = whole.most.get(column, np.ones(values.size))
+        usable = finite & (inside_column > 0)
+        if not usable.any():
+            return _Means(_Mean([], [], None), (), (), (math.nan, math.nan))
+        possible = float(values[usable].min()), float(values[usable].max())
+        counts = None if known.codes is None else known.rows_in(whole.likely, (column,))[usable] / known.size
+        counted = times(whole.likely, {column: finite.astype(np.float64)})
         rows = None if counts is None else (values[usable], counts)
-        return _Mean(times(counted, {column: np.nan_to_num(values)}), counted, rows, possible)
+        likely = _Mean([(1.0, times(counted, {column: np.nan_to_num(values)}))], [(1.0, counted)], rows)
+        if not whole.is_cut:
+            return _Means(likely, (likely,), (likely,), possible)
+        lowest_means, highest_means = (self._extreme_means(whole, values, lowest) for lowest in (True, False))
+        return _Means(likely, lowest_means, highest_means, possible)
 
-    def _inside(self, among: Cells) -> Vector:
-        column = self.question.column
-        return weights(self.known.domain, among).get(column, np.ones(self.known.domain[column].size))
+    def _share(self, v: Product, g: Product) -> _Mean:
+        return _Mean([(1.0, v)], [(1.0, g)], self._rows_of([(1.0, v)], [(1.0, g)]))
+
+    def _rows_of(self, v: Sum, g: Sum) -> _Weighed | None:
+        """What the rows say of a share."""
+        if self.known.codes is None:
+            return None
+        inside, whole = self._rows_sum(v), self._rows_sum(g)
+        return np.array([0.0, 1.0]), np.array([max(0.0, whole - inside), inside])
+
+    def _rows_sum(self, of: Sum) -> float:
+        return math.fsum(factor * (self._rows_share(one) or 0.0) for factor, one in of)
+
+    def _extreme_means(self, whole: Group, values: Vector, lowest: bool) -> tuple[_Mean, ...]:
+        """Return means over a group with and without people of cut cells, of which one is the least or the most."""
+        known, column, finite = self.known, self.question.column, np.isfinite(values)
+        others_cut = any((whole.least[name] != vector).any() for name, vector in whole.most.items() if name != column)
+        every = np.ones(values.size)
+        perhaps = whole.most.get(column, every) - (0.0 if others_cut else whole.least.get(column, every))
+        sure_rows = most_rows = None
+        if known.codes is not None:
+            sure_rows, most_rows = (known.rows_in(one, (column,)) / known.size for one in (whole.least, whole.most))
+        means = []
+        for one in extremes(values, perhaps, lowest):
+            if not one.taken.any() and not all((vector * (finite if name == column else 1)).any() for name, vector in whole.least.items()):
+                continue  # nobody is surely in it
+            sure, taken = finite * (1.0 - one.taken), finite * one.taken
+            others = np.nan_to_num(one.others) * taken
+            v = [(1.0, times(whole.least, {column: np.nan_to_num(values) - others})), (1.0, times(whole.most, {column: others}))]
+            g = [(1.0, times(whole.least, {column: sure})), (1.0, times(whole.most, {column: taken}))]
+            rows = None
+            if sure_rows is not None and most_rows is not None:
+                extra = (most_rows - sure_rows)[taken > 0]
+                rows = np.concatenate([values[finite], one.others[taken > 0]]), np.concatenate([sure_rows[finite], extra])
+            means.append(_Mean(v, g, rows))
+        return tuple(means)
 
     def _rows_share(self, group: Product) -> float | None:
         known = self.known
         return None if known.codes is None else float(known.rows_in(group, ())) / known.size
 
-    def _mean_of(self, rows: _Weighed | None, estimated: Estimated | None, possible: Interval) -> Stated:
-        counted = None if estimated is None else within(estimated.interval(self.z), *possible)
-        limited = None if self.limit is None or rows is None else moved(*rows, self.limit)
-        return self._stated(_mean(rows), counted, limited, None if estimated is None else self._estimate(estimated, possible))
+    def _mean_of(self, means: _Means) -> Stated:
+        possible, noisy = means.possible, self.noisy
+        if math.isnan(possible[0]):
+            return Stated(None, None, None)
+        counted = estimate = None
+        if noisy is not None:
+            ends = zip((means.least, means.most), (0, 1), (min, max), strict=True)
+            low, high = (end(noisy.mean(one.v, one.g).interval(self.z)[side] for one in of) for of, side, end in ends)
+            counted = within((low, high), *possible)
+            estimate = self._estimate(noisy.mean(means.likely.v, means.likely.g), possible)
+        return self._stated(_mean(means.likely.rows), counted, self._limited(means), estimate, self._spread(means))
+
+    def _limited(self, means: _Means) -> Interval | None:
+        """The interval of a table's limit."""
+        if self.limit is None or means.likely.rows is None:
+            return None
+        least, most = ([moved(*one.rows, self.limit) for one in of if one.rows is not None] for of in (means.least, means.most))
+        return min(low for low, _ in least), max(high for _, high in most)
+
+    def _spread(self, means: _Means) -> tuple[float | None, float | None]:
+        """The least and the most that the rows say of a mean over a group that is cut."""
+        if not means.is_cut or means.likely.rows is None:
+            return None, None
+        least, most = ([mean for one in of if (mean := _mean(one.rows)) is not None] for of in (means.least, means.most))
+        return min(least, default=None), max(most, default=None)
 
     def _estimate(self, estimated: Estimated, possible: Interval) -> float | None:
         """The part of it that can be; None where rows say more, because the group may be empty for all that is counted."""
@@ -216,39 +338,53 @@ class _Asked:
         return min(max(estimated.value, possible[0]), possible[1])
 
     def difference(self) -> Stated:
-        one, other = self.over(self.question.among), self.over(self.question.versus)
+        one, other = self.over(AMONG), self.over(VERSUS)
         (low1, high1), (low2, high2) = one.possible, other.possible
         if math.isnan(low1 + low2):
             return Stated(None, None, None)
+        if one.is_cut or other.is_cut:
+            return self._difference_of_cut(one, other)
         counted = limited = estimate = None
         if (noisy := self.noisy) is not None:
-            first, second = noisy.mean(one.v, one.g), noisy.mean(other.v, other.g)
+            (v1, g1), (v2, g2) = (one.likely.v, one.likely.g), (other.likely.v, other.likely.g)
+            first, second = noisy.mean(v1, g1), noisy.mean(v2, g2)
             covariance = None if noisy.table.bounded else 0.0  # of the noise of  v1 - theta1 g1  and  v2 - theta2 g2
             if covariance is not None and not math.isnan(a := first.value) and not math.isnan(b := second.value):
-                mixed = noisy.covariance(one.v, other.v) - b * noisy.covariance(one.v, other.g)
-                covariance = mixed - a * noisy.covariance(one.g, other.v) + a * b * noisy.covariance(one.g, other.g)
+                mixed = noisy.covariance(v1, v2) - b * noisy.covariance(v1, g2)
+                covariance = mixed - a * noisy.covariance(g1, v2) + a * b * noisy.covariance(g1, g2)
             counted = within(difference(first, second, covariance, self.z), low1 - high2, high1 - low2)
             estimate = _less(self._estimate(first, one.possible), self._estimate(second, other.possible))
-        if self.limit is not None and one.rows is not None and other.rows is not None:
-            (least1, most1), (least2, most2) = moved(*one.rows, self.limit), moved(*other.rows, self.limit)
-            limited = least1 - most2, most1 - least2
-        return self._stated(_less(_mean(one.rows), _mean(other.rows)), counted, limited, estimate)
+        if (of_one := self._limited(one)) is not None and (of_other := self._limited(other)) is not None:
+            limited = of_one[0] - of_other[1], of_one[1] - of_other[0]
+        return self._stated(_less(_mean(one.likely.rows), _mean(other.likely.rows)), counted, limited, estimate)
+
+    def _difference_of_cut(self, one: _Means, other: _Means) -> Stated:
+        """Return the difference of two groups of which a range cuts cells: each end is one of the first less one of the second.
+
+        Margins are added, as of noise that is fully correlated, so that no correlation makes the interval too narrow.
+        """
+        of_one, of_other = self._mean_of(one), self._mean_of(other)
+        value = _less(of_one.value, of_other.value)
+        low, high = _less(of_one.low, of_other.high), _less(of_one.high, of_other.low)
+        return Stated(value, low, high, None, of_one.disagree or of_other.disagree)
 
     def median(self) -> Stated:
         """The first cell with which half of the group is reached, of those that have an order."""
         known, column, z = self.known, self.question.column, self.z
         number = known.domain[column].ordered
-        group = weights(known.domain, self.question.among)
-        counts = None if known.codes is None else known.rows_in(group, (column,))[:number]
+        whole = self.group(AMONG)
+        group, counts = whole.likely, None if known.codes is None else known.rows_in(whole.likely, (column,))[:number]
         ordered = np.arange(known.domain[column].size) < number
-        inside = self._inside(self.question.among) * ordered
+        inside = whole.most.get(column, np.ones(known.domain[column].size)) * ordered
         possible = np.flatnonzero(inside)
         if not possible.size:
             return Stated(None, None, None)
+        if whole.is_cut:
+            return self._median_of_cut(whole, possible)
         value = None if counts is None or not counts.sum() else float(np.searchsorted(2 * np.cumsum(counts), counts.sum()))
         counted = limited = estimate = None
         if self.noisy is not None:
-            counted, estimate = self._counted_median(group, possible, z)
+            counted, estimate = self._counted_median(group, inside, possible, z)
         if self.limit is not None and counts is not None and known.codes is not None:
             shares = counts / known.size
             at_most = np.cumsum(shares)
@@ -257,11 +393,13 @@ class _Asked:
             limited = float(likely[0]), float(likely[-1])
         return self._stated(value, counted, limited, estimate)
 
-    def _counted_median(self, group: Product, possible: NDArray[np.intp], z: float) -> tuple[Interval, float]:
+    def _counted_median(
+        self, group: Product, usable: Vector, possible: NDArray[np.intp], z: float
+    ) -> tuple[Interval, float]:
         """The cells that noisy counts do not refute, and the first with which half of the group is reached."""
         assert self.noisy is not None
         counts, varying, even = self.noisy.along(group, self.question.column)
-        inside = self._inside(self.question.among)[: possible[-1] + 1]
+        inside = usable[: possible[-1] + 1]
         size, number = counts.size, inside.sum()
         counts = counts[: possible[-1] + 1] * inside
         up_to, before = np.cumsum(counts), np.cumsum(inside)
@@ -278,24 +416,88 @@ class _Asked:
         ends = (likely[0], likely[-1]) if likely.size else (possible[0], possible[-1])
         return (float(ends[0]), float(ends[1])), float(reached[0] if reached.size else possible[-1])
 
+    def _median_of_cut(self, whole: Group, possible: NDArray[np.intp]) -> Stated:
+        """Return the median of a group of which a range cuts cells.
+
+        A cell is refuted where fewer than half are up to it even with all of the perhaps up to it and none beyond, or more than half
+        before it likewise. Of many cells some are looked at: the ends then are those next to the last that is refuted.
+        """
+        known, column, noisy = self.known, self.question.column, self.noisy
+        places = np.arange(known.domain[column].size)
+        ordered = (places < known.domain[column].ordered).astype(np.float64)
+        looked = possible[np.unique(np.linspace(0, len(possible) - 1, min(len(possible), _LOOKED)).round().astype(int))]
+
+        def half(products: tuple[Product, Product], of_first: NDArray[np.bool_]) -> Sum:
+            first, second = products
+            return [(1.0, times(first, {column: ordered * of_first})), (-1.0, times(second, {column: ordered * ~of_first}))]
+
+        counted = limited = estimate = value = None
+        up_to = [half((whole.most, whole.least), places <= cell) for cell in looked]
+        before = [half((whole.least, whole.most), places < cell) for cell in looked]
+        if noisy is not None:
+            deviations = [[self.z * math.sqrt(max(0.0, noisy.covariance(one, one))) for one in of] for of in (up_to, before)]
+            below = np.array([noisy.sum(one) + deviation < 0 for one, deviation in zip(up_to, deviations[0], strict=True)])
+            above = np.array([noisy.sum(one) - deviation > 0 for one, deviation in zip(before, deviations[1], strict=True)])
+            counted = _unrefuted(looked, below, above)
+            counts = noisy.along(times(whole.likely, {column: ordered}), column)[0] * whole.likely.get(column, 1.0) * ordered
+            estimate = _half_reached(counts, possible)
+        if known.codes is not None:
+            rows = [np.array([self._rows_sum(one) for one in of]) for of in (up_to, before)]
+            counts = known.rows_in(times(whole.likely, {column: ordered}), (column,))
+            value = _half_reached(counts, possible) if counts.sum() else None
+            if self.limit is not None:
+                limited = _unrefuted(looked, rows[0] / 2 + self.limit < 0, rows[1] / 2 - self.limit > 0)
+        return self._stated(value, counted, limited, estimate)
+
     def table(self) -> tuple[Stated, ...]:
         """Each cell's share of the group. From noisy counts all of them have the same variances: those of one cell."""
-        known, columns = self.known, self.question.columns
-        group = weights(known.domain, self.question.among)
-        counts = None if known.codes is None else known.rows_in(group, columns).ravel()
-        estimates = None if self.noisy is None else self.noisy.cells(group, columns)
+        known, columns, asked = self.known, self.question.columns, self.question
+        whole = self.group(AMONG)
+        counts = None if known.codes is None else known.rows_in(whole.likely, columns).ravel()
+        estimates = None if self.noisy is None or whole.is_cut else self.noisy.cells(whole.likely, columns)
         stated = []
         for cell, codes in enumerate(np.ndindex(*known.domain.sizes(columns))):
-            open_to = all(codes[i] in self.question.among.get(name, (codes[i],)) for i, name in enumerate(columns))
+            open_to = all(codes[i] in asked.among.get(name, (codes[i],)) for i, name in enumerate(columns))
             if not open_to:
                 stated.append(Stated(0.0, 0.0, 0.0, None if counts is None else 0.0))
+                continue
+            if whole.is_cut:
+                cells = dict(zip(columns, ((code,) for code in codes), strict=True))
+                of_cell = _Asked(known, replace(asked, statistic=SHARE, cells=cells, columns=()))
+                stated.append(replace(of_cell.mean(), rows=None))
                 continue
             rows = None
             if counts is not None and known.codes is not None:
                 of_all = np.array([counts.sum() - counts[cell], counts[cell]]) / known.size
                 rows = np.array([0.0, 1.0]), of_all
-            stated.append(self._mean_of(rows, None if estimates is None else estimates[cell], (0.0, 1.0)))
+            limited = None if self.limit is None or rows is None else moved(*rows, self.limit)
+            counted = estimate = None
+            if estimates is not None:
+                counted = within(estimates[cell].interval(self.z), 0.0, 1.0)
+                estimate = self._estimate(estimates[cell], (0.0, 1.0))
+            stated.append(self._stated(_mean(rows), counted, limited, estimate))
         return tuple(stated)
+
+
+def _unrefuted(looked: NDArray[np.intp], below: NDArray[np.bool_], above: NDArray[np.bool_]) -> Interval:
+    """Return the first and the last cell that the median may be in.
+
+    Args:
+        looked: The cells that were looked at, ascending.
+        below: Whether the median is surely behind each of them.
+        above: Whether it is surely before each of them.
+    """
+    first, last = (int(of.argmin()) if not of.all() else 0 for of in (below, above[::-1]))
+    low = looked[first - 1] + 1 if first else looked[0]
+    high = looked[len(looked) - last] - 1 if last else looked[-1]
+    return (float(low), float(high)) if low <= high else (float(looked[0]), float(looked[-1]))
+
+
+def _half_reached(counts: NDArray[np.float64], possible: NDArray[np.intp]) -> float:
+    """Return the first possible cell with which half of the counts are reached."""
+    up_to = np.cumsum(counts)
+    reached = possible[up_to[possible] >= counts.sum() / 2]
+    return float(reached[0] if reached.size else possible[-1])
 
 
 def _mean(rows: _Weighed | None) -> float | None:

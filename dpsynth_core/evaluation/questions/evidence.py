@@ -31,6 +31,10 @@ the true median: the set of all k for which neither is refuted, each at half the
 once. From noisy counts the margins are added as those of correlated normal numbers are (MOVER: Zou, Donner, 2008); exact where the
 groups' sizes are known, an approximation elsewhere, whose coverage is tested.
 
+**Ranges that cut cells.** Who of a cut cell is in the group is not known: theta is then bounded by the least and the most that it can be
+over all choices, each a mean over a group of whole cells (`groups`), whose intervals the above gives. The one that is least for the true
+table contains it with the confidence of z, so the least of all lower ends is below it with that confidence, and likewise above.
+
 **Both.** Where both are known the interval is where they agree: the limit then holds with `LIMIT_ALPHA`, the noisy counts with the rest.
 """
 
@@ -51,6 +55,8 @@ from dpsynth_core.vocabulary.domain import Domain
 Interval = tuple[float, float]
 Product = Mapping[str, Vector]
 """A product of vectors, by column; of columns that are not named, ones."""
+Sum = Sequence[tuple[float, Product]]
+"""A sum of products, each with its factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +69,19 @@ class Noisy:
     def vector(self, f: Product, name: str) -> Vector:
         return f[name] if name in f else np.ones(self.domain[name].size)
 
-    def sum(self, f: Product) -> float:
+    def sum(self, f: Product | Sum) -> float:
+        if not isinstance(f, Mapping):
+            return math.fsum(factor * self.sum(one) for factor, one in f)
         values = self.table.values
         for name in reversed(self.table.clique):
             values = values @ self.vector(f, name)
         return float(values)
 
-    def covariance(self, f: Product, g: Product) -> float:
+    def covariance(self, f: Product | Sum, g: Product | Sum) -> float:
+        if not isinstance(f, Mapping):
+            return math.fsum(factor * self.covariance(one, g) for factor, one in f)
+        if not isinstance(g, Mapping):
+            return math.fsum(factor * self.covariance(f, one) for factor, one in g)
         even, deviating = dict[str, float](), dict[str, float]()
         for name in self.table.clique:
             a, b = self.vector(f, name), self.vector(g, name)
@@ -112,7 +124,7 @@ class Noisy:
         below = self.sum(group)
         return [Estimated(float(above), below, *moments) for above in table.ravel()]
 
-    def mean(self, v: Product, g: Product) -> Estimated:
+    def mean(self, v: Product | Sum, g: Product | Sum) -> Estimated:
         return Estimated(self.sum(v), self.sum(g), self.covariance(v, v), self.covariance(v, g), self.covariance(g, g))
 
 

@@ -121,14 +121,20 @@ class Known:
         return max(1, len(self.codes)) if self.weights is None else float(self.weights.sum()) or 1.0
 
     def rows_in(self, among: Mapping[str, Vector], columns: Sequence[str]) -> NDArray[Any]:
-        """How many rows are in each cell of `columns`, or what they weigh, of those that `among` counts (0 or 1 for each cell of a column).
+        """Return how many rows are in each cell of `columns`, or what they weigh, of those that `among` counts.
 
-        Shape: the columns' cells."""
+        Args:
+            among: By column, the share of each cell's rows that count.
+            columns: The columns of the table; its shape is that of their cells.
+        """
         assert self.codes is not None
-        chosen = np.ones(len(self.codes), dtype=bool)
+        chosen, weights = np.ones(len(self.codes), dtype=bool), self.weights
         for column, vector in among.items():
-            chosen &= vector.astype(bool)[self.codes[:, self.domain.position(column)]]
-        weights = None if self.weights is None else self.weights[chosen]
+            codes = self.codes[:, self.domain.position(column)]
+            chosen &= (vector > 0)[codes]
+            if ((vector > 0) & (vector < 1)).any():
+                weights = vector[codes] if weights is None else weights * vector[codes]
+        weights = None if weights is None else weights[chosen]
         if not columns:
             return np.asarray(chosen.sum() if weights is None else weights.sum())
         return counted([self.codes[chosen, self.domain.position(column)] for column in columns], self.domain.sizes(columns), weights)

@@ -13,8 +13,9 @@ import math
 import numpy as np
 
 from dpsynth_core.evaluation.questions.answer import Stated
+from dpsynth_core.evaluation.questions.groups import values_in
 from dpsynth_core.evaluation.questions.known import Known
-from dpsynth_core.evaluation.questions.question import COUNT, DIFFERENCE, MEAN, MEDIAN, Question
+from dpsynth_core.evaluation.questions.question import AMONG, COUNT, DIFFERENCE, MEAN, MEDIAN, VERSUS, Question
 from dpsynth_core.statistics.naming import LIMIT
 
 CLOSELY, ROUGHLY, UNKNOWN = "closely", "roughly", "unknown"
@@ -51,9 +52,9 @@ def _ends(known: Known, question: Question) -> tuple[float, float, float]:
     if kind == MEDIAN:
         ordered = inside[0][inside[0] < attribute.ordered]
         return float(ordered.min()), float(ordered.max()), 0.0
-    values = known.values(question.column)
-    assert values is not None, "the question was checked"
-    ranges = [(float(np.nanmin(values[cells])), float(np.nanmax(values[cells]))) for cells in inside]
+    roles = (AMONG, VERSUS) if kind == DIFFERENCE else (AMONG,)
+    values = [values_in(known, question, role)[cells] for role, cells in zip(roles, inside, strict=True)]
+    ranges = [(float(np.nanmin(one)), float(np.nanmax(one))) for one in values]
     if kind == MEAN:
         return *ranges[0], known.off(question.column)
     return ranges[0][0] - ranges[1][1], ranges[0][1] - ranges[1][0], 2 * known.off(question.column)

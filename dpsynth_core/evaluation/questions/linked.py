@@ -27,12 +27,12 @@ from numpy.typing import NDArray
 from dpsynth_core.claims.certificate import Certificate
 from dpsynth_core.claims.weighted import Weighted
 from dpsynth_core.evaluation.questions.known import Known, Limit, known, known_weighted
-from dpsynth_core.evaluation.questions.question import Cells
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER, Link, apart
 from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.ranges import Chosen, part
 from dpsynth_core.vocabulary.rows import Repeated
 
 NONE, SOME = "none", "some"
@@ -73,15 +73,28 @@ def weighted(link: Link, codes: Repeated, weights: NDArray[np.float64], stated: 
     return known_weighted(_households(link), households, weights, stated)
 
 
-def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str, Cells]) -> Known:
-    """What is known of households (`of_households`), with a column of `NONE` and `SOME` for each of some conditions, by its name: whether
-    a member meets it. It follows from rows alone."""
+def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str, Mapping[str, Chosen]]) -> Known:
+    """Return what is known of households with a column of `NONE` and `SOME` for each of some conditions on members.
+
+    It follows from rows alone. Of members in a cell that a range cuts, a share that an even spread gives is drawn, always the same.
+
+    Args:
+        known: What is known of households (`of_households`).
+        link: How the two tables belong together.
+        codes: The rows of both.
+        wanted: By the name of its column, each condition that a member has to meet.
+    """
     assert known.codes is not None
     households, owners, members = apart(link, codes.codes)
 
-    def met(cells: Cells) -> NDArray[np.bool_]:
-        inside = [np.isin(members[:, len(link.households) + link.members.position(name)], of) for name, of in cells.items()]
-        return np.bincount(owners, np.all(inside, axis=0), len(households)) > 0
+    def met(cells: Mapping[str, Chosen]) -> NDArray[np.bool_]:
+        rng, inside = np.random.default_rng(0), np.ones(len(members), dtype=bool)
+        for name, of in cells.items():
+            own = members[:, len(link.households) + link.members.position(name)]
+            inside &= np.isin(own, of.cells)
+            for code, spans in of.cut.items():
+                inside &= (own != code) | (rng.random(len(members)) < part(link.members[name], code, spans).share)
+        return np.bincount(owners, inside, len(households)) > 0
 
     flags = (Attribute.categorical(name, (NONE, SOME)) for name in wanted)
     domain = Domain((*known.domain, *flags))

@@ -15,6 +15,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside, behind, middles
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.ranges import Spans
 
 COUNT, SHARE, MEAN, MEDIAN, DIFFERENCE, TABLE = STATISTICS = ("count", "share", "mean", "median", "difference", "table")
 MOST_COLUMNS = 4
@@ -24,6 +25,10 @@ MOST_CELLS = 2000
 
 Cells = Mapping[str, tuple[int, ...]]
 """People who are in one of these cells of each of these columns; no column: everybody."""
+Cuts = Mapping[str, Mapping[int, Spans]]
+"""By column and code, the values that are meant of cells that hold others too."""
+AMONG, CELLS, VERSUS = "among", "cells", "versus"
+"""The groups of a question, by the field that has their cells."""
 Vector = NDArray[np.float64]
 
 
@@ -33,6 +38,7 @@ class Question:
 
     SHARE: how many of the group are in `cells`. MEAN, MEDIAN: of `column`. TABLE: how the group divides over `columns`.
     DIFFERENCE: of the mean of `column`, or without one of the share in `cells`, of the group minus that of the group `versus`.
+    cut: by AMONG, CELLS or VERSUS, which of its cells a range cuts; only people with a value in the spans are meant there.
     """
 
     statistic: str
@@ -41,6 +47,7 @@ class Question:
     versus: Cells = field(default_factory=dict)
     column: str = ""
     columns: tuple[str, ...] = ()
+    cut: Mapping[str, Cuts] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("among", "cells", "versus"):

@@ -53,9 +53,9 @@ def problems(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link 
 
 def _check(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | None) -> None:
     if link is None:
-        Domain(tuple(attributes), tuple(from_json(rule, attributes, place) for place, rule in enumerate(rules)))
+        Domain(tuple(attributes), tuple(from_json(rule, attributes, place) for place, rule in enumerate(rules))).check_rules(list(rules))
     else:
-        ruled(link.households, link.members, link.most, rules)
+        ruled(link.households, link.members, link.most, rules).domain.check_rules(list(rules))
 
 
 def never_more(link: Link, column: str, who: str, less: Sequence[str], more: Sequence[str]) -> Rule:

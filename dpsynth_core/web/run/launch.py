@@ -35,7 +35,7 @@ def submit_check(project: Current, epsilon: float, seen: Collection[str]) -> str
 
 
 def _sealed(project: Current, spec: Spec, seen: Collection[str]) -> str:
-    Plan.of(spec)
+    Plan.stated(spec)
     ledger.open_population(project.owner, spec.population, document.cap(project.draft))
     return runs.submit(project.owner, project.id, spec, seen)
 

@@ -30,7 +30,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from dpsynth_core.claims.criteria.registry import AnyCriterion, of_models, read_criteria
+from dpsynth_core.claims.criteria.registry import AnyCriterion, check_stated, of_models, read_criteria
 from dpsynth_core.claims.models import targets as predicted
 from dpsynth_core.claims.models.targets import ModelSpec, Target
 from dpsynth_core.foundation.documents import base_name
@@ -230,7 +230,9 @@ def criteria(draft: Mapping[str, Any]) -> tuple[AnyCriterion, ...]:
         return ()
     tables, answered = workload(draft), not mechanism(draft).card.makes_rows
     with _numbered():
-        return read_criteria(listed, tables, answered, link(draft) if is_linked(draft) else None)
+        found = read_criteria(listed, tables, answered, link(draft) if is_linked(draft) else None)
+        check_stated(listed, tables.domain)
+        return found
 
 
 @contextmanager
@@ -313,7 +315,7 @@ def plan(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = N
     """What the complete document means, but for the table, which may come later. Raises InputError naming the first thing that is missing
     or wrong."""
     with_table = draft if draft.get("data") else {**draft, "data": _LATER}
-    return plan_of(spec(with_table, name, looks).model_dump_json())
+    return _stated_plan(spec(with_table, name, looks).model_dump_json())
 
 
 def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Spec:
@@ -402,6 +404,12 @@ def _key(value: Any) -> str:
 def plan_of(text: str) -> Plan:
     """Of a spec in JSON. Raises InputError for one that cannot be read or means nothing."""
     return Plan.of(Spec.from_json(json.loads(text)))
+
+
+@lru_cache(maxsize=64)
+def _stated_plan(text: str) -> Plan:
+    """Return a new plan of a spec in JSON. Raises InputError as `Plan.stated`."""
+    return Plan.stated(Spec.from_json(json.loads(text)))
 
 
 @lru_cache(maxsize=128)

@@ -14,6 +14,7 @@ from dpsynth_core.statistics.distances import in_wrong_cell
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER, Link, apart
 from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.ranges import Chosen
 from dpsynth_core.vocabulary.rows import Repeated, row_marginals
 
 MOST = 4
@@ -81,7 +82,7 @@ def test_a_household_has_a_member_that_meets_a_condition_where_one_does() -> Non
     rng = np.random.default_rng(4)
     sizes = rng.integers(0, 3, 300)
     codes = pairs(link, rng.integers(0, 2, (300, 1)), np.repeat(np.arange(300), sizes), rng.integers(0, 12, (sizes.sum(), 1)))
-    wanted = {"one": {"age": (0, 1)}, "other": {"age": (2,)}}
+    wanted = {"one": {"age": Chosen((0, 1))}, "other": {"age": Chosen((2,))}}
     known = linked.with_members(linked.of_households(link, codes, (), None), link, codes, wanted)
     assert known.codes is not None
     first, _, second = apart(link, codes.codes)

@@ -1,0 +1,173 @@
+"""Groups of people by ranges that may cut cells: which people are in them for sure, which perhaps, and which share of those is assumed.
+
+What was released says how many people are in a cell, and not where inside it they are. So of a cell that a range cuts all may be in the
+range, or none. The estimate takes a share of it: what a measured histogram of the cell says (`vocabulary.inside`), else an even spread.
+Columns are taken as independent inside cells. Every bound is one over all that can be:
+
+- a number of people is least without the people of cut cells and most with all of them;
+- a share of a group is least with those of its perhaps that do not count, and without those that do, and most the other way round;
+- a mean is least with those of its perhaps whose number is below some threshold, and without the others, and most with those above one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsynth_core.evaluation.questions.evidence import Product, Sum, times
+from dpsynth_core.evaluation.questions.known import Known
+from dpsynth_core.evaluation.questions.question import CELLS, Cells, Question, Vector, indicator
+from dpsynth_core.vocabulary.ranges import Part, Spans, common, part
+
+_THRESHOLDS = 64
+"""Of the bounds of a mean; numbers between two thresholds count as one of them, which makes bounds wider."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A cell that a range cuts.
+
+    Attributes:
+        column: The column.
+        code: The code of the cell.
+        spans: The values asked for.
+        part: The share of the cell's people that the estimate takes, and why.
+    """
+
+    column: str
+    code: int
+    spans: Spans
+    part: Part
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The people of a group, as a vector over the cells of each of its columns.
+
+    Attributes:
+        least: 1 for cells all of whose people are in the group.
+        most: 1 for cells with people who may be in it.
+        likely: Share of each cell's people that the estimate takes.
+    """
+
+    least: Product
+    most: Product
+    likely: Product
+
+    @property
+    def is_cut(self) -> bool:
+        return self.least is not self.most
+
+
+def cut_cells(known: Known, question: Question, role: str) -> list[Cut]:
+    """Return the cells that the ranges of one group of a question cut, in the order of the columns."""
+    named, cuts = getattr(question, role), question.cut.get(role, {})
+    return [
+        Cut(column, code, spans, part(known.domain[column], code, spans, known.inside.get(column)))
+        for column in known.domain.names
+        for code, spans in cuts.get(column, {}).items()
+        if code in named.get(column, ())
+    ]
+
+
+def group(known: Known, question: Question, role: str) -> Group:
+    """Return one group of a question: AMONG, CELLS or VERSUS."""
+    named: Cells = getattr(question, role)
+    most = {column: indicator(known.domain[column], codes) for column, codes in named.items()}
+    cut = cut_cells(known, question, role)
+    if not cut:
+        return Group(most, most, most)
+    least, likely = ({column: vector.copy() for column, vector in most.items()} for _ in range(2))
+    for one in cut:
+        least[one.column][one.code], likely[one.column][one.code] = 0.0, one.part.share
+    return Group(least, most, likely)
+
+
+def counted_in(known: Known, question: Question, role: str) -> Group:
+    """Return the cells of a share, as they hold for the people of the group AMONG or VERSUS.
+
+    A range may cut a cell that the group cuts too: of the group's people in it, those in both ranges count.
+    """
+    whole, cells = group(known, question, role), group(known, question, CELLS)
+    cuts, of_group = question.cut.get(CELLS, {}), question.cut.get(role, {})
+    both_name = [column for column in of_group if column in question.cells]
+    shared = [(column, code) for column in both_name for code in of_group[column] if code in question.cells[column]]
+    if not shared:
+        return cells
+    least, most, likely = ({c: v.copy() for c, v in vectors.items()} for vectors in (cells.least, cells.most, cells.likely))
+    for column, code in shared:
+        spans = of_group[column][code]
+        both = common(spans, cuts.get(column, {}).get(code, spans))
+        share = whole.likely[column][code]
+        least[column][code], most[column][code] = float(both == spans), float(bool(both))
+        inside = part(known.domain[column], code, both, known.inside.get(column)).share if both else 0.0
+        likely[column][code] = min(1.0, inside / share) if share > 0 else float(both == spans)
+    return Group(least, most, likely)
+
+
+def values_in(known: Known, question: Question, role: str) -> Vector:
+    """Return the number that stands for each cell of the question's column, of the people of one group; NaN where there is none."""
+    values = known.values(question.column)
+    assert values is not None, "the question was checked"
+    values = values.copy()
+    for one in cut_cells(known, question, role):
+        if one.column == question.column:
+            values[one.code] = one.part.mean
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class Ratio:
+    """A mean over a group that has all or some of those who may be in it: the sums v and g of `evidence`.
+
+    Attributes:
+        v: Above the line.
+        g: Below the line.
+    """
+
+    v: Sum
+    g: Sum
+
+
+def shares(inside: Group, whole: Group) -> tuple[Ratio, Ratio, Ratio]:
+    """Return the least, the most and the likely share of a group that counts."""
+    least, most, likely = times(whole.least, inside.least), times(whole.most, inside.most), times(whole.likely, inside.likely)
+    not_counted = [(1.0, whole.most), (-1.0, times(whole.most, inside.least))]
+    surely_not = [(1.0, whole.least), (-1.0, times(whole.least, inside.most))]
+    return (
+        Ratio([(1.0, least)], [(1.0, least), *not_counted]),
+        Ratio([(1.0, most)], [(1.0, most), *surely_not]),
+        Ratio([(1.0, likely)], [(1.0, whole.likely)]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """Numbers of a group's people: those of `sure` with `values`, those of the rest with `others`, if `taken`; all by cell of a column."""
+
+    values: Vector
+    others: Vector
+    taken: Vector
+
+
+def extremes(values: Vector, perhaps: Vector, lowest: bool) -> Iterator[Weighed]:
+    """Yield which people of a group's perhaps to take so that one of the means is the least, or the most, that there can be.
+
+    Args:
+        values: By cell of the column, NaN for none.
+        perhaps: Whether people who may be in the group are in the cell.
+        lowest: Whether the least mean is wanted.
+    """
+    there = np.isfinite(values) & (perhaps > 0)
+    steps = np.unique(values[there])
+    if len(steps) > _THRESHOLDS:
+        steps = steps[np.linspace(0, len(steps) - 1, _THRESHOLDS).round().astype(int)]
+    others = values.copy()
+    if len(steps):
+        side = np.searchsorted(steps, values[there], side="right") - 1 if lowest else np.searchsorted(steps, values[there], side="left")
+        others[there] = steps[side]
+    yield Weighed(values, others, np.zeros_like(values))
+    for step in steps:
+        yield Weighed(values, others, (there & (others <= step if lowest else others >= step)).astype(np.float64))

@@ -1,0 +1,309 @@
+"""Ranges of a column's values: how they are written, which cells lie in them, and which cells they cut.
+
+    "15..64"   "66.."   "..14"   "> 65"   ">= 66"   "< 15"   "<= 14"      in texts; both ends belong to a range with two dots
+    (15, 64)   (66, None)   (None, 14)   pandas.Interval                  in Python, read into `Between` by `python_values`
+
+Ends are values of the column as its rows write them: whole numbers, days, times to the column's precision. An end of decimal numbers
+that is an edge of cells is that edge, as cells of decimal numbers are half-open. An end beyond the column's bounds is that bound.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.inside import Inside
+from dpsynth_core.vocabulary.names import column_field
+
+Span: TypeAlias = tuple[float, float]
+"""Numbers of values from the first up to, not including, the second."""
+Spans: TypeAlias = tuple[Span, ...]
+_COMPARED = re.compile(r"(<=|>=|<|>|≤|≥)(.*)", re.DOTALL)
+_EDGES_SHOWN = 16
+
+
+@dataclass(frozen=True)
+class Between:
+    """A range of values, each end in the column's type or as text.
+
+    Attributes:
+        low: The lowest value; None for no limit.
+        high: The highest value; None for no limit.
+        above: Whether `low` itself is left out.
+        below: Whether `high` itself is left out.
+    """
+
+    low: Any = None
+    high: Any = None
+    above: bool = False
+    below: bool = False
+
+    def __str__(self) -> str:
+        low, high = ("" if end is None else str(end).strip() for end in (self.low, self.high))
+        if self.above or self.below:
+            return " and ".join(text for text in (low and f"> {low}", high and f"{'<' if self.below else '<='} {high}") if text)
+        return low if low and low == high else f"{low}..{high}"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The cells of a column that hold the values asked for.
+
+    Attributes:
+        cells: Codes of all cells with such a value, ascending.
+        cut: By code, the spans asked for of each cell that also holds other values.
+    """
+
+    cells: tuple[int, ...]
+    cut: Mapping[int, Spans] = field(default_factory=dict)
+
+    @property
+    def whole(self) -> tuple[int, ...]:
+        """Codes of the cells all of whose values are asked for, ascending."""
+        return tuple(code for code in self.cells if code not in self.cut)
+
+
+def range_in(text: str) -> Between | None:
+    """Read a range from text; None for text that is not written as one."""
+    if (compared := _COMPARED.fullmatch(text)) is not None:
+        sign, end = compared[1].replace("≤", "<=").replace("≥", ">="), compared[2].strip()
+        strict = "=" not in sign
+        return Between(high=end, below=strict) if sign[0] == "<" else Between(low=end, above=strict)
+    if ".." not in text:
+        return None
+    low, high = (part.strip() or None for part in text.split("..", 1))
+    return Between(low, high)
+
+
+def chosen(attribute: Attribute, ranges: Iterable[Between]) -> Chosen:
+    """Return the cells of one column that some ranges reach.
+
+    Raises:
+        InputError: An end is not a value of the column, a range ends before it begins, or no cell lies in it.
+    """
+    found = dict[int, list[Span]]()
+    for one in ranges:
+        reached = _by_place(attribute, one) if attribute.is_listed else _by_number(attribute, one)
+        if not reached:
+            raise _error(attribute, f"no value is in the range {shown(str(one))}", f"its values are {_bounds_text(attribute)}")
+        for code, span in reached:
+            found.setdefault(code, []).append(span)
+    cut = dict[int, Spans]()
+    for code, spans in found.items():
+        merged = _merged(spans)
+        if merged != (_cell(attribute, code),):
+            cut[code] = merged
+    return Chosen(tuple(sorted(found)), {code: cut[code] for code in sorted(cut)})
+
+
+def has_ranges(attribute: Attribute) -> bool:
+    """Whether the column's values have an order in which a range can be."""
+    return not attribute.most and (attribute.is_number or (attribute.is_listed and attribute.ordered > 0))
+
+
+def _by_place(attribute: Attribute, one: Between) -> list[tuple[int, Span]]:
+    def place(end: Any) -> int:
+        text = str(end).strip()
+        for names in (attribute.cell_labels()[: attribute.values], attribute.categories):
+            if text in names:
+                return names.index(text)
+        raise _no_value(attribute, text)
+
+    first = 0 if one.low is None else place(one.low) + one.above
+    last = attribute.values - 1 if one.high is None else place(one.high) - one.below
+    _check_direction(attribute, one, first, last)
+    return [(code, _cell(attribute, code)) for code in range(first, last + 1)]
+
+
+def _by_number(attribute: Attribute, one: Between) -> list[tuple[int, Span]]:
+    if not has_ranges(attribute):
+        raise _error(attribute, f"its values have no order, so that {shown(str(one))} is no range", "name its values")
+    edges, whole = attribute.edges, attribute.scale.whole
+    first = -math.inf if one.low is None else _lower_end(attribute, one)
+    last = math.inf if one.high is None else _upper_end(attribute, one)
+    _check_direction(attribute, one, first, last - whole if whole else last)
+    reached = list[tuple[int, Span]]()
+    start = max(0, bisect_right(edges, first) - 2)
+    for code in range(start, min(attribute.values, bisect_right(edges, last) + 1)):
+        low, high = edges[code], edges[code + 1]
+        if not whole and high == attribute.scale.beyond(low):  # a cell of one value
+            after = first < low or (first == low and not one.above)
+            if after and (low < last or (low == last and not one.below)):
+                reached.append((code, (low, high)))
+        elif max(low, first) < min(high, last):
+            reached.append((code, (max(low, first), min(high, last))))
+        elif not whole and ((first == last and low <= first < high) or (first == high == edges[-1] and not one.above)):
+            reached.append((code, (first, attribute.scale.beyond(first))))  # one value, such as the upper bound, which is in the last cell
+    return reached
+
+
+def _lower_end(attribute: Attribute, one: Between) -> float:
+    """The number of the first value of a range."""
+    if _is_infinite(one.low):
+        return float(one.low)
+    scale = attribute.scale
+    number, behind = _number(attribute, one.low, upper=one.above)
+    if not scale.whole:
+        return float(number)
+    return math.floor(number) + 1 if one.above or behind or number != math.floor(number) else math.floor(number)
+
+
+def _upper_end(attribute: Attribute, one: Between) -> float:
+    """The number behind the last value of a range; of decimal numbers, that of the last value."""
+    if _is_infinite(one.high):
+        return float(one.high)
+    number, behind = _number(attribute, one.high, upper=not one.below)
+    if not attribute.scale.whole:
+        return float(number)
+    return math.ceil(number) + behind if one.below else math.floor(number) + 1
+
+
+def _number(attribute: Attribute, entered: Any, upper: bool) -> tuple[float, bool]:
+    """The number of an end, and whether the end lies behind the value of that number, as 12:30 does in a column of hours."""
+    scale = attribute.scale
+    if attribute.kind == "date" and isinstance(entered, str) and len(entered.strip()) > len("2024-12-31"):
+        with suppress(ValueError):  # else the scale says how dates are written
+            entered = datetime.fromisoformat(entered.strip())
+    typed = entered if isinstance(entered, bool) else (scale.typed_upper if upper else scale.typed)(attribute.name, entered)
+    number = typed if isinstance(typed, bool | str) else scale.number(typed)
+    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+        raise _no_value(attribute, entered)
+    if isinstance(typed, date | time | timedelta):
+        compared = entered if isinstance(entered, datetime) and not isinstance(typed, datetime) else typed
+        begins = scale.value(number)
+        if isinstance(compared, datetime) and not isinstance(begins, datetime):
+            begins = datetime(begins.year, begins.month, begins.day)
+        behind = (compared.replace(tzinfo=None) if isinstance(compared, datetime | time) else compared) > begins
+        return number, bool(behind)
+    return number, False
+
+
+def _is_infinite(end: Any) -> bool:
+    return isinstance(end, float) and math.isinf(end)
+
+
+def _check_direction(attribute: Attribute, one: Between, first: float, last: float) -> None:
+    if first > last:
+        raise _error(attribute, f"the range {shown(str(one))} ends before it begins", "write the lower end first")
+
+
+def _cell(attribute: Attribute, code: int) -> Span:
+    return (attribute.edges[code], attribute.edges[code + 1]) if attribute.is_number else (code, code + 1)
+
+
+def _merged(spans: Sequence[Span]) -> Spans:
+    merged = list[Span]()
+    for low, high in sorted(spans):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+        else:
+            merged.append((low, high))
+    return tuple(merged)
+
+
+def common(first: Spans, second: Spans) -> Spans:
+    """Return the parts that two lists of spans share."""
+    both = ((max(a, c), min(b, d)) for a, b in first for c, d in second)
+    return _merged([(low, high) for low, high in both if low < high])
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is assumed or was measured of some spans of a cell.
+
+    Attributes:
+        share: Share of the cell's people whose value is in the spans.
+        mean: Mean of their numbers.
+        measured: Whether a measured histogram of the cell says so; else an even spread is assumed.
+    """
+
+    share: float
+    mean: float
+    measured: bool
+
+
+def part(attribute: Attribute, code: int, spans: Spans, inside: Inside | None = None) -> Part:
+    """Return the share of a cell's people in some spans, by the measured histogram of the cell or by an even spread."""
+    pieces, shares, measured = [_cell(attribute, code)], [1.0], False
+    if inside is not None and attribute.is_number:
+        parts = inside.of(attribute)
+        first, last = bisect_left(inside.parts, pieces[0][0]), bisect_left(inside.parts, pieces[0][1])
+        pieces, shares = list(pairwise(inside.parts[first : last + 1])), parts.shares[first:last].tolist()
+        measured = sum(inside.people[first:last]) > 0
+    share = total = 0.0
+    for (low, high), of_cell in zip(pieces, shares, strict=True):
+        for start, end in common(spans, ((low, high),)):
+            here = of_cell * (end - start) / (high - low)
+            share, total = share + here, total + here * (start + end - attribute.scale.whole) / 2
+    middle = sum(start + end - attribute.scale.whole for start, end in spans) / (2 * len(spans))
+    return Part(min(1.0, share), total / share if share > 0 else middle, measured)
+
+
+def text_of(attribute: Attribute, spans: Spans) -> str:
+    """Return spans as people read them: "15 to 64", or "[1.5, 20)" for decimal numbers."""
+    scale = attribute.scale
+    if scale.whole:
+        ends = [(scale.text(low), scale.text(high - 1)) for low, high in spans]
+        return " or ".join(low if low == high else f"{low} to {high}" for low, high in ends)
+    return " or ".join(f"{low:g}" if high <= scale.beyond(low) else f"[{low:g}, {high:g})" for low, high in spans)
+
+
+def spans_of(attribute: Attribute, of: Chosen) -> Spans:
+    """Return all values asked for of a column of numbers, neighbouring cells put together."""
+    return _merged([span for code in of.cells if code < attribute.values for span in of.cut.get(code, (_cell(attribute, code),))])
+
+
+def check_whole(attribute: Attribute, of: Chosen, field: str) -> None:
+    """Raise InputError if a range cuts a cell; its remedy names the nearest ranges that do not."""
+    if not of.cut:
+        return
+    labels = attribute.cell_labels()
+    groups = " and ".join(shown(labels[code]) for code in list(of.cut)[:2]) + (" and others" if len(of.cut) > 2 else "")
+    wider = text_of(attribute, spans_of(attribute, Chosen(of.cells)))
+    narrower = text_of(attribute, spans_of(attribute, Chosen(of.whole))) if any(code < attribute.values for code in of.whole) else ""
+    nearest = f"name {narrower}, or {wider}" if narrower else f"name {wider}"
+    said = text_of(attribute, spans_of(attribute, of))
+    inside = f"cuts the group{'s' if len(of.cut) > 1 else ''} {groups}, inside which nothing is counted"
+    problem = f"the range {said} of {column_field(attribute.name)} {inside}"
+    raise InputError(field, problem, f"{nearest}; or {_cut_there(attribute, of)}")
+
+
+def _cut_there(attribute: Attribute, of: Chosen) -> str:
+    """How to state groups that begin and end where a range does."""
+    scale, cells = attribute.scale, {edge for code in of.cut for edge in _cell(attribute, code)}
+    new = sorted({end for spans in of.cut.values() for span in spans for end in span} - cells)
+    if not scale.whole:
+        new = [edge for edge in new if edge not in {scale.beyond(other) for other in (*new, *cells)}]
+    inner = sorted({*attribute.edges[1:-1], *new})
+    if len(inner) <= _EDGES_SHOWN:
+        return f'state "edges": [{", ".join(_json(scale.stated_edge(edge)) for edge in inner)}] for it in the domain, instead of its bins'
+    return f'add {" and ".join(_json(scale.stated_edge(edge)) for edge in new)} to its "edges" in the domain'
+
+
+def _json(stated: Any) -> str:
+    return f'"{stated}"' if isinstance(stated, str) else f"{stated:g}" if isinstance(stated, float) else str(stated)
+
+
+def _no_value(attribute: Attribute, end: Any) -> InputError:
+    return _error(attribute, f"a range ends at {shown(str(end))}, which is none of its values", f"its values are {_bounds_text(attribute)}")
+
+
+def _bounds_text(attribute: Attribute) -> str:
+    if attribute.is_number:
+        scale = attribute.scale
+        return f"{scale.stated(attribute.lower)} to {scale.stated(attribute.upper)}"
+    labels = attribute.cell_labels()[: attribute.values]
+    return f"{shown(labels[0])} to {shown(labels[-1])}" if labels else "not listed"
+
+
+def _error(attribute: Attribute, problem: str, remedy: str) -> InputError:
+    return InputError(column_field(attribute.name), problem, remedy)
