@@ -25,6 +25,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from benchmarks import record
@@ -35,6 +37,7 @@ from dpsynth_core.bundle.verdicts import CONSISTENT, INCONSISTENT, PARTLY
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.content import Content, held
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.graphical.households import Households, workload
 from dpsynth_core.planning.plan import INSIDE, LEARNING
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
@@ -43,6 +46,8 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.release.statement import brands, statement, unmeasured_brands
 from dpsynth_core.sources import demo
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.rows import one_table
 
 Path_ = tuple[str | int, ...]
@@ -51,7 +56,8 @@ Document = dict[str, Any]
 UNSEEN = (
     "created", "versions", "ledger", "despite", "transcript", "measurements", "spec.name", "spec.population", "spec.data", "spec.domain",
     "spec.domain_origin", "spec.domain_justification", "spec.looks", "spec.other_copies", "spec.unit.person_column", "spec.criteria",
-    "spec.budget.reason", "spec.workload", "spec.output.rows", "spec.output.tables",
+    "spec.budget.reason", "spec.workload", "spec.output.rows", "spec.output.tables", "spec.published_tables", "spec.weight.totals",
+    "spec.weight.tables", "spec.members.path", "spec.members.kind", "spec.members.domain",
 )
 """Fields of release.json whose forgery cannot be seen in the bundle alone. A field stands for all that is in it, but for SEEN."""
 SEEN = ("ledger.population", "ledger.unit")
@@ -141,11 +147,63 @@ def bases(folder: Path) -> dict[str, Release]:
         "models": plain | {"mechanism": {"name": "independent"}, "models": [{"column": "sex"}], "unit": {"relation": "replace"}},
         "answers": plain | {"mechanism": {"name": "gaussian"}, "output": {}},
     }
+    specs |= _of_weights_and_tables(folder)
     made = {name: released(synthesis.plan(Spec.from_json(obj))) for name, obj in specs.items()}
     cited = {"population": "people", "entry": 1, "hash": "0" * 64, "unit": made["whole"].spec.unit.model_dump()}
     ledger = cited | {"cap": {"epsilon": 20.0, "delta": 1e-5}, "earlier_caps": [], "restored": 0}
     made["whole"] = replace(made["whole"], ledger=ledger, despite="The limit was a typing error, as everybody can see.")
     return made
+
+
+def _of_weights_and_tables(folder: Path) -> dict[str, Document]:
+    """Return plans with survey weights, with published tables, and with two linked tables that have weights, by name."""
+    drawn = np.random.default_rng(3)
+    people, households, members = (folder / f"{name}.csv" for name in ("weighted", "households", "members"))
+    frame = pd.DataFrame({"sex": drawn.choice(["f", "m"], 400), "age": drawn.integers(0, 100, 400), "w": drawn.integers(1, 6, 400)})
+    frame.assign(region=drawn.choice(["n", "s"], 400)).to_csv(people, index=False)
+    homes = pd.DataFrame({"k": range(150), "region": drawn.choice(["n", "s"], 150), "w": drawn.integers(1, 5, 150)})
+    homes.to_csv(households, index=False)
+    pd.DataFrame({"k": drawn.integers(0, 150, 300), "sex": drawn.choice(["f", "m"], 300)}).to_csv(members, index=False)
+
+    def listed(name: str, values: str) -> Document:
+        return {"name": name, "kind": "categorical", "categories": list(values), "other": False, "missing": False}
+
+    def counted(name: str, upper: int, bins: int) -> Document:
+        return {"name": name, "kind": "integer", "lower": 0, "upper": upper, "bins": bins, "other": "nearest", "missing": False}
+
+    columns = [listed("sex", "fm"), counted("age", 99, 4), listed("region", "ns"), counted("w", 5, 3)]
+    budget = {"epsilon": 8.0, "delta": 1e-6, "certificate": 0.1}
+    one: Document = {
+        "population": "people",
+        "data": {"kind": "csv", "path": str(people)},
+        "domain": {"version": 1, "attributes": columns},
+        "workload": {"kind": "all", "k": 2},
+        "criteria": [{"kind": "tables", "limit": 0.2}],
+        "budget": budget | {"inside": 0.05, "means": 0.1, "ranges": 0.1},
+        "mechanism": {"name": "independent"},
+        "output": {"rows": 60},
+    }
+    of_homes = {"version": 1, "attributes": [listed("region", "ns"), counted("w", 4, 2)]}
+    of_members = {"version": 1, "attributes": [listed("sex", "fm")]}
+    linked = {
+        "population": "people",
+        "data": {"kind": "csv", "path": str(households)},
+        "members": {"kind": "csv", "path": str(members), "domain": of_members, "rules": []},
+        "unit": {"relation": "add-remove", "person_column": "k", "max_rows_per_person": 3},
+        "domain": of_homes,
+        "weight": {"column": "w"},
+        "workload": workload(Link.ruled(Domain.from_json(of_homes), Domain.from_json(of_members), 3, [])).to_json(),
+        "budget": budget | {"weighted": 0.1},
+        "mechanism": {"name": Households.card.name},
+        "output": {"rows": 30},
+    }
+    weight = {"column": "w", "totals": {"region": {"n": 700.0, "s": 500.0}}, "tables": [["sex", "region"]]}
+    published = {"columns": ["sex"], "cells": [["f", 210], ["m", 190]], "source": "Census 2021, table 1"}
+    return {
+        "weighted": one | {"weight": weight, "budget": one["budget"] | {"weighted": 0.1}},
+        "published": one | {"published_tables": [published]},
+        "linked": linked,
+    }
 
 
 def cases(name: str, release: Release, rng: random.Random) -> Iterator[Case]:
@@ -335,7 +393,7 @@ def _made(release: Release, files: Mapping[str, bytes], changed: Sequence[tuple[
 def _copied(release: Release, document: Document) -> dict[str, bytes] | None:
     """All other files anew from a document: of another plan, with the words that it calls for. None where it cannot be read."""
     with suppress(Exception):
-        made = releases.from_json(document, release.codes, release.values, release.further)
+        made = releases.from_json(document, release.codes, release.values, release.further, release.members)
         if document["spec"] != json.loads(releases.written({"spec": release.spec.published()}))["spec"]:
             said = brands(made.plan, made.total, made.private, made.details)
             more = unmeasured_brands(made.plan, made.claims)

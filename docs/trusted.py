@@ -103,6 +103,7 @@ DOORS: dict[str, str] = {
     "sources/spelling.py": f"{PUBLIC}how numbers, dates and times are written; a text fits a pattern by itself",
     "store/connection.py": "what statements are asked by, and two that both databases know; sums are of entries, which are hashed",
     "store/faults.py": "why the disk or the database refused, in words; where it has none, the refusal stands",
+    "store/population_names.py": "which names look the same, when a population is opened; a charge is found by its exact name",
     "store/postgres.py": "in place of SQLite where an office says so, and counted apart",
     "store/roles.py": "who may act; no sum depends on it, and a release states each cap",
     "store/tables.py": "the tables of projects and runs; no charge is in them",

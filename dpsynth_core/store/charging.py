@@ -15,6 +15,7 @@ from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import InDoubt, StoreFault
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.store.population_names import mixed_scripts
 
 
 def charge_of(plan: Plan, run: str, fingerprint: str) -> ledger.Charge:
@@ -68,7 +69,7 @@ def charged(
         plan: The plan; its population is charged.
         execute: Called with the run's name in the ledger and a function to call right before the first record is read. The run is over
             when `execute` returns, with the release complete.
-        warn: Called if the clock is behind the ledger.
+        warn: Called if the clock is behind the ledger, and if a population is opened whose name mixes scripts.
         warn_privately: Called if the same file was charged to another population, which depends on every record.
 
     Raises:
@@ -78,6 +79,8 @@ def charged(
         ChargedError: The reservation could not be given back.
     """
     run, spec = new_id(), plan.spec
+    if (doubt := mixed_scripts(spec.population)) and left(spec.population, plan.shares.accountant) is None:
+        warn(doubt)
     if (office := elsewhere.configured()) is not None:
         office.reserve(charge_of(plan, run, fingerprints.of_spec(spec)))
         _carry_out(run, execute, office.touch, office.give_back)

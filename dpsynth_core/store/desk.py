@@ -1,7 +1,7 @@
 """The ledger for programs on other machines: what a person's token lets them ask of it, and nothing else.
 
-    reserve   charge a run to its population; the same run again is the same charge, for an answer may be lost on the way
-    touch     the run is about to read records: its charge is final
+    reserve   charge a run to its population; the same charge again is one charge until it is touched, for an answer may be lost on the way
+    touch     the run is about to read records: its charge is final, and this is asked once
     return    give back what was never touched
     cite      what a release of the run says of the ledger
     account   what a population has left
@@ -18,6 +18,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -40,6 +41,7 @@ _CHARGE = TypeAdapter(Charge)
 _MACHINES = 1e-9
 """By how much two machines may differ in what the same plan costs."""
 Books = Sequence[Entry]
+_TOUCHED = InputError("run", "it began to read records before, and one charge is for one run", "start it again, which is charged anew")
 _OTHER = InputError("request", "it is none that this server knows", "use the version of the program that the office's server has")
 
 
@@ -69,10 +71,12 @@ def _reserve(db: Connection, books: Books, owner: str, asked: Mapping[str, Any])
     charge = _read(asked, books)
     for entry in books:
         if entry.kind == "reserve" and entry.run == charge.run:
-            same = (entry.curator, entry.population, entry.spec, entry.rho) == (owner, charge.population, charge.spec, charge.rho)
-            if same:
-                return {"entry": entry.number}
-            raise InputError("run", "there is another one of this name", "start it again")
+            stated = ledger.entry_of(owner, charge)
+            if entry != replace(stated, number=entry.number, at=entry.at, previous=entry.previous, hash=entry.hash):
+                raise InputError("run", "there is another one of this name", "start it again")
+            if "touch" in _done(books, entry):
+                raise _TOUCHED
+            return {"entry": entry.number}
     _free_forgotten(db, books)
     return {"entry": ledger.reserve(db, owner, charge).number}
 
@@ -128,9 +132,10 @@ def _touch(db: Connection, books: Books, charge: Entry) -> dict[str, Any]:
     done = _done(books, charge)
     if "return" in done:
         raise InputError("run", "its budget was given back meanwhile", "start it again")
-    if "touch" not in done:
-        approvals.check(books, charge.run, approvals.PLAN)
-        ledger.touch(db, charge.run)
+    if "touch" in done:
+        raise _TOUCHED
+    approvals.check(books, charge.run, approvals.PLAN)
+    ledger.touch(db, charge.run)
     return {}
 
 

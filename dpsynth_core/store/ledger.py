@@ -14,7 +14,6 @@ name.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -29,6 +28,7 @@ from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import BooksLost
+from dpsynth_core.store.population_names import check_new, same_name
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def check_name(name: str) -> None:
         raise InputError("population", "it has no name", "say in a few words whose records these are")
     if len(name) > 200 or not name.isprintable():
         raise InputError("population", "its name is too long or has control characters", "say in a few words whose records these are")
-    if _plain(name) == _plain(UNNAMED):
+    if same_name(name, UNNAMED):
         raise InputError("population", f"{name!r} is what a release without one is called", "say in a few words whose records these are")
 
 
@@ -92,8 +92,15 @@ def reserve(db: Connection, owner: str, charge: Charge) -> Entry:
     if not accounts.cap_of(books, charge.population):
         books = (*books, _open(db, books, owner, charge.population, DEFAULT_CAP, "opened by its first run, with the default cap"))
     cap = accounts.cap_of(books, charge.population) or Cap(*DEFAULT_CAP)
+    entry = entry_of(owner, charge)
+    accounts.check_fits(charge.population, cap, accounts.charges_of(books, charge.population), entry)
+    return chain.append(db, books, entry)
+
+
+def entry_of(owner: str, charge: Charge) -> Entry:
+    """Return the entry that reserves a charge, without a place in the chain."""
     unit, shared = charge.unit, {name: value for name, value in vars(charge).items() if name not in ("unit", "fingerprint")}
-    entry = Entry(
+    return Entry(
         curator=owner,
         kind="reserve",
         relation=unit.relation,
@@ -102,8 +109,6 @@ def reserve(db: Connection, owner: str, charge: Charge) -> Entry:
         fingerprint=seals.seal(charge.fingerprint, charge.run),
         **shared,
     )
-    accounts.check_fits(charge.population, cap, accounts.charges_of(books, charge.population), entry)
-    return chain.append(db, books, entry)
 
 
 def touch(db: Connection, run: str) -> None:
@@ -148,11 +153,5 @@ def _open(db: Connection, books: Sequence[Entry], owner: str, name: str, cap: tu
     roles.check(db, owner, roles.Act.CAP)
     check_budget(*cap)
     check_name(name)
-    if alike := [other for other in accounts.names(books) if _plain(other) == _plain(name)]:
-        raise InputError(f"population {name!r}", f"there is one called {alike[0]!r}", "use that name, or one that differs more")
+    check_new(name, accounts.names(books))
     return chain.append(db, books, Entry(owner, "population", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
-
-
-def _plain(name: str) -> str:
-    """A name without what people write differently: case, spaces, the form of its letters."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

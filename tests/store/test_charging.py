@@ -53,6 +53,14 @@ def test_one_that_ends_for_a_reason_before_it_read_anything_leaves_no_trace_but_
     assert stored() == 0
 
 
+def test_who_opens_a_population_whose_name_mixes_scripts_is_warned_once(make_spec: Callable[..., Spec]) -> None:
+    said = list[str]()
+    for name in ("p\u0435ople", "people", "p\u0435ople"):
+        plan = Plan.of(make_spec(population=name))
+        charging.charged(plan, lambda _, touch: touch(), said.append, lambda _: None)
+    assert [line[:60] for line in said] == ["the name of the population 'p\u0435ople' mixes Cyrillic and Latin"[:60]]
+
+
 def say(what: str) -> None:
     """Change rows of jobs, as who has the database's password can."""
     with transaction() as db:

@@ -23,6 +23,7 @@ from dpsynth_core.store import balance, chain, charging, ledger, seals
 from dpsynth_core.store.accounts import CapExceeded, UnitDiffers
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.ledger import Charge
+from dpsynth_core.store.population_names import mixed_scripts
 from tests.patience import SECONDS
 from tests.postgres import REFUSED
 from tests.refusals import refused
@@ -307,6 +308,57 @@ def test_names_that_are_none_or_reserved_are_refused(name: str) -> None:
 def test_a_name_that_differs_in_writing_alone_gets_no_cap_of_its_own(alike: str) -> None:
     reserve("r1", 0.01, population="Patients 2025")
     refused(reserve, "r2", 0.01, population=alike, saying="there is one called 'Patients 2025'")
+
+
+UNSEEN = ("\ufe0f", "\u034f", "\u3164", "\u2800", "\uffa0", "\u115f", "\u17b4", "\u180b", "\U000e0100", "\U0001d159", "\U00016fe4")
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=ascii)
+@pytest.mark.parametrize("form", ["{}Patients 2025", "Pati{}ents 2025", "Patients{} 2025", "Patients 2025{}"])
+def test_a_name_that_differs_in_nothing_that_is_seen_gets_no_cap_of_its_own(form: str, unseen: str) -> None:
+    """A code point that is shown as a space makes two words of one; as any other space would, where there is none yet."""
+    alike = form.format(unseen)
+    if form == "Pati{}ents 2025" and unseen in "\u3164\u2800\uffa0\U0001d159\U00016fe4":
+        reserve("r1", 0.01, population="Pati ents 2025")
+    else:
+        reserve("r1", 0.01, population="Patients 2025")
+    refused(ledger.open_population, "ann", alike, saying="there is one called")
+    refused(reserve, "r2", 0.01, population=alike, saying="there is one called")
+
+
+def test_a_name_of_which_nothing_is_seen_is_none() -> None:
+    for name in ("\u3164", "\u2800\u2800", "\ufe0f"):
+        refused(ledger.open_population, "ann", name, saying="population")
+    assert chain.entries() == ()
+
+
+def test_a_population_that_was_opened_under_such_a_name_keeps_its_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Earlier versions let it be opened beside the one that it looks like, and what it was charged stays charged to it."""
+    with monkeypatch.context() as earlier:
+        earlier.setattr(ledger, "check_new", lambda *_: None)
+        reserve("r1", 0.01, population="people")
+        ledger.open_population("ann", "people\ufe0f", (2.0, 1e-9))
+        reserve("r2", 0.02, population="people\ufe0f")
+    reserve("r3", 0.01, population="people\ufe0f")
+    reserve("r4", 0.01, population="people")
+    assert balance.spent("people\ufe0f").rho == pytest.approx(0.03)
+    assert balance.spent("people\ufe0f").cap_epsilon == 2.0
+    assert balance.spent("people").rho == pytest.approx(0.02)
+    ledger.change_cap("ann", "people\ufe0f", (3.0, 1e-9), "the board of the office decided so")
+    assert balance.spent("people\ufe0f").cap_epsilon == 3.0
+
+
+@pytest.mark.parametrize(
+    ("name", "warned"),
+    [
+        ("p\u0435ople", "Cyrillic and Latin"), ("\u0391BC", "Greek and Latin"),
+        ("people of \u041c\u043e\u0441\u043a\u0432\u0430", ""), ("people 2025", ""),
+        ("Patienten_M\u00fcnchen", ""), ("\u7d71\u8a08\u5c40 SPSS", ""), ("\u30ab\u30bf\u304b\u306a", ""), ("\uff30atients", ""),
+    ],
+)  # fmt: skip
+def test_a_word_of_letters_that_look_like_others_is_warned_of(name: str, warned: str) -> None:
+    told = mixed_scripts(name)
+    assert (f"mixes {warned} letters in one word" in told) if warned else told == ""
 
 
 def test_a_citation_states_the_cap_and_the_unit_but_not_what_was_spent() -> None:

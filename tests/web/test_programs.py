@@ -64,7 +64,6 @@ def test_a_charge_is_reserved_touched_and_cited_in_the_persons_name() -> None:
     assert (status, told) == (200, {"entry": 3})
     assert ask(token, "reserve", charge()) == (200, {"entry": 3}), "the answer may have been lost on the way"
     assert ask(token, "touch", {"run": RUN})[0] == 200
-    assert ask(token, "touch", {"run": RUN})[0] == 200
     status, told = ask(token, "cite", {"run": RUN})
     assert told["spec"] == "a" * 64
     assert told["cited"] == balance.citation(RUN)
@@ -72,6 +71,45 @@ def test_a_charge_is_reserved_touched_and_cited_in_the_persons_name() -> None:
     assert entries == [(LOCAL_OWNER, "population"), ("ann", "token"), ("ann", "reserve"), ("ann", "touch")]
     assert balance.spent(PEOPLE).rho == PRICE
     assert chain.verify().ok
+
+
+OTHER_UNIT = {"relation": "replace", "person_column": "person", "max_rows_per_person": 5}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"fingerprint": "d" * 64},
+        {"fingerprint": f"{'b' * 64} {'d' * 64}"},
+        {"unit": OTHER_UNIT},
+        {"spec": "d" * 64},
+        {"note": "another release"},
+        {"epsilon": 0.5, "rho": ZCDP.rho_from(0.5, 1e-9)},
+        {"delta": 1e-10, "rho": ZCDP.rho_from(1.0, 1e-10)},
+        {"own_delta": 5e-10, "rho": ZCDP.rho_from(1.0, 5e-10)},
+        {"accountant": "GDP", "rho": GDP.rho_from(1.0, 1e-9)},
+        {"population": "others"},
+    ],
+    ids=str,
+)
+def test_one_name_of_a_run_is_for_one_charge(other: dict[str, Any]) -> None:
+    """All of it: its table, its unit and its price."""
+    token = tokens.make("ann", "my notebook")
+    ask(token, "reserve", charge())
+    status, told = ask(token, "reserve", charge(**other))
+    assert (status, told["problem"]) == (409, "there is another one of this name")
+    assert ask(token, "reserve", charge())[0] == 200
+
+
+def test_one_charge_is_for_one_run() -> None:
+    """A program that uses the name of a run again would draw fresh noise for what was charged once."""
+    token = tokens.make("ann", "my notebook")
+    ask(token, "reserve", charge())
+    ask(token, "touch", {"run": RUN})
+    for act, asked in (("reserve", charge()), ("touch", {"run": RUN})):
+        status, told = ask(token, act, asked)
+        assert (status, told["problem"]) == (409, "it began to read records before, and one charge is for one run")
+    assert [entry.kind for entry in chain.entries()].count("touch") == 1
 
 
 def test_what_was_not_touched_is_given_back_and_what_was_stays() -> None:
@@ -119,22 +157,24 @@ def test_who_is_withdrawn_at_the_provider_charges_nothing_within_the_hour(office
     token = tokens.make("ann", "laptop")
     ask(token, "reserve", charge())
     ask(token, "touch", {"run": RUN})
-    ask(token, "reserve", charge(run=OTHER))
+    third = "2" * 16
+    for run in (OTHER, third):
+        ask(token, "reserve", charge(run=run))
     account = {"population": PEOPLE, "accountant": "zCDP"}
-    assert ask(token, "account", account)[1]["left"]["releases"] == 2
+    assert ask(token, "account", account)[1]["left"]["releases"] == 3
     almost, over = (datetime.now(UTC) - timedelta(seconds=roles.SIGNED_IN_SECONDS + more) for more in (-60, 1))
     for then, may in ((almost, True), (over, False)):
         with closing(sqlite3.connect(office / database.DATABASE)) as db:
             db.execute("UPDATE people SET seen = ? WHERE owner = 'ann'", (then.isoformat(timespec="milliseconds"),))
             db.commit()
-        for act, asked in (("reserve", charge()), ("touch", {"run": RUN}), ("account", account)):
+        for act, asked in (("reserve", charge(run=third)), ("touch", {"run": third}), ("account", account)):
             status, told = ask(token, act, asked)
             assert status == (200 if may else 409), act
             assert may or told["problem"] == "its person did not sign in within the hour"
     assert ask(token, "touch", {"run": OTHER})[0] == 409
     assert (ask(token, "return", {"run": OTHER})[0], ask(token, "cite", {"run": RUN})[0]) == (200, 200)
     roles.greet("ann", "ann@example.org", [Role.CURATOR], now())
-    assert ask(token, "account", account)[1]["left"]["releases"] == 1
+    assert ask(token, "account", account)[1]["left"]["releases"] == 2
     roles.greet("ann", "ann@example.org", roles.EVERY, over.isoformat(timespec="milliseconds"))
     with database.reading() as db:
         assert roles.of(db, "ann") == {Role.CURATOR}, "a tab with an older sign-in does not say more"

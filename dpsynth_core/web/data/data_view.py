@@ -16,6 +16,7 @@ from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.sources import demo, demo_households
 from dpsynth_core.sources.registry import KINDS, LINKED_DEMO
 from dpsynth_core.store import balance, projects
+from dpsynth_core.store.population_names import mixed_scripts
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.web.data import database_view, members_view, project_table, public_view, reading_view
 from dpsynth_core.web.data.project_table import Table
@@ -200,6 +201,8 @@ def _population(project: Current) -> None:
             st.caption(f"Its releases protect {literal(spent.unit.words)}. Further ones must protect the same.")
     else:
         fields.text("Name of the population", "population", placeholder="Patients of County Hospital, 2024", max_chars=200)
+        if doubt := mixed_scripts(chosen):
+            st.warning(f"Check {literal(doubt)}.", icon=":material/spellcheck:")
 
 
 def more(project: Current) -> None:
