@@ -9,6 +9,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.vocabulary import peers
@@ -96,12 +98,38 @@ def _column(name: str, said: Any) -> dict[str, Any]:
         return {"name": name, **said}
     if isinstance(said, range) and said.step == 1 and said:
         return {"name": name, "kind": "integer", "lower": said[0], "upper": said[-1]}
-    if isinstance(said, tuple) and len(said) == 2 and all(isinstance(end, Real | date) for end in said):
+    if isinstance(said, tuple) and len(said) == 2 and all(isinstance(end, Real | date) and not isinstance(end, bool) for end in said):
         return {"name": name, **_between(*(end.item() if hasattr(end, "item") else end for end in said))}  # a number of NumPy
-    if isinstance(said, list | tuple) and said and None not in said:
-        return {"name": name, "kind": "categorical", "categories": [str(category) for category in said]}
+    if isinstance(said, set | frozenset):
+        raise InputError(column_field(name), "a set has its values in no order", "write a list, such as sorted(...) gives")
+    if (listed := _listed(said)) and not any(map(_is_missing, listed["categories"])):
+        return {"name": name, **listed, "categories": list(map(_value, listed["categories"]))}
     problem = f"{shown(said)} does not say what it may contain"
     raise InputError(column_field(name), problem, 'write (0, 99), ["f", "m"], discover(), or a column of a domain in JSON')
+
+
+def _listed(said: Any) -> dict[str, Any] | None:
+    """Return kind and categories of values in a list, an array, an index or a series.
+
+    The values of a pandas category are those of its dtype, in their order if they have one."""
+    if isinstance(said, list | tuple):
+        return {"kind": "categorical", "categories": list(said)} if said else None
+    dtype = getattr(said, "dtype", said)
+    if getattr(dtype, "categories", None) is not None:
+        return {"kind": "ordinal" if getattr(dtype, "ordered", False) else "categorical", "categories": list(dtype.categories)}
+    to_list = getattr(said, "tolist", None) or getattr(said, "to_list", None)
+    values = to_list() if callable(to_list) and not isinstance(said, type) else None
+    return {"kind": "categorical", "categories": values} if isinstance(values, list) and values else None
+
+
+def _value(category: Any) -> Any:
+    """Return a category as JSON has it: a truth, a number or a text."""
+    plain = category.item() if isinstance(category, np.bool_ | np.integer | np.floating) else category
+    return plain if isinstance(plain, bool | int | float) else str(category)
+
+
+def _is_missing(category: Any) -> bool:
+    return category is None or type(category).__name__ in ("NAType", "NaTType") or (isinstance(category, float) and category != category)
 
 
 def _between(low: Any, high: Any) -> dict[str, Any]:

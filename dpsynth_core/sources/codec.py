@@ -17,12 +17,15 @@ from dpsynth_core.foundation.arrow_times import NO_TIME
 from dpsynth_core.sources import times
 from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.characters import folded
+from dpsynth_core.sources.listed import in_type
 from dpsynth_core.sources.notation import TRUTHS, Notation
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
+_ZONE = "(Z|[+-][0-9]{4})$"
+"""Behind the text of a timestamp: the clock counts as it is written."""
 _PLAIN = ("int64", "float64")
 """What is released as numbers is read from columns of numbers as it is."""
 
@@ -120,6 +123,9 @@ def _category_codes(attribute: Attribute, values: pa.Array, notation: Notation) 
     else:
         wanted, listed = _truths(text, absent) if attribute.dtype == "bool" else text, pa.array(attribute.categories, pa.string())
         places = pc.index_in(folded(wanted, notation.same_text), folded(listed, notation.same_text), skip_nulls=True)
+        if attribute.dtype == "string":  # equal values of the column's type are written alike
+            local = pc.replace_substring_regex(text, _ZONE, "") if pa.types.is_timestamp(values.type) else text
+            places = pc.coalesce(places, pc.index_in(local, in_type(attribute.categories, values.type), skip_nulls=True))
     elsewhere = pc.if_else(absent, attribute.code_for_missing, attribute.code_for_unlisted)
     return pc.coalesce(places.cast(pa.int64()), elsewhere).to_numpy(zero_copy_only=False).astype(np.int32)
 

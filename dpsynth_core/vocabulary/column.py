@@ -6,7 +6,7 @@ fields. `Column.complete` makes what counting needs of it, once all is said; `Co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -16,7 +16,7 @@ from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode
 from dpsynth_core.vocabulary.filled import Filled, RowColumn, filled
 from dpsynth_core.vocabulary.kinds import hierarchies
-from dpsynth_core.vocabulary.kinds.kind import Form, Kind
+from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, Form, Kind, is_number
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.names import column_field
 
@@ -129,6 +129,8 @@ class Column(BaseModel):
         if said == {field: value for field, value in _NOTHING_FOUND.items() if field in fields}:
             return Attribute(self.name, self.kind, other=True, missing=True, hierarchy=grouping)
         said |= self._cell("other") | self._cell("missing")
+        if "dtype" in fields and "dtype" not in said:
+            said["dtype"] = dtype_of(said.get("categories", ()))
         if form is Form.LISTED:
             return Attribute.listed(self.name, self.kind, said.pop("categories", ()), hierarchy=grouping, **said)
         return Attribute.binned(self.name, self.kind, said.pop("lower", None), said.pop("upper", None), **said)
@@ -174,6 +176,20 @@ def _of_attribute(attribute: Attribute) -> dict[str, Any]:
     bounds = {"lower": attribute.scale.stated(attribute.lower), "upper": attribute.scale.stated(attribute.upper)}
     decimals = {} if attribute.decimals is None else {"decimals": attribute.decimals}
     return bounds | precision | attribute.stated_bins() | cells | decimals
+
+
+def dtype_of(values: Iterable[object]) -> str:
+    """Return the type that listed values have where none is stated: that of their own, if they are all truths or all numbers.
+
+    A whole number that float64 does not hold exactly is a text."""
+    every = list(values)
+    if every and all(isinstance(value, bool) for value in every):
+        return "bool"
+    if not every or any(isinstance(value, bool) or not is_number(value) for value in every):
+        return "string"
+    if any(abs(value) >= LARGEST_EXACT for value in every):  # type: ignore[arg-type]
+        return "string"
+    return "int64" if all(isinstance(value, int) for value in every) else "float64"
 
 
 def _cell_json(own_cell: bool, recode: Recode | None) -> Any:
