@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from dpsynth_core.foundation import interrupts, threads
 from dpsynth_core.foundation.causes import explained_imports
@@ -24,6 +25,9 @@ from dpsynth_core.store import in_process, kept, ledger, signing, spools
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.in_process import Told
 
+_DRAWN: WeakSet[Given] = WeakSet()
+"""The tables of plans that were run in this process without a population."""
+
 
 @explained_imports()
 def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) -> Release:
@@ -31,12 +35,17 @@ def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) ->
     if charged:
         ledger.check_name(plan.spec.population)
         signing.check()
+    if not charged and plan.spec.protects:
+        if table in _DRAWN and not again:
+            costs = "without a population no ledger adds up what both cost the same people"
+            print(f"note: this plan was run before, and this draws another release; {costs}", file=sys.stderr)
+        _DRAWN.add(table)
     if not charged or again:
         return _run(plan, table, charged, progress, again)
     with kept.one_at_a_time(plan):
         if (path := kept.earlier(plan)) is None:
             return _run(plan, table, charged, progress, again)
-    print("note: this plan was carried out on this very table before; here is that release, and nothing is spent", file=sys.stderr)
+    print("note: this plan was carried out on this table before; here is that release, and nothing is spent", file=sys.stderr)
     return opened(path, table.back, package_of(plan.spec.mechanism.name))
 
 

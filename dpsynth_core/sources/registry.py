@@ -45,7 +45,7 @@ class TableKind:
             replace each other.
         base_name: Returns what is published of a table's place.
         content: Returns the bytes by which a table that is in no file is recognised.
-        source: Returns what the first records are read from (`first_records`); None where they are nobody's.
+        source: Returns what the records are read from (`records`, `first_records`); None where they are nobody's.
     """
 
     label: str
@@ -246,3 +246,12 @@ KINDS: Mapping[str, TableKind] = {
     **{kind: TableKind("simulated", _open_demo, _demo_columns, simulated=True) for kind in LINKED_DEMO},
     "standin": TableKind("stand-in", _open_standin, None, simulated=True),
 }
+
+
+def records(section: Section, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield the records of a table that has a source, in these columns. Raises InputError."""
+    from dpsynth_core.sources.files import opened
+    from dpsynth_core.sources.formats import TableFormat
+
+    source = KINDS[section["kind"]].source
+    return iter(()) if source is None else opened(source(section), TableFormat.of(section)).batches(columns)

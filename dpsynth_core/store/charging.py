@@ -54,7 +54,7 @@ def charged_before(plan: Plan) -> list[str]:
     touched = {entry.run for entry in books if entry.kind == "touch"}
     runs = [entry for entry in books if entry.kind == "reserve" and entry.spec == digest and entry.run in touched]
     ours = seals.seals(fingerprints.of_spec(plan.spec), [entry.run for entry in runs]) if runs else []
-    return [entry.run for entry, seal in zip(runs, ours, strict=True) if entry.fingerprint == seal][::-1]
+    return [entry.run for entry, seal in zip(runs, ours, strict=True) if seals.are_same(entry.fingerprint, seal)][::-1]
 
 
 def charged(

@@ -36,7 +36,7 @@ from dpsynth_core.store.times import DAY, age
 
 FORGOTTEN_SECONDS = DAY
 """What was reserved and not touched for so long is given back: its program was killed before it read anything, and may not touch it now."""
-_RUN, _DIGEST, _TABLES = map(re.compile, (r"[0-9a-f]{16}", r"[0-9a-f]{64}", r"[0-9a-f]{64}( [0-9a-f]{64})?"))
+_RUN, _DIGEST, _TABLES = map(re.compile, (r"[0-9a-f]{16}", r"[0-9a-f]{64}", r"[0-9a-f]{64}( [0-9a-f]{64}(( [0-9a-f]{64}){2})?)?"))
 _CHARGE = TypeAdapter(Charge)
 _MACHINES = 1e-9
 """By how much two machines may differ in what the same plan costs."""

@@ -5,15 +5,19 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning.spec import DataSpec, Spec
+from dpsynth_core.planning.spec import DataSpec, Spec, TableSpec
+from dpsynth_core.sources import record_hash
 from dpsynth_core.sources.databases import address as addresses
 from dpsynth_core.sources.locations import Location, Remote, located
-from dpsynth_core.sources.registry import KINDS
+from dpsynth_core.sources.registry import KINDS, records
 from dpsynth_core.store import seals
+from dpsynth_core.vocabulary.domain import Domain
 
 WHOLE_FILE_BYTES = 256 << 20
 """Larger files are recognised by their size and evenly spaced samples, so that a 100 GB table costs no more than this."""
@@ -21,25 +25,58 @@ WHOLE_FILE_BYTES = 256 << 20
 _CHUNK = 1 << 20
 
 
-def private_tables(spec: Spec) -> tuple[DataSpec, ...]:
-    """Its table; of two linked ones both, the first first."""
-    return (spec.data,) if spec.members is None else (spec.data, DataSpec(kind=spec.members.kind, path=spec.members.path))
+@dataclass(frozen=True)
+class PrivateTable:
+    """A private table of a spec, and the columns of it that the plan names, sorted."""
+
+    data: DataSpec
+    columns: tuple[str, ...]
+
+
+def private_tables(spec: Spec) -> tuple[PrivateTable, ...]:
+    """Return the private table of a spec; of two linked tables both, the first first."""
+    stated = [(spec.data, spec.domain)]
+    if spec.members is not None:
+        stated.append((DataSpec(**spec.members.model_dump(include=TableSpec.model_fields.keys())), spec.members.domain))
+    key = () if spec.unit.person_column is None else (spec.unit.person_column,)
+    return tuple(PrivateTable(data, tuple(sorted({*Domain.from_json(domain).names, *key}))) for data, domain in stated)
 
 
 def of_spec(spec: Spec) -> str:
-    """The fingerprints of its private tables (`of_data`), with a space between those of two. Raises InputError for a missing file."""
-    return " ".join(map(of_data, private_tables(spec)))
+    """Return the fingerprints of the content of each private table of a spec, then those of their records, with spaces between.
+
+    Raises:
+        InputError: A table cannot be read.
+    """
+    tables = private_tables(spec)
+    return " ".join([*(of_data(table.data) for table in tables), *map(of_records, tables)])
+
+
+def of_table(table: PrivateTable) -> str:
+    """Return the fingerprint of a table's content and that of its records, with a space between. Raises InputError."""
+    return f"{of_data(table.data)} {of_records(table)}"
+
+
+def of_records(table: PrivateTable) -> str:
+    """Return the fingerprint of the records of a table in the columns of a plan, the same in whatever order rows and columns are.
+
+    A table whose records are not read for this, because it is invented, in a database, on a cluster or larger than `WHOLE_FILE_BYTES`, has
+    one that follows from its content. Raises InputError.
+    """
+    data, digest = table.data, hmac.new(seals.key(), b"records", sha256)
+    is_here = KINDS[data.kind].content is not None or (data.is_file and data.engine is None and _bytes(data) <= WHOLE_FILE_BYTES)
+    if not is_here:
+        digest.update(of_data(data).encode())
+    else:
+        digest.update(json.dumps(table.columns).encode())
+        digest.update(record_hash.total(records(data.model_dump(), table.columns), seals.key()))
+    return digest.hexdigest()
 
 
 def of_path(path: Location) -> str:
     """HMAC-SHA256 of the content of a file, or of every file of a folder, as hex. The name of a single file does not count."""
     digest = hmac.new(seals.key(), digestmod=sha256)
-    if isinstance(path, Remote):
-        files: list[Location] = [path] if path.is_file() else sorted(path.inside())
-        names = [str(file).removeprefix(str(path)).lstrip("/") or "." for file in files]
-    else:
-        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-        names = [str(Path(file).relative_to(path)) for file in files]
+    files, names = _files(path)
     for file, name in zip(files, names, strict=True):
         digest.update(name.encode())
         digest.update(file.stat().st_size.to_bytes(8, "big"))
@@ -63,10 +100,30 @@ def of_data(data: DataSpec) -> str:
     if not data.is_file:
         place = json.dumps([data.kind, addresses.read(data.path).identity, data.table, data.query])
         return hmac.new(seals.key(), place.encode(), sha256).hexdigest()
-    try:
+    with _reading():
         return of_path(located(data.path))
+
+
+def _bytes(data: DataSpec) -> int:
+    with _reading():
+        return sum(file.stat().st_size for file in _files(located(data.path))[0])
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    try:
+        yield
     except OSError:
         raise InputError("data.path", "the file cannot be read", "check its path and permissions") from None
+
+
+def _files(path: Location) -> tuple[list[Location], list[str]]:
+    """Return a file, or the files of a folder, with their names in it."""
+    if isinstance(path, Remote):
+        there: list[Location] = [path] if path.is_file() else sorted(path.inside())
+        return there, [str(file).removeprefix(str(path)).lstrip("/") or "." for file in there]
+    files: list[Location] = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    return files, [str(Path(str(file)).relative_to(path)) for file in files]
 
 
 def _chunks(file: Location, limit: int) -> Iterator[bytes]:

@@ -137,8 +137,8 @@ def reservation(run: str) -> Entry:
 
 
 def is_charged_for(run: str, fingerprint: str) -> bool:
-    """Whether the run was charged for these very tables."""
-    return reservation(run).fingerprint == seals.seal(fingerprint, run)
+    """Return whether the run was charged for tables with this fingerprint (`fingerprints.of_spec`)."""
+    return seals.are_same(reservation(run).fingerprint, seals.seal(fingerprint, run))
 
 
 def check_plan(run: str, digest: str) -> None:

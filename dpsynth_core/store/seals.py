@@ -27,8 +27,18 @@ def seal(fingerprint: str, run: str) -> str:
 
 def seals(fingerprint: str, runs: Iterable[str]) -> list[str]:
     """Return the sealed fingerprint for each of the runs. Two tables have a seal each, with a space between them."""
-    secret, tables = key(), fingerprint.split(" ")
-    return [" ".join(hmac.new(secret, f"{run} {one}".encode(), sha256).hexdigest() for one in tables) for run in runs]
+    secret, parts = key(), fingerprint.split(" ")
+    return [" ".join(hmac.new(secret, f"{run} {one}".encode(), sha256).hexdigest() for one in parts) for run in runs]
+
+
+def are_same(sealed: str, other: str) -> bool:
+    """Return whether two fingerprints of one plan (`fingerprints.of_spec`), sealed for one run, are of the same tables.
+
+    They are if the content of every table is the same, or else the records of every table. Earlier versions sealed the content alone.
+    """
+    ours, theirs = other.split(), sealed.split()
+    tables = (len(ours) + 1) // 2
+    return ours[:tables] == theirs[:tables] or (len(ours) == len(theirs) > tables and ours[tables:] == theirs[tables:])
 
 
 def new_key() -> None:

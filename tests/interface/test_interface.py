@@ -292,6 +292,18 @@ def test_the_same_people_in_another_kind_of_table_are_the_same_people() -> None:
     assert balance.spent("Patients 2026").rho > spent
 
 
+def test_without_a_population_a_second_run_says_that_it_draws_again(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = planned(people(), population=None)
+    plan.run(progress=False)
+    assert "draws another release" not in capsys.readouterr().err
+    plan.run(progress=False)
+    assert "draws another release" in capsys.readouterr().err
+    for unprotected in (dps.testing.seeded(plan, 7), planned("demo", columns={"sex": ["female", "male"]}, population=None)):
+        unprotected.run(progress=False)
+        unprotected.run(progress=False)
+        assert "draws another release" not in capsys.readouterr().err
+
+
 def test_without_a_population_nothing_is_charged(home: Path) -> None:
     release = planned(people(), population=None).run(progress=False)
     assert release.made.ledger == {}

@@ -218,7 +218,7 @@ def test_tokens_end_when_revoked_when_old_and_with_the_role(office: Path) -> Non
         charge(unit={"rows": 1}), charge(epsilon=0.0),
         charge(delta=1.0), charge(population=""), charge(population="P" * 300),
         charge(note="\n"), charge(note="n" * 300), charge(fingerprint="table.csv"),
-        charge(fingerprint=" ".join(["b" * 64] * 3)), {}, [], None, 1, b"", b"{", b"[" * 50_000,
+        charge(fingerprint=" ".join(["b" * 64] * 3)), charge(fingerprint=" ".join(["b" * 64] * 5)), {}, [], None, 1, b"", b"{", b"[" * 50_000,
         b" " * 70_000,
     ],
 )  # fmt: skip
@@ -243,8 +243,10 @@ def test_a_charge_costs_what_its_epsilon_and_delta_say(accountant: Accountant, o
     assert ask(token, "reserve", stated | {"rho": due * (1 + 1e-12)})[0] == 200, "the last digits of another machine"
 
 
-def test_two_linked_tables_are_charged_with_a_fingerprint_of_each() -> None:
-    assert ask(tokens.make("ann", "laptop"), "reserve", charge(fingerprint=f"{'b' * 64} {'c' * 64}"))[0] == 200
+@pytest.mark.parametrize("parts", [1, 2, 4])
+def test_one_table_or_two_are_charged_with_fingerprints_of_each(parts: int) -> None:
+    """Of its content, and, since this version, of its records."""
+    assert ask(tokens.make("ann", "laptop"), "reserve", charge(fingerprint=" ".join(["b" * 64, "c" * 64] * 2)[: 65 * parts - 1]))[0] == 200
 
 
 def test_a_page_and_a_cookie_reach_nothing() -> None:

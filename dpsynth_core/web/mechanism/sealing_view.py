@@ -19,6 +19,7 @@ from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.sources.locations import located
 from dpsynth_core.store import balance, fingerprints, looks, runs
 from dpsynth_core.store.balance import Spent
+from dpsynth_core.store.fingerprints import PrivateTable
 from dpsynth_core.web.mechanism import choice_view, plan_view, ways_view
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import document, fields, frame, numbers, refusals, session
@@ -100,7 +101,8 @@ def planning(project: Current) -> None:
         choice_view.card(project, forecasts)
     else:
         choice_view.only(plan, document.people(project.draft))
-    elsewhere = sorted({name for table in fingerprints.private_tables(spec) for name in _charged_before(table, spec.population)})
+    private = fingerprints.private_tables(spec)
+    elsewhere = sorted({name for table in private for name in _charged_before(table.data, table.columns, spec.population)})
     was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()
     plan_view.leaks(leaks.find(spec, account.releases, elsewhere, was_private, plan.condition))
     once = power.once(plan.workload, (mechanism.card.name,))
@@ -113,23 +115,32 @@ def planning(project: Current) -> None:
     _seal(project, plan, account, fits=isinstance(forecast := forecasts[mechanism.card.name], Forecast) and forecast.fits)
 
 
-def _charged_before(data: DataSpec, but: str = "") -> tuple[str, ...]:
-    """Populations, except one, that anybody charged for the same file; of invented people, everybody may have as many as they like."""
+def _charged_before(data: DataSpec, columns: tuple[str, ...] | None = None, but: str = "") -> tuple[str, ...]:
+    """Return the populations, except one, that anybody charged for the same table; of invented people, everybody may have as many as they
+    like.
+
+    Args:
+        columns: those of a private table that the plan names, whose records are recognised in whatever order; None for a public table.
+    """
     if data.simulated:
         return ()
     try:
         stat = located(data.path).stat() if data.is_file else None
-        mark = _fingerprint(data.model_dump_json(), (stat.st_size, stat.st_mtime)) if stat else fingerprints.of_data(data)
+        mark = _kept_fingerprint(data.model_dump_json(), columns, (stat.st_size, stat.st_mtime)) if stat else _fingerprint(data, columns)
     except (OSError, InputError):
         return ()  # the file is gone: submitting will say so
     return balance.same_file_elsewhere(mark, but)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _fingerprint(data_text: str, version: tuple[int, float]) -> str:
-    """Keyed hash of the data file; `version` makes a changed file a new entry."""
+def _kept_fingerprint(data_text: str, columns: tuple[str, ...] | None, version: tuple[int, float]) -> str:
+    """Return the fingerprint of a file; `version` makes a changed file a new entry."""
     del version
-    return fingerprints.of_data(DataSpec.model_validate_json(data_text))
+    return _fingerprint(DataSpec.model_validate_json(data_text), columns)
+
+
+def _fingerprint(data: DataSpec, columns: tuple[str, ...] | None) -> str:
+    return fingerprints.of_data(data) if columns is None else fingerprints.of_table(PrivateTable(data, columns))
 
 
 def _seal(project: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
