@@ -37,7 +37,7 @@ def private_tables(spec: Spec) -> tuple[PrivateTable, ...]:
     """Return the private table of a spec; of two linked tables both, the first first."""
     stated = [(spec.data, spec.domain)]
     if spec.members is not None:
-        stated.append((DataSpec(**spec.members.model_dump(include=TableSpec.model_fields.keys())), spec.members.domain))
+        stated.append((DataSpec(**spec.members.model_dump(include={*TableSpec.model_fields})), spec.members.domain))
     key = () if spec.unit.person_column is None else (spec.unit.person_column,)
     return tuple(PrivateTable(data, tuple(sorted({*Domain.from_json(domain).names, *key}))) for data, domain in stated)
 

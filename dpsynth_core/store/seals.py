@@ -38,7 +38,8 @@ def are_same(sealed: str, other: str) -> bool:
     """
     ours, theirs = other.split(), sealed.split()
     tables = (len(ours) + 1) // 2
-    return ours[:tables] == theirs[:tables] or (len(ours) == len(theirs) > tables and ours[tables:] == theirs[tables:])
+    by_content = len(theirs) in (tables, len(ours)) and ours[:tables] == theirs[:tables]
+    return by_content or (len(ours) == len(theirs) > tables and ours[tables:] == theirs[tables:])
 
 
 def new_key() -> None:

@@ -69,7 +69,8 @@ def test_the_width_of_whole_numbers_makes_no_difference(kind: pa.DataType) -> No
 
 
 def test_lists_nulls_and_numbers_are_hashed() -> None:
-    columns = {"l": [[1], None], "n": [None, None], "f": [float("nan"), 1.5], "b": [True, None], "d": np.array(["2024-01-01", "NaT"], "M8[s]")}
+    days = np.array(["2024-01-01", "NaT"], "M8[s]")
+    columns = {"l": [[1], None], "n": [None, None], "f": [float("nan"), 1.5], "b": [True, None], "d": days}
     batch = pa.record_batch({name: pa.array(values) for name, values in columns.items()})
     assert total([batch], KEY) != total([batch.slice(1)], KEY)
     assert total([batch.take(pa.array([1, 0]))], KEY) == total([batch], KEY)

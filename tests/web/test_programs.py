@@ -218,7 +218,8 @@ def test_tokens_end_when_revoked_when_old_and_with_the_role(office: Path) -> Non
         charge(unit={"rows": 1}), charge(epsilon=0.0),
         charge(delta=1.0), charge(population=""), charge(population="P" * 300),
         charge(note="\n"), charge(note="n" * 300), charge(fingerprint="table.csv"),
-        charge(fingerprint=" ".join(["b" * 64] * 3)), charge(fingerprint=" ".join(["b" * 64] * 5)), {}, [], None, 1, b"", b"{", b"[" * 50_000,
+        charge(fingerprint=" ".join(["b" * 64] * 3)), charge(fingerprint=" ".join(["b" * 64] * 5)), {}, [], None, 1, b"", b"{",
+        b"[" * 50_000,
         b" " * 70_000,
     ],
 )  # fmt: skip
