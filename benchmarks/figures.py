@@ -32,7 +32,7 @@ from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.codebook import load_domain
@@ -146,7 +146,7 @@ def adult(k: int, marginals: int = MARGINALS, seed: int = 0, folder: Path = ADUL
     A marginal above the program's limit of cells is not drawn: none of the three-way ones, 3 % of the five-way ones.
     """
     data, domain = folder / "adult-binned.csv", load_domain(folder / "adult-binned-domain.json")
-    form = detect_format(data)
+    form = default_format(data)
     columns = [encode(domain, batch, form.notation) for batch in opened(data, form).batches(domain.names)]
     codes = np.concatenate([np.stack([batch[name] for name in domain.names], axis=1) for batch in columns])
     workload = Workload(domain, dict.fromkeys(random_marginals(domain, k, marginals, seed), 1.0))

@@ -41,8 +41,8 @@ from dpsynth_core.release.about import About
 from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.decoding import DrawnRows
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.demo import demo_domain, simulate
-from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.workload import all_kway
@@ -97,7 +97,7 @@ def measured(table: str, rows: int, written: int, epsilon: float, folder: str) -
     workload, mechanism = all_kway(domain, 2), registry.configured(registry.get("aim"), {})
     accountant, path = mechanism.card.accountant, place / f"{table}.parquet"
     rho = accountant.rho_from(epsilon, DELTA)
-    kernel = PrivacyKernel(ArrowSource(domain, path, detect_format(path)), Unit(), rho, SeededNoise(1), accountant=accountant)
+    kernel = PrivacyKernel(ArrowSource(domain, path, default_format(path)), Unit(), rho, SeededNoise(1), accountant=accountant)
     with cost.of("counting"):
         kernel.prepare([*workload.cliques, *((name,) for name in domain.names)])
     with cost.of("mechanism"):

@@ -39,7 +39,7 @@ from dpsynth_core.research.privacy.groups import QueryCounts
 from dpsynth_core.research.vocabulary.queries import Incidence, QueryClass
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.codes import CodesSource
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload, all_kway
@@ -118,7 +118,7 @@ def _setting(table: str) -> tuple[Setting, PublicTable]:
 
 def _codes(domain: Domain, name: str) -> Codes:
     path = ADULT_FOLDER / name
-    return public_tables.read(path, detect_format(path), domain).codes
+    return public_tables.read(path, default_format(path), domain).codes
 
 
 def _split(whole: Setting, bias: float) -> tuple[Codes, Codes]:

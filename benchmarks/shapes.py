@@ -37,8 +37,8 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources import simulated
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.codes import CodesSource
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.demo import demo_domain, simulate
-from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.statistics.distances import Marginals, largest_error, scaled, workload_error
@@ -150,7 +150,7 @@ def _celled(domain: Domain) -> Domain:
 
 def _titanic(folder: Path) -> CodesSource:
     path = folder / "titanic.csv"
-    return coded(_celled(titanic(folder)), path, detect_format(path))
+    return coded(_celled(titanic(folder)), path, default_format(path))
 
 
 def _raw_adult(folder: Path) -> CodesSource:

@@ -24,7 +24,7 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.source import MarginalSource
@@ -67,11 +67,11 @@ class Table:
     def counts(self, data: Path, *, codes: bool = False) -> Mapping[Clique, NDArray[np.int64]]:
         """The same counts of another table, such as synthetic rows; codes: it is written as `codes` would be."""
         domain = Domain.from_json(self.sizes) if codes else self.domain
-        return ArrowSource(domain, data, detect_format(data)).counts([*self.workload.cliques, ()])
+        return ArrowSource(domain, data, default_format(data)).counts([*self.workload.cliques, ()])
 
     def codes(self) -> pd.DataFrame:
         """The table as whole numbers 0, 1, 2, ..., for programs that know no other domain."""
-        form = detect_format(self.data)
+        form = default_format(self.data)
         batches = opened(self.data, form).batches(self.domain.names)
         return pd.concat([pd.DataFrame(encode(self.domain, batch, form.notation)) for batch in batches], ignore_index=True)
 
@@ -84,7 +84,7 @@ def spec(data: Mapping[str, Any], domain: Domain, mechanism: str, budget: dict[s
 
 def file_section(path: Path) -> dict[str, Any]:
     """What a spec says of a file, as its first bytes suggest."""
-    return detect_format(path).section(path.resolve())
+    return default_format(path).section(path.resolve())
 
 
 def released(plan: Plan, source: MarginalSource | None = None) -> Release:
@@ -102,7 +102,7 @@ def errors(made: Release, true: Mapping[Clique, NDArray[np.int64]]) -> dict[Cliq
 def titanic(folder: Path = ADULT_FOLDER) -> Domain:
     """The domain that the file of passengers suggests, for it is public."""
     path = folder / "titanic.csv"
-    guesses = propose(path, detect_format(path), is_public=True).value
+    guesses = propose(path, default_format(path), is_public=True).value
     return Domain(tuple(guess.attribute for guess in guesses if guess.attribute is not None))
 
 

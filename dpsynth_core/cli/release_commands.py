@@ -81,6 +81,7 @@ def add(commands: Commands) -> None:
     make.add_argument("--max-rows-per-person", metavar="M", default="1", help="further ones are not used (default: %(default)s)")
     second = "a second table, such as the members of households, whose rows have the key of a row of DATA: two linked tables are written"
     make.add_argument("--members", metavar="FILE", type=Path, help=second)
+    table_options.add_members_options(make)
     make.add_argument("--members-domain", metavar="DOMAIN.json", type=Path, help="of the second table: its columns without the key")
     make.add_argument("--key", metavar="NAME", help="of two linked tables: the column of both that says whose a row is")
     held = "of two linked tables: what holds in every household, a list of rules"
@@ -207,6 +208,7 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
             remedy = f"state --members and {option} together, or neither"
             raise InputError(option, "it goes with a second table, and a second table goes with it", remedy)
     if options.members is None:
+        table_options.refuse_members_options(options)
         if options.rules is not None:
             raise InputError("--rules", "it is of two linked tables", "state rules about one table in its domain")
         return {}
@@ -219,7 +221,6 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
         raise InputError(option, "two linked tables do not go with it yet", "leave it out")
     from dpsynth_core.foundation.documents import parse_json, read_document
     from dpsynth_core.mechanisms.graphical.households import Households, workload
-    from dpsynth_core.sources.detect import detect_without_doubt
     from dpsynth_core.vocabulary.codebook import parse_domain
     from dpsynth_core.vocabulary.link import Link
 
@@ -229,10 +230,7 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
         raise InputError("--rules", "it is not a list", "write the rules between square brackets")
     if (most := whole(str(options.max_members))) is None:
         raise InputError("--max-members", f"{shown(options.max_members)} is no whole number", "give a number from 1 to 10")
-    try:
-        section = detect_without_doubt(options.members, "--members").section(options.members)
-    except InputError as error:  # it says of a table that it is the data
-        raise InputError("--members", error.problem, error.remedy) from error
+    section = table_options.stated_format(options, table_options.MEMBERS).section(options.members)
     return {
         "members": section | {"domain": members.to_json(), "rules": rules},
         "unit": {"relation": options.relation, "person_column": options.key, "max_rows_per_person": most},
@@ -310,10 +308,10 @@ def parse_workload(text: str, domain: Domain) -> Workload:
 
 def _public_table(path: Path) -> dict[str, Any]:
     """The spec's section about a public table: how the file is written, and its content's digest."""
-    from dpsynth_core.sources.detect import detect_without_doubt
+    from dpsynth_core.sources.detect import public_format
     from dpsynth_core.sources.public import digest
 
-    form = detect_without_doubt(path, "public")
+    form = public_format(path, "public")
     return form.section(path) | {"sha256": digest(path)}
 
 

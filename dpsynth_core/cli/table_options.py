@@ -1,11 +1,14 @@
-"""Options that say which table is meant: a file, whose first bytes suggest how it is written unless that is stated; a table of a database;
-or `demo` in place of a file, the simulated people of `sources.demo` with a domain of their own."""
+"""Options that say which table is meant, and how it is written: a file; a table of a database; or `demo` in place of a file, the simulated
+people of `sources.demo` with a domain of their own.
+
+What is not stated about a file is as by default (`sources.default_format`). Where its first records suggest something else, a command stops
+and asks. A second, linked table has the same options, with the prefix "members".
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +25,33 @@ DATABASES = "or the address of a database: a file that ends in .duckdb, .db or .
 FILES = "a CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS file, or a folder of files of one kind"
 _FIELDS = {"missing": "missing_markers", "columns": "names"}
 """Options that are not called what they state."""
-STATED = ("encoding", "delimiter", "quoting", "decimal", "thousands", "date_format", "time_format", "columns", "sheet", "missing")
+_WRITTEN: Mapping[str, Mapping[str, Any]] = {
+    "kind": {"help": "csv | jsonl | parquet | feather | spreadsheet | spss | stata | sas (default: by its beginning and name)"},
+    "encoding": {"help": "such as utf-8 or cp1252 (default: utf-8, or as a byte order mark or a UTF-16 header says)"},
+    "delimiter": {"help": "comma | semicolon | tab | bar | space, or the character itself (default: by the header)"},
+    "quoting": {
+        "choices": ("lines", "none", "standard"),
+        "help": "lines: quotes end with their line (default) | none | standard: quoted cells may have line breaks, in a well-formed file",
+    },
+    "decimal": {"metavar": "MARK", "help": "point (default) | comma, of numbers that are written as text"},
+    "thousands": {"metavar": "MARK", "help": "none (default) | comma | point | space | apostrophe"},
+    "date_format": {"metavar": "FORM", "help": "such as dd.mm.yyyy or mm/dd/yyyy; yyyy-mm-dd (default) is always understood"},
+    "time_format": {"metavar": "FORM", "help": "hhmm for 0830, hh.mm for 08.30, hhhmm for 8h30; hh:mm (default) is always understood"},
+    "negative": {"metavar": "FORM", "help": "of numbers below zero: sign, -5 (default, always understood) | brackets, (5) | behind, 5-"},
+    "units": {"metavar": "LIST", "help": "what may stand at a number as text and means nothing, separated by commas, such as %%,€"},
+    "same_text": {"metavar": "HOW", "help": "exact (default) | look: texts that look alike are one | case: also in other letter case"},
+    "columns": {"metavar": "NAMES", "help": "the table has no header: the names of its columns, separated by commas"},
+    "skip": {"metavar": "N", "type": int, "help": "lines, or rows of a workbook, with anything in them above the header (default: 0)"},
+    "sheet": {"metavar": "NAME", "help": "of a workbook (default: the first)"},
+    "missing": {"metavar": "TEXT", "action": "append", "help": "counts as missing; may be repeated (default: the usual ones)"},
+}
+"""How a file is written: an option each, and what argparse is told of it."""
 _ENGINE, _OF_DATABASES = ("engine", "scheduler", "workers"), ("table", "query", "timeout")
-_OF_FILES = ("encoding", "delimiter", "quoting", "columns", "sheet", "time_format", *_ENGINE)
+_NOT_OF_DATABASES = ("kind", "encoding", "delimiter", "quoting", "columns", "skip", "sheet", "time_format", *_ENGINE)
+MEMBERS = "members_"
+"""Begins the names of the second table's options."""
+_SIGNS = {r"\t": "\t", "comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "space": " "}
+_NEGATIVES = {"sign": "-5", "brackets": "(5)", "behind": "5-"}
 _MARKS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'", "none": ""}
 
 
@@ -41,7 +68,7 @@ def is_demo(options: argparse.Namespace) -> bool:
     if Path(DEMO).exists():
         remedy = f"write ./{DEMO} for what is here, or run this in another folder for the simulated people"
         raise InputError("data", f"{DEMO!r} means the simulated people, and there is a file or folder of that name here", remedy)
-    _refuse(options, (*STATED, *_ENGINE), "the simulated people are in no file")
+    _refuse(options, (*_WRITTEN, *_ENGINE), "the simulated people are in no file")
     return True
 
 
@@ -63,9 +90,9 @@ def is_database(options: argparse.Namespace) -> bool:
 def database_section(options: argparse.Namespace) -> dict[str, Any]:
     """The spec's section about the data. InputError."""
     read(str(options.data))
-    _refuse(options, _OF_FILES, "databases do not have that")
+    _refuse(options, _NOT_OF_DATABASES, "databases do not have that")
     named = {name: getattr(options, name) for name in _OF_DATABASES if getattr(options, name) is not None}
-    return {"path": str(options.data), "kind": "database"} | named | stated_notation(options)
+    return {"path": str(options.data), "kind": "database"} | named | _stated_notation(options)
 
 
 def _refuse(options: argparse.Namespace, names: Iterable[str], problem: str, remedy: str = "leave it out") -> None:
@@ -77,19 +104,7 @@ def _refuse(options: argparse.Namespace, names: Iterable[str], problem: str, rem
 
 def add_table_options(parser: argparse.ArgumentParser, counted: bool = True) -> None:
     """counted: whether the command counts the table, so that something has to."""
-    parser.add_argument("--encoding", help="how the table is written, such as utf-8 or cp1252 (default: as its first bytes suggest)")
-    parser.add_argument("--delimiter", help="comma | semicolon | tab | bar, or the character itself (default: as its first bytes suggest)")
-    quoting = "lines: quotes end with their line (default) | none | standard: quoted cells may contain line breaks, in a well-formed file"
-    parser.add_argument("--quoting", choices=("lines", "none", "standard"), help=quoting)
-    parser.add_argument("--decimal", metavar="MARK", help="point | comma, of numbers that are written as text (default: as suggested)")
-    parser.add_argument("--thousands", metavar="MARK", help="none | comma | point | space | apostrophe (default: as suggested)")
-    dates = "such as dd.mm.yyyy or mm/dd/yyyy (default: as suggested); yyyy-mm-dd is always understood"
-    parser.add_argument("--date-format", metavar="FORM", help=dates)
-    times = "hhmm for 0830, hh.mm for 08.30, hhhmm for 8h30 (default: as suggested); hh:mm is always understood"
-    parser.add_argument("--time-format", metavar="FORM", help=times)
-    parser.add_argument("--columns", metavar="NAMES", help="the table has no header: the names of its columns, separated by commas")
-    parser.add_argument("--sheet", metavar="NAME", help="of a workbook (default: the first)")
-    parser.add_argument("--missing", metavar="TEXT", action="append", help="counts as missing; may be repeated (default: the usual ones)")
+    _add_written(parser)
     if counted:
         engine = "what counts the table: here, all processors of this machine (default) | dask, the workers of a Dask cluster"
         parser.add_argument("--engine", choices=("here", "dask"), default="here", help=engine)
@@ -107,45 +122,66 @@ def stated_engine(options: argparse.Namespace) -> dict[str, object]:
     return {name: value for name, value in (stated | {"workers": number(options.workers)}).items() if value is not None}
 
 
-def stated_format(options: argparse.Namespace) -> TableFormat:
-    """How the table is written: as stated, and where nothing is, as its first bytes suggest. Raises InputError; also for what they leave
-    open, such as whether 10,584 is ten and a half."""
-    from dpsynth_core.sources.detect import detect_table as suggestion
-    from dpsynth_core.sources.formats import DELIMITERS
-
-    named = {name: sign for sign, name in DELIMITERS.items()} | {r"\t": "\t"}
-    delimiter, notation = named.get(options.delimiter, options.delimiter), stated_notation(options)
-    given = {name: str(value) for name, value in notation.items() if name != "missing_markers"}
-    found = suggestion(options.data, options.encoding, delimiter, given)
-    for doubt in found.doubts:
-        words = {sign: name for name, sign in _MARKS.items()}
-        answers = (" ".join(f"{_option(field)} {words.get(value, value)}" for field, value in said.items()) for _, said in doubt.answers)
-        raise InputError("data", doubt.question, f"state it: {', or '.join(answers)}")
-    suggested = found.form
-    stated: dict[str, object] = {}
-    for name in STATED:
-        if (given := getattr(options, name)) is None:
-            continue
-        if not suggested.applies(_FIELDS.get(name, name)):
-            raise InputError(_option(name), "files of this kind do not have that", "leave it out")
-        stated[_FIELDS.get(name, name)] = given
-    stated |= {name: value for name, value in notation.items() if name in stated}
-    if "names" in stated:
-        stated["names"] = tuple(options.columns.split(","))
-    if "missing_markers" in stated:
-        stated["missing_markers"] = frozenset(options.missing)
-    if "delimiter" in stated:
-        stated["delimiter"] = suggested.delimiter
-    return replace(suggested, **stated)  # type: ignore[arg-type]
+def add_members_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how the second of two linked tables is written."""
+    _add_written(parser, MEMBERS, "of the second table: ")
 
 
-def stated_notation(options: argparse.Namespace) -> dict[str, object]:
-    """How values are written as text, as entries of the spec's section about the data; only what is stated."""
-    marks = {name: getattr(options, name) for name in ("decimal", "thousands") if getattr(options, name) is not None}
-    stated: dict[str, object] = {name: _MARKS.get(mark, mark) for name, mark in marks.items()}
-    if options.date_format is not None:
-        stated["date_format"] = options.date_format
-    return stated if options.missing is None else stated | {"missing_markers": list(options.missing)}
+def _add_written(parser: argparse.ArgumentParser, prefix: str = "", whose: str = "") -> None:
+    for name, look in _WRITTEN.items():
+        parser.add_argument(_option(prefix + name), **{**look, "help": whose + look["help"]})
+
+
+def stated_format(options: argparse.Namespace, prefix: str = "") -> TableFormat:
+    """Return how the table is written: as stated, and by default where nothing is.
+
+    Args:
+        prefix: Begins the names of the table's options: "" or `MEMBERS`.
+
+    Raises:
+        InputError: The table cannot be read so, or its first records suggest another format.
+    """
+    from dpsynth_core.sources.detect import settled_format
+
+    path = options.data if not prefix else options.members
+    stated = _stated(options, prefix)
+    form = settled_format(path, stated, "data" if not prefix else "--members", lambda said: _written(said, prefix))
+    for name in _WRITTEN:
+        if getattr(options, prefix + name) is not None and not form.applies(_FIELDS.get(name, name)):
+            raise InputError(_option(prefix + name), "files of this kind do not have that", "leave it out")
+    return form
+
+
+def refuse_members_options(options: argparse.Namespace) -> None:
+    """Raise InputError for an option of a second table, where there is none."""
+    _refuse(options, (MEMBERS + name for name in _WRITTEN), "there is no second table", "name it with --members, or leave this out")
+
+
+def _stated(options: argparse.Namespace, prefix: str) -> dict[str, Any]:
+    """Return the fields of `TableFormat` that are stated."""
+    given = {name: getattr(options, prefix + name) for name in _WRITTEN if getattr(options, prefix + name) is not None}
+    meant: dict[str, Callable[[Any], Any]] = {
+        "delimiter": lambda mark: _SIGNS.get(mark, mark),
+        "decimal": lambda mark: _MARKS.get(mark, mark),
+        "thousands": lambda mark: _MARKS.get(mark, mark),
+        "negative": lambda form: _NEGATIVES.get(form, form),
+        "units": lambda units: tuple(units.split(",")),
+        "columns": lambda names: tuple(names.split(",")),
+        "missing": frozenset,
+    }
+    return {_FIELDS.get(name, name): meant.get(name, lambda same: same)(value) for name, value in given.items()}
+
+
+def _written(said: Mapping[str, Any], prefix: str) -> str:
+    """Return fields of `TableFormat` as options."""
+    words = {sign: name for name, sign in (_SIGNS | _MARKS).items()}
+    return " ".join(f"{_option(prefix + name)} {words.get(value, value)}" for name, value in said.items())
+
+
+def _stated_notation(options: argparse.Namespace) -> dict[str, object]:
+    """Return how values of a database are written as text, as entries of the spec's section about the data; only what is stated."""
+    stated = _stated(options, "")
+    return stated | ({"missing_markers": sorted(stated["missing_markers"])} if "missing_markers" in stated else {})
 
 
 def assumed(options: argparse.Namespace, form: TableFormat) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -13,8 +14,11 @@ import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import memory
+from dpsynth_core.sources.formats import FIELDS
 
 Back = Callable[[pa.Table], Any]
+_WRITTEN = {"data": "form={}", "members": "members=(path, columns, {})"}
+"""How entries about a file are stated, by the table's name in `plan`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +31,19 @@ class Given:
     held: memory.Held | None = None
 
 
-def given(data: Any, form: Mapping[str, Any]) -> Given:
-    """A frame; the path of a file, or of a folder of files; the address of a database; "demo", the simulated people.
+def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
+    """Return a table as a spec names it.
 
-    form: how a file is written, or the table or query of a database, as in a spec's section about the data. Raises InputError.
+    Args:
+        data: A frame; the path of a file, or of a folder of files; the address of a database; "demo", the simulated people.
+        form: How a file is written, as far as that is stated, or the table or query of a database: entries of a spec's section.
+        field: What errors call the table.
+
+    Raises:
+        InputError: The table cannot be read so, or its first records suggest another format.
     """
     if isinstance(data, str | os.PathLike):
-        return _place(os.fspath(data), form)
+        return _place(os.fspath(data), form, field)
     if form:
         raise InputError(next(iter(form)), "it goes with files and databases, and this is a table in memory", "leave it out")
     kind = type(data).__module__.partition(".")[0].lstrip("_")
@@ -50,15 +60,22 @@ def given(data: Any, form: Mapping[str, Any]) -> Given:
     return Given({"kind": memory.KIND, "path": held.name}, _BACK.get(kind, lambda table: table), held=held)
 
 
-def _place(place: str, form: Mapping[str, Any]) -> Given:
+def _place(place: str, form: Mapping[str, Any], field: str) -> Given:
+    from dpsynth_core.planning.spec import stated_table
     from dpsynth_core.sources.databases.address import is_address
-    from dpsynth_core.sources.detect import detect_without_doubt
+    from dpsynth_core.sources.detect import settled_format
+    from dpsynth_core.sources.registry import KINDS
 
     if place == "demo" and not os.path.exists(place):
         return Given({"kind": "demo"}, pandas_of, "Simulated people")
     if is_address(place):
         return Given({"path": place, "kind": "database", **form}, pandas_of)
-    section = {"path": place, **form} if form else detect_without_doubt(place, "data").section(place)
+    stated = stated_table(form, field)
+    if not KINDS[stated.get("kind", "csv")].is_file:
+        raise InputError(f"{field}.kind", "it is no kind of file, and this is a path", "leave it out")
+    fields = {name: value for name, value in stated.items() if name in FIELDS}
+    settled = settled_format(place, fields, field, lambda said: _WRITTEN[field].format(json.dumps(dict(said))))
+    section = {**stated, **settled.section(place)}
     return Given(section, pandas_of, "".join(sign if sign.isprintable() else "_" for sign in Path(place).stem) or "release")
 
 

@@ -55,9 +55,10 @@ class Options(TypedDict, total=False):
 
     delta: probability that the guarantee fails. mechanism, settings: its name and its parameters. person: the column that tells people
     apart, and rows_per_person how many rows of each count. members: of two linked tables, the path of the second and what its columns may
-    contain, ``("persons.csv", {"age": (0, 99)})``; person is then the key of both, rows_per_person how many members of a household count,
-    and rules what holds in every household. published: tables that were published about the same people, each a path or a table with
-    labels as in `rows_from`, and where it was published: ``[("ages.csv", "Census 2021")]``. relation:
+    contain, ``("persons.csv", {"age": (0, 99)})``, and behind these how it is written, as in form; person is then the key of both,
+    rows_per_person how many members of a household count, and rules what holds in every household. published: tables that were published
+    about the same people, each a path or a table with labels as in `rows_from`, and where it was published:
+    ``[("ages.csv", "Census 2021")]``. relation:
     "add-remove" or "replace". people: about how many there are, as far as that is public; decides nothing but the forecast. rows: how
     many to write. certificate, discovery, inside, means, ranges, weighted: shares. weight: the column of survey weights, whose upper
     bound is the largest that counts; take the design weight, which depends on no other record. weight_totals: public totals that the
@@ -74,7 +75,7 @@ class Options(TypedDict, total=False):
     person: str | None
     published: Sequence[tuple[Any, str]]
     rows_per_person: int
-    members: tuple[Any, Columns]
+    members: tuple[Any, Columns] | tuple[Any, Columns, Mapping[str, Any]]
     rules: Sequence[Mapping[str, Any]]
     relation: str
     people: int | None
@@ -225,8 +226,10 @@ def _linked(domain: Domain, tables: Any, options: Options) -> dict[str, Any]:
         if rules:
             raise InputError("rules", "they are of two linked tables", "name the second with members, or state rules in a domain")
         return {}
-    if not isinstance(second, tuple) or len(second) != 2 or not isinstance(second[0], str | os.PathLike):
+    if not isinstance(second, tuple) or len(second) not in (2, 3) or not isinstance(second[0], str | os.PathLike):
         raise InputError("members", "it is no path with columns", 'give both: ("persons.csv", {"age": (0, 99)})')
+    if not isinstance(form := second[2] if len(second) == 3 else {}, Mapping):
+        raise InputError("members", "its third part does not say how the file is written", 'give entries such as {"encoding": "cp1252"}')
     if tables != _ALL_TRIPLES:
         raise InputError("tables", "two linked tables have tables of their own, of two columns", "leave it out")
     if alone := [name for name in ("inside", "means", "ranges", "discovery") if options.get(name)]:
@@ -234,7 +237,7 @@ def _linked(domain: Domain, tables: Any, options: Options) -> dict[str, Any]:
     if type(most := options.get("rows_per_person")) is not int:
         raise InputError("rows_per_person", "it does not say how many members of a household count", "give a number from 1 to 10")
     members = domains.domain(second[1])
-    section = {**given(second[0], {}).section, "domain": members.to_json(), "rules": list(rules)}
+    section = {**given(second[0], form, "members").section, "domain": members.to_json(), "rules": list(rules)}
     return {"members": section, "workload": workload(Link.ruled(domain, members, most, rules)).to_json()}
 
 

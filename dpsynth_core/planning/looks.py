@@ -5,9 +5,9 @@ plan names the looks, and its release is branded with them, also where they chan
 One look is a note and no brand: the domain was compared with the records, and is still the same.
 
 A look is everything for the curator's eyes that is worked out from the records without noise, before the charge, and that a choice of
-what is published could follow from. Not a look: how many lines cannot be read, and what the first bytes suggest about a file's format.
-All that can follow from those is how the file is read, which is not published; and a promise about lines needs a person who knows that they
-are read.
+what is published could follow from. What the first records suggest about the file's format is one where the curator states it, for it
+decides how every record is read. Not a look: how many lines cannot be read. A promise about lines needs a person who knows that they are
+read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from dpsynth_core.foundation.errors import InputError
 
-Look = Literal["rows", "domain", "compared", "outside", "truth", "trials"]
+Look = Literal["rows", "domain", "form", "compared", "outside", "truth", "trials"]
 
 COMPARED: Final = "compared"
 CHANGED: Final = "outside"
@@ -26,6 +26,7 @@ CHANGED: Final = "outside"
 LOOKS: Mapping[Look, str] = {
     "rows": "records of the table were shown",
     "domain": "columns and their values were read from the table",
+    "form": "the way its file is written was read from its first records",
     COMPARED: "its domain was compared with the records, and no column or value of it was changed after that",
     CHANGED: "it was shown which values of the table are not in the domain, and how many",
     "truth": "true values of the table were shown",

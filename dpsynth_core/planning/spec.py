@@ -10,9 +10,9 @@ import json
 from collections.abc import Collection, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from dpsynth_core.claims.models.targets import MAX_MODELS, ModelSpec
@@ -51,6 +51,9 @@ STANDIN = "standin"
 """`data.kind` of a table that is simulated over the declared domain (see `sources.simulated`); it has no path."""
 
 
+_Document = TypeVar("_Document", bound=BaseModel)
+
+
 class StandinSpec(Part):
     """A simulated table: how many rows, how strongly its columns depend on each other (0 to 1), and what it is made from."""
 
@@ -79,7 +82,7 @@ def _one_of(kinds: Collection[str]) -> AfterValidator:
 class TableSpec(Part):
     """Where a table is and how it is written (`sources.formats`), which the curator states. None: as usual.
 
-    missing_markers: texts that count as missing. names: of the columns, where no header says them.
+    missing_markers: texts that count as missing. names: of the columns, where no header says them. skip: lines above the header.
     """
 
     path: Annotated[str, AfterValidator(_usable_path)] = ""
@@ -97,6 +100,7 @@ class TableSpec(Part):
     same_text: Literal["exact", "look", "case"] | None = None
     names: tuple[str, ...] | None = None
     sheet: str | None = None
+    skip: int | None = Field(default=None, ge=0)
 
 
 class DataSpec(TableSpec):
@@ -249,15 +253,7 @@ class Spec(Part):
     @classmethod
     def from_json(cls, obj: object) -> Spec:
         """Read the document. Raises InputError for the first field that is wrong; the meaning is checked by `planning.plan`."""
-        try:
-            text = json.dumps(obj, ensure_ascii=False)
-            text.encode()
-        except (TypeError, ValueError, RecursionError):
-            raise InputError("spec", "it is not JSON", "use texts, numbers, true/false, lists and objects") from None
-        try:
-            return cls.model_validate_json(text)
-        except ValidationError as error:
-            raise _as_input_error(error) from None
+        return _read(cls, obj, "spec")
 
     def privacy_unit(self) -> Unit:
         """Whose privacy, as sensitivities. Raises InputError."""
@@ -341,6 +337,30 @@ def load_spec(path: Path) -> Spec:
                 continue
             obj = {**obj, part: {**table, "path": str(path.parent / Path(name).expanduser())}}
     return Spec.from_json(obj)
+
+
+def stated_table(section: Mapping[str, Any], field: str) -> dict[str, Any]:
+    """Return the entries of a spec's section about a table that somebody stated, each of its type.
+
+    Raises:
+        InputError: An entry is unknown or of another type. Its field begins with `field`.
+    """
+    try:
+        return _read(DataSpec, dict(section), field).model_dump(exclude_unset=True, exclude_none=True)
+    except InputError as error:
+        raise error if error.field == field else InputError(f"{field}.{error.field}", error.problem, error.remedy) from None
+
+
+def _read(kind: type[_Document], obj: object, field: str) -> _Document:
+    try:
+        text = json.dumps(obj, ensure_ascii=False)
+        text.encode()
+    except (TypeError, ValueError, RecursionError):
+        raise InputError(field, "it is not JSON", "use texts, numbers, true/false, lists and objects") from None
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as error:
+        raise _as_input_error(error) from None
 
 
 _REMEDIES: Mapping[str, tuple[str, str]] = {

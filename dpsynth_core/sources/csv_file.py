@@ -235,12 +235,12 @@ def writing(path: Location, form: TableFormat) -> lines.Writing:
 
 def header(path: Location, form: TableFormat) -> tuple[str, ...]:
     """The cells of the header, trimmed, or the stated names. Empty for a file without any text. Raises OSError and InputError."""
-    return next((cells for cells, _ in _texts(Piece(str(path)), form, _HEAD_BYTES)), ())
+    return next((names for names, _ in _texts(Piece(str(path)), form, _HEAD_BYTES)), ())
 
 
 def head(path: Location, form: TableFormat) -> Block | None:
     """The first records of a file, those in some 64 kB; None if there are none."""
-    return next((Block(text, form, told_apart(cells)) for cells, text in _texts(Piece(str(path)), form, _HEAD_BYTES) if text), None)
+    return next((Block(text, form, told_apart(names)) for names, text in _texts(Piece(str(path)), form, _HEAD_BYTES) if text), None)
 
 
 def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
@@ -249,7 +249,7 @@ def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
     if form.quoting == STANDARD or packed.is_packed(path):
         return []
     places = lines.cuts(path, writing(path, form), every)
-    while places and not form.names and not any(_texts(Piece(str(path), 0, places[0]), form)):
+    while places and (form.skip or not form.names) and not any(_texts(Piece(str(path), 0, places[0]), form)):
         del places[0]
     return places
 
@@ -259,8 +259,8 @@ def blocks(part: Part, form: TableFormat) -> Iterator[Block]:
     gathered: list[bytes] = []
     names: tuple[str, ...] = ()
     for piece in part:
-        for cells, text in _texts(piece, form):
-            names = told_apart(cells)
+        for written, text in _texts(piece, form):
+            names = told_apart(written)
             gathered.append(text)
             if sum(map(len, gathered)) >= lines.BLOCK_BYTES // 2:
                 yield Block(b"".join(gathered), form, names)
@@ -283,31 +283,50 @@ def batches(part: Part, form: TableFormat, columns: Sequence[str]) -> Iterator[p
 
 
 def _texts(piece: Piece, form: TableFormat, size: int | None = None) -> Iterator[tuple[tuple[str, ...], bytes]]:
-    """The header, which is the first record of the file with any text, and the piece's records below it as texts of whole records (the
-    first may be empty).
+    """Yield the cells of the header, and the piece's records below it as texts of whole records (the first may be empty)."""
+    names = header(located(piece.file), form) if piece.begin and not form.names else form.names
+    for record, text in _below_header(piece, form, size):
+        names = names or cells(record, form)
+        yield names, text
 
-    Where the names are stated there is no header: every record counts."""
-    path = located(piece.file)
-    cells = header(path, form) if piece.begin and not form.names else form.names
+
+def _below_header(piece: Piece, form: TableFormat, size: int | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield the header, and the records below it as texts of whole records (the first may be empty).
+
+    The header is the first record with any text behind the `skip` such records that are left out. Where the names are stated, or the piece
+    does not begin the file, there is none: it is "", and every record counts.
+    """
+    path, record = located(piece.file), ""
+    above = 0 if piece.begin else form.skip + (not form.names)
     for text in _whole_records(lines.blocks(path, writing(path, form), size, piece.begin, piece.end), form):
-        if cells:
-            yield cells, text
-            continue
-        start, end = _first_text(text, form)
-        if end:
-            cells = _cells(text[start:end].decode().removesuffix("\n"), form)
-            yield cells, text[end:]
+        below = text
+        while above:
+            start, end = _first_text(below, form)
+            if not end:
+                break
+            above -= 1
+            if not above and not form.names:
+                record = below[start:end].decode().removesuffix("\n")
+            below = below[end:]
+        else:
+            yield record, below
 
 
-def _cells(record: str, form: TableFormat) -> tuple[str, ...]:
+def header_text(path: Location, form: TableFormat) -> str:
+    """Return the header as it is written; "" for a file without any. Raises OSError and InputError."""
+    return next((record for record, _ in _below_header(Piece(str(path)), form, _HEAD_BYTES)), "")
+
+
+def cells(record: str, form: TableFormat) -> tuple[str, ...]:
+    """Return the trimmed cells of a header. Raises InputError."""
     if form.quoting == NONE:
-        cells = record.split(form.delimiter)
+        texts = record.split(form.delimiter)
     else:
         try:
-            (cells,) = csv.reader(io.StringIO(record, newline=""), delimiter=form.delimiter)
+            (texts,) = csv.reader(io.StringIO(record, newline=""), delimiter=form.delimiter)
         except (csv.Error, ValueError):
             raise InputError("data", "the header cannot be read", "check quotes and delimiter of its first line") from None
-    return tuple(map(trimmed, cells))
+    return tuple(map(trimmed, texts))
 
 
 def _first_text(block: bytes, form: TableFormat) -> tuple[int, int]:

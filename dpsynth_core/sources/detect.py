@@ -1,173 +1,191 @@
-"""Suggest from a file's first bytes what it is and how it is written, and say plainly when it is no table.
+"""Suggest from a table's first records how it is written, where that differs from the default: for the curator, who states it.
 
-A suggestion is for the curator, who states how the file is written; it is never published.
+A suggestion is no format, and no run takes one: it is a question with answers, marked curator-only. What is stated is not looked at, and
+where everything is stated nothing is. What nobody stated and nothing suggests otherwise is as `default_format` has it.
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
-import io
-import json
 import os
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import confined, packed, statistical_file
+from dpsynth_core.foundation.zones import Zoned, curator_only
+from dpsynth_core.sources import packed, readers
+from dpsynth_core.sources.default_format import default_format, header_encoding
 from dpsynth_core.sources.detect_notation import Doubt, detect_notation
-from dpsynth_core.sources.formats import DELIMITERS, KNOWN, STATISTICAL, TableFormat, table_files
+from dpsynth_core.sources.files import FileTable
+from dpsynth_core.sources.formats import ALL_DELIMITERS, TEXT, TableFormat
 from dpsynth_core.sources.lines import known_encoding
-from dpsynth_core.sources.locations import Location
+from dpsynth_core.sources.spelling import example
+
+_SPELLED = ("decimal", "thousands", "date_format", "time_format")
+SUGGESTED = ("encoding", "skip", "delimiter", *_SPELLED)
+"""What first records can suggest: fields of `TableFormat`."""
 
 _HEAD_BYTES = 1 << 20
 _MOST_READ = 500
 """Records that suggest how numbers and dates are written."""
-_SIGNATURES = {
-    b"PK\x03\x04": ("a zip archive", "unpack it first"),
-    b"BZh91AY&SY": ("compressed by bzip2", "unpack it first, or pack it with gzip"),
-    b"\xfd7zXZ\0": ("compressed by xz", "unpack it first, or pack it with gzip"),
-    b"%PDF-": ("a PDF document", f"export the table as {KNOWN}"),
-    b"\x89PNG": ("an image", "choose a CSV or Parquet file"),
-    b"\xff\xd8\xff": ("an image", "choose a CSV or Parquet file"),
-    b"GIF89a": ("an image", "choose a CSV or Parquet file"),
-    b"SQLite format 3\0": ("a database", f"export the table as {KNOWN}"),
-}
+_MOST_ABOVE = 30
+"""Lines above a header that are looked for."""
+_LINES = 200
+"""Lines that suggest how a text is divided."""
+_MOST, _ALMOST_ALL = 0.5, 0.9
+_ABOVE = {0: "no line", 1: "one line"}
+_MARKS = {"decimal", "thousands"}
+_SEPARATOR_LINE = re.compile('"?sep=(.)"?', re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Detected:
-    """form: how a table seems to be written. doubts: what of it only the curator can tell."""
+def suggestions(path: str | os.PathLike[str], form: TableFormat, stated: Collection[str]) -> Zoned[tuple[Doubt, ...]]:
+    """Return the questions that the first records raise about a format.
 
-    form: TableFormat
-    doubts: tuple[Doubt, ...] = ()
+    Args:
+        path: The file or folder.
+        form: Its format as stated and by default.
+        stated: The fields that the curator stated, about which nothing is asked.
 
-
-def detect_table(
-    path: str | os.PathLike[str], encoding: str | None = None, delimiter: str | None = None, given: Mapping[str, str] | None = None
-) -> Detected:
-    """Kind, encoding, delimiter, and how numbers and dates are spelled, of a file or folder; what is given is taken over.
-
-    given: decimal, thousands, date_format, as far as they are stated. InputError if it is missing, empty or no table.
+    Raises:
+        InputError: The table cannot be read in this format.
     """
-    first = table_files(path)[0]
-    head = _head(first)
-    if not head:
-        raise InputError("data", "the file is empty", "choose a file with a header line and rows")
-    if head.startswith(b"PAR1") and 0 in head:  # a CSV whose first column is called PAR1 has no zero bytes
-        return Detected(TableFormat("parquet"))
-    if head.startswith(b"PARE") and 0 in head:
-        raise InputError("data", "the file is an encrypted Parquet file", "save it without encryption")
-    if (kind := _binary_kind(first, head)) is not None:
-        known = encoding or (_usable(confined.about("encoding_of", first, kind)) if kind in STATISTICAL else "utf-8")
-        return Detected(TableFormat(kind, encoding=known))
-    for signature, (what, remedy) in _SIGNATURES.items():
-        if head.startswith(signature):
-            raise InputError("data", f"the file is {what}, not a table that can be read", remedy)
-    encoding = encoding or _encoding(head)
-    text = head.decode(known_encoding(encoding), errors="ignore").lstrip("\ufeff")
-    text = text if len(head) < _HEAD_BYTES or "\n" not in text else text[: text.rindex("\n") + 1]  # without a line that is cut off
-    if _is_object(text):
-        return Detected(TableFormat("jsonl", encoding=encoding))
-    _refuse_other_text(text)
-    form = TableFormat("csv", delimiter or _delimiter(text), encoding)
-    header, *records = _records(text, form.delimiter, _MOST_READ) or [[]]
-    found = detect_notation(records, form.notation, header, given, form.delimiter != ";")
-    return Detected(replace(form, **found.stated), found.doubts)  # type: ignore[arg-type]  # fields that are texts
+    fields = [name for name in SUGGESTED if form.applies(name) and name not in stated]
+    table, likely, asked = FileTable.of(path, form), dict[str, Any](), tuple[Doubt, ...]()
+    if form.kind in TEXT and fields:
+        with readers.reading(), packed.opened(table.files[0]) as stream:
+            head = stream.read(_HEAD_BYTES)
+        likely = _encoding(head, form) if "encoding" in fields else {}
+        likely |= _division(head, replace(form, **likely), fields) if form.kind == "csv" else {}
+    if {*_SPELLED} & {*fields}:
+        read = replace(form, **likely)
+        texts = FileTable.of(path, read).first_texts(_MOST_READ)
+        given = {name: getattr(form, name) for name in _SPELLED if name in stated}
+        found = detect_notation(list(texts.values()), read.notation, list(texts), given, read.delimiter != ";")
+        asked, differs = found.doubts, {name for name, value in found.stated.items() if value != getattr(form, name)}
+        differs |= _MARKS if _MARKS & differs else set()  # each of the two marks depends on the other
+        likely |= {name: found.stated[name] for name in fields if name in differs}
+    return curator_only((_suggestion(form, likely), *asked) if likely else asked)
 
 
-def detect_format(path: str | os.PathLike[str]) -> TableFormat:
-    """The same without what is in doubt. Raises as `detect_table`."""
-    return detect_table(path).form
+def settled_format(
+    path: str | os.PathLike[str], stated: Mapping[str, Any], field: str, option: Callable[[Mapping[str, Any]], str]
+) -> TableFormat:
+    """Return the format of a table as stated and by default, and stop where its first records suggest another.
 
+    Args:
+        path: The file or folder.
+        stated: Fields of `TableFormat`.
+        field: What errors call the table.
+        option: Writes fields and values as the curator has to state them.
 
-def detect_without_doubt(path: str | os.PathLike[str], field: str) -> TableFormat:
-    """How a table is written of which nothing can be stated. InputError, also where its numbers or dates can be read either way."""
-    found = detect_table(path)
-    if found.doubts:
-        raise InputError(field, found.doubts[0].question, "save it as Parquet, with numbers and dates as such")
-    return found.form
-
-
-def _head(path: Location) -> bytes:
+    Raises:
+        InputError: The table is no file that can be read, or its first records raise a question.
+    """
     try:
-        with packed.opened(path) as stream:
-            return stream.read(_HEAD_BYTES)
-    except PermissionError:
-        raise InputError("data", "the file cannot be read", "check its permissions") from None
-    except OSError:
-        raise InputError("data", "the file cannot be read, or not unpacked", "check its permissions, or save it again") from None
+        form = default_format(path, stated)
+        doubts = suggestions(path, form, stated).value
+    except InputError as error:
+        if field == "data" or not error.field.startswith("data"):
+            raise
+        raise InputError(field, error.problem, error.remedy) from None  # of any table it says "data"
+    for doubt in doubts:
+        first, second = (option(said) for _, said in doubt.answers)
+        raise InputError(field, doubt.question, f"state it: {first}, or {second}{' to keep the default' * doubt.is_suggestion}")
+    return form
 
 
-def _binary_kind(path: Location, head: bytes) -> str | None:
-    """The kind of table whose files begin so; None for text and for what is no table."""
-    if head.startswith((b"ARROW1\0", b"\xff\xff\xff\xff")) or (head.startswith(b"FEA1") and 0 in head):
-        return "feather"
-    if head.startswith(b"\xd0\xcf\x11\xe0") or (head.startswith(b"PK\x03\x04") and confined.about("is_workbook", path, "spreadsheet")):
-        return "spreadsheet"
-    return statistical_file.path_kind(head[:600])
+def public_format(path: str | os.PathLike[str], field: str) -> TableFormat:
+    """Return the format of a public table, about which nothing can be stated: as its records suggest, for they are nobody's secret.
+
+    Raises:
+        InputError: The table cannot be read, or its numbers or dates can be read either way.
+    """
+    form = default_format(path)
+    for doubt in suggestions(path, form, ()).value:
+        if not doubt.is_suggestion:
+            raise InputError(field, doubt.question, "save it as Parquet, with numbers and dates as such")
+        form = replace(form, **doubt.answers[0][1])
+    return form
 
 
-def _usable(encoding: str) -> str:
+def in_words(form: TableFormat, fields: Collection[str]) -> str:
+    """Return what these fields of a format say, in a few words."""
+    words = {
+        "encoding": form.encoding,
+        "skip": f"{_ABOVE.get(form.skip, f'{form.skip} lines')} above the header",
+        "delimiter": f"{ALL_DELIMITERS.get(form.delimiter, repr(form.delimiter))}-separated",
+        "decimal": f"numbers like {example(form.decimal, form.thousands)}",
+        "date_format": f"dates like {form.date_format}",
+        "time_format": f"times like {form.time_format}",
+    }
+    named = {"decimal" if name == "thousands" else name for name in fields}
+    return ", ".join(said for name, said in words.items() if name in named)
+
+
+def _suggestion(form: TableFormat, likely: Mapping[str, Any]) -> Doubt:
+    default = {name: getattr(form, name) for name in likely}
+    new, now = in_words(replace(form, **likely), likely), in_words(form, likely)
+    return Doubt(f"the first records suggest {new}", ((f"Use {new}", dict(likely)), (f"Keep {now}", default)), is_suggestion=True)
+
+
+def _encoding(head: bytes, form: TableFormat) -> dict[str, str]:
+    """Return the encoding that the bytes suggest, where UTF-8 is none for them: most that are not ASCII are damaged in it."""
+    if form.encoding != TableFormat.encoding:
+        return {}
+    if (marked := header_encoding(head)) != form.encoding:
+        return {"encoding": marked}
+    text = head[: head.rfind(b"\n") + 1 or len(head)].decode(errors="replace")
+    damaged = text.count("\ufffd")
+    if not damaged or damaged < sum(character > "\x7f" for character in text) - damaged:
+        return {}
     try:
-        return known_encoding(encoding)
-    except InputError:
-        return "utf-8"
+        head.decode("cp1252")
+    except UnicodeDecodeError:
+        return {"encoding": "latin-1"}
+    return {"encoding": "cp1252"}
 
 
-def _is_object(text: str) -> bool:
-    """Whether the first line that is not blank is a JSON object with values, as of a row."""
-    first = text.lstrip().split("\n", 1)[0]
+def _division(head: bytes, form: TableFormat, fields: Collection[str]) -> dict[str, Any]:
+    """Return how many lines are above the header, and the delimiter, where most lines do not have as many cells as the header has."""
+    text = head.decode(known_encoding(form.encoding), "replace")
+    text = text if len(head) < _HEAD_BYTES else text[: text.rfind("\n") + 1]
+    first = list(islice((line for line in text.splitlines() if line.strip("\ufeff \t")), form.skip, form.skip + _MOST_ABOVE + _LINES))
+    if not first:
+        return {}
+    if (separator := _SEPARATOR_LINE.fullmatch(first[0])) and "skip" in fields and not form.names:
+        return {"skip": form.skip + 1} | ({"delimiter": separator[1]} if separator[1] != form.delimiter and "delimiter" in fields else {})
+    offered = [*ALL_DELIMITERS] if "delimiter" in fields else [form.delimiter]
+    widths = {mark: [_width(line, replace(form, delimiter=mark)) for line in first] for mark in {*offered, form.delimiter}}
+    own = widths[form.delimiter]
+    width = len(form.names) or own[0]
+    below = own if form.names else own[1:]
+    if not below or (_share(below, width + 1) >= _ALMOST_ALL and width > 1):  # as where R writes the names of rows
+        return {}
+    if _share(below, width) >= _MOST:
+        blanks = widths.get(" ", [1])
+        return {"delimiter": " "} if width == 1 < blanks[0] and _share(blanks[1:], blanks[0]) >= _ALMOST_ALL else {}
+    if form.names:
+        best = max(offered, key=lambda mark: _share(widths[mark], width))
+        return {"delimiter": best} if _share(widths[best], width) >= _ALMOST_ALL and best != form.delimiter else {}
+    for skipped in range(min(_MOST_ABOVE, len(first) - 1) if "skip" in fields else 1):
+        best = max(offered, key=lambda mark: (_share(widths[mark][skipped + 1 :], widths[mark][skipped]), widths[mark][skipped]))
+        if widths[best][skipped] > 1 and _share(widths[best][skipped + 1 :], widths[best][skipped]) >= _ALMOST_ALL:
+            return ({"skip": form.skip + skipped} if skipped else {}) | ({"delimiter": best} if best != form.delimiter else {})
+    return {}
+
+
+def _width(line: str, form: TableFormat) -> int:
+    """Return the number of cells of a line."""
     try:
-        return first.startswith("{") and any(not isinstance(value, list | dict) for value in json.loads(first).values())
-    except (ValueError, RecursionError):
-        return False
+        return len(
+            next(csv.reader([line], delimiter=form.delimiter, quoting=csv.QUOTE_NONE if form.quoting == "none" else csv.QUOTE_MINIMAL))
+        )
+    except (csv.Error, StopIteration):
+        return 0
 
 
-def _encoding(head: bytes) -> str:
-    if head.startswith(b"\xef\xbb\xbf"):
-        return "utf-8"
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    sample = head[:4096]
-    if len(sample) >= 4 and sample[1::2].count(0) > 0.4 * len(sample[1::2]) and 0 not in sample[0::2]:
-        return "utf-16-le"
-    if len(sample) >= 4 and sample[0::2].count(0) > 0.4 * len(sample[0::2]) and 0 not in sample[1::2]:
-        return "utf-16-be"
-    if sum(byte < 32 and byte not in b"\t\r\n\f" for byte in sample) > 0.01 * len(sample):
-        raise InputError("data", "the file is of no known kind", f"choose a file that is {KNOWN}")
-    for encoding in ("utf-8", "cp1252"):
-        with suppress(UnicodeDecodeError):
-            codecs.getincrementaldecoder(encoding)().decode(head)  # the last character may be cut off
-            return encoding
-    return "latin-1"
-
-
-def _refuse_other_text(text: str) -> None:
-    start = text.lstrip()[:100].lower()
-    if not start:
-        raise InputError("data", "the file is empty", "choose a file with a header line and rows")
-    if start.startswith(("<!doctype", "<html", "<?xml")):
-        raise InputError("data", "the file is a web page or XML, not a table", f"export the table as {KNOWN}")
-    if start.startswith(('{"', "{\n", "{\r", "[{", "[\n", "{ ")):
-        raise InputError("data", "the file is JSON, not a table", f"export the table as {KNOWN}")
-
-
-def _records(text: str, delimiter: str, most: int = 200) -> list[list[str]]:
-    records: list[list[str]] = []
-    with suppress(csv.Error):  # a field longer than the csv module takes; what was read so far decides
-        records.extend(islice(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)), most))
-    return records
-
-
-def _delimiter(text: str) -> str:
-    """The delimiter with which most records have as many fields as the first; a comma if none splits them."""
-
-    def fitness(delimiter: str) -> tuple[float, int]:
-        records = _records(text, delimiter)
-        width = len(records[0]) if records else 0
-        return (sum(len(r) == width for r in records) / len(records), width) if width > 1 else (0.0, 0)
-
-    return max(DELIMITERS, key=fitness)
+def _share(widths: Sequence[int], width: int) -> float:
+    return widths.count(width) / len(widths) if widths else 0.0

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -44,10 +45,17 @@ _MONTH_SECOND, _MONTH_FIRST = "dd/mm/yyyy", "mm/dd/yyyy"
 
 @dataclass(frozen=True)
 class Doubt:
-    """What the records leave open. question: with examples that are made up. answers: each with the fields of `TableFormat` it states."""
+    """A question that the first records raise about the format of their table.
+
+    Attributes:
+        question: Its text, with examples that are made up.
+        answers: The two answers, each with the fields of `TableFormat` that it states.
+        is_suggestion: Whether the first answer is what the records suggest, and the second one the default.
+    """
 
     question: str
-    answers: tuple[tuple[str, Mapping[str, str]], ...]
+    answers: tuple[tuple[str, Mapping[str, Any]], ...]
+    is_suggestion: bool = False
 
     @property
     def fields(self) -> frozenset[str]:
@@ -64,22 +72,23 @@ class DetectedNotation:
 
 
 def detect_notation(
-    records: Sequence[Sequence[str]],
+    columns: Sequence[Sequence[str]],
     notation: Notation,
     names: Sequence[str] = (),
     given: Mapping[str, str] | None = None,
     comma_separates: bool = True,
 ) -> DetectedNotation:
-    """What of decimal, thousands, date_format and time_format differs from the usual in almost all values of some column.
+    """Return what of decimal, thousands, date_format and time_format differs from the usual in almost all texts of some column.
 
-    names: what to call the columns. given: what is stated already, which nothing suggests otherwise. comma_separates: False where fields
-    are separated by semicolons, as they are where numbers have decimal commas.
+    Args:
+        columns: The texts of the first records.
+        notation: Its markers of missing values are left out.
+        names: What to call the columns.
+        given: What is stated already, which nothing suggests otherwise.
+        comma_separates: False where fields are separated by semicolons, as they are where numbers have decimal commas.
     """
     given = given or {}
-    widths = [len(record) for record in records]
-    usual = max(set(widths), key=widths.count, default=0)
-    even = zip(*(record for record in records if len(record) == usual), strict=True)
-    columns = [[text for cell in cells if (text := cell.strip()) and text not in notation.missing_markers] for cells in even]
+    columns = [[text for cell in cells if (text := cell.strip()) and text not in notation.missing_markers] for cells in columns]
     marks, dates = detect_marks(columns, names, given, comma_separates), _dates(columns)
     asked = () if "date_format" in given else dates.doubts
     return DetectedNotation({**marks.stated, **dates.stated, **_times(columns), **given}, (*marks.doubts, *asked))

@@ -86,6 +86,10 @@ class FileTable(Files):
     def described(self) -> list[Column]:
         return list(map(Column.from_json, self._answer(readers.described)))
 
+    def first_texts(self, rows: int) -> dict[str, list[str]]:
+        """Return the texts of each column in about the first `rows` records, for the curator alone."""
+        return dict(self._answer(readers.first_texts, rows))
+
     def divide(self, sizes: Sizes) -> list[Part]:
         """The table in parts, at least one. One part are small tables and those whose records cannot be told apart from anywhere inside: of
         the quoting "standard" (packed files are one part each)."""

@@ -144,7 +144,7 @@ def _other_notation(attribute: Attribute, one: ColumnFit, counted: Counter[str],
     if is_bounded and (marks := other_marks(one.values, attribute.lower, attribute.upper, notation)):
         form: Mapping[str, str] = {"decimal": marks[0], "thousands": marks[1]}
     else:
-        found = detect_notation([[value] for value in counted], notation)
+        found = detect_notation([list(counted)], notation)
         form = {name: text for name, text in found.stated.items() if text != getattr(notation, name)}
         for doubt in found.doubts:
             yield f"{doubt.question}: state {' or '.join(_stated(answer) for _, answer in doubt.answers)}."

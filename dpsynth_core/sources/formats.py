@@ -22,9 +22,13 @@ from dpsynth_core.sources.spelling import COLON, ISO_DATES, SIGN
 LINES, NONE, STANDARD = QUOTINGS = ("lines", "none", "standard")
 """What a quote means in a CSV file; see `csv_file`."""
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+ALL_DELIMITERS = DELIMITERS | {" ": "space"}
+"""With those that a header is not divided by unless that is stated."""
 MAX_FILES = 20_000
 """Files and folders inside a folder that is one table."""
 MAX_MARKERS = 1000
+MAX_SKIPPED = 1000
+"""Lines above a header."""
 SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "csv": (".csv", ".tsv", ".txt", ".tab"),
     "jsonl": (".jsonl", ".ndjson"),
@@ -47,6 +51,7 @@ WRITTEN_AS_TEXT = (*TEXT, "spreadsheet")
 NOTATION = ("decimal", "thousands", "date_format", "time_format", "negative", "units", "same_text")
 """Fields of `TableFormat` that say how values are written as text."""
 _STATED: Mapping[str, tuple[str, ...]] = {
+    "kind": tuple(SUFFIXES),
     "encoding": (*TEXT, *STATISTICAL),
     "delimiter": ("csv",),
     "quoting": ("csv",),
@@ -60,6 +65,7 @@ _STATED: Mapping[str, tuple[str, ...]] = {
     "same_text": tuple(SUFFIXES),
     "missing_markers": tuple(SUFFIXES),
     "sheet": ("spreadsheet",),
+    "skip": ("csv", "spreadsheet"),
 }
 """Of which kinds of files what can be stated."""
 
@@ -77,6 +83,7 @@ class TableFormat:
     """How a table is written: what its curator states, or confirms.
 
     names: of the columns, where the first line is a record already; empty where it is the header. sheet: of a workbook, "" for the first.
+    skip: how many lines, or rows of a workbook, with anything in them are above the header and no records.
     decimal, thousands, date_format, time_format, negative, units, same_text, missing_markers: how values are written as text, see
     `Notation`. What a kind of file does not have is ignored (`applies`).
     """
@@ -95,6 +102,7 @@ class TableFormat:
     same_text: str = EXACT
     names: tuple[str, ...] = ()
     sheet: str = ""
+    skip: int = 0
 
     def __post_init__(self) -> None:
         if self.kind not in SUFFIXES:
@@ -106,6 +114,8 @@ class TableFormat:
         known_encoding(self.encoding)
         if self.missing_markers is _USUAL:
             object.__setattr__(self, "missing_markers", usual_markers(self.kind))
+        if not 0 <= self.skip <= MAX_SKIPPED:
+            raise InputError("data.skip", "it is no number of lines above a header", f"give a number from 0 to {MAX_SKIPPED}")
         if len(self.missing_markers) > MAX_MARKERS:
             raise CapacityError("data.missing_markers", f"there are more than {MAX_MARKERS:,}", "list only what means missing")
         object.__setattr__(self, "names", tuple(name.strip() for name in self.names))
@@ -131,11 +141,13 @@ class TableFormat:
     def section(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """As a section of a spec. What was added to specs later is left out where it is not stated."""
         written = {"kind": self.kind, "delimiter": self.delimiter, "encoding": self.encoding, "quoting": self.quoting}
-        later = {name: getattr(self, name) for name in (*NOTATION, "names", "sheet")}
+        later = {name: getattr(self, name) for name in (*NOTATION, "names", "sheet", "skip")}
         further = {name: list(value) if type(value) is tuple else value for name, value in later.items() if value != _DEFAULTS[name]}
         return {"path": str(path), **written, **further, "missing_markers": sorted(self.missing_markers)}
 
 
+FIELDS = tuple(field.name for field in fields(TableFormat))
+"""Their names, which are those of a spec's entries."""
 _DEFAULTS = {field.name: field.default for field in fields(TableFormat) if field.default is not MISSING}
 
 

@@ -11,7 +11,7 @@ are used, and one that the first lines do not have is refused before anything is
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -28,6 +28,16 @@ def names(path: Location, form: TableFormat) -> tuple[str, ...]:
     """The columns of the first lines, in order of their appearance. Raises OSError and InputError."""
     first = next(lines.blocks(path, _writing(path, form), _HEAD_BYTES), b"")
     return tuple(dict.fromkeys(name for record in map(_record, first.splitlines()) if record is not None for name in record))
+
+
+def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[str]]:
+    """Return the texts of each column in the first lines: values that JSON writes as texts, and no numbers. Raises as `names`."""
+    first = next(lines.blocks(path, _writing(path, form), _HEAD_BYTES), b"")
+    texts: dict[str, list[str]] = {}
+    for record in (_record(line, float) or {} for line in first.splitlines()[:rows]):
+        for name, value in record.items():
+            texts.setdefault(name, []).extend([value] if isinstance(value, str) else [])
+    return texts
 
 
 def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
@@ -63,9 +73,9 @@ def _writing(path: Location, form: TableFormat) -> lines.Writing:
     return lines.Writing.of(path, form.encoding, headed=False)
 
 
-def _record(line: bytes) -> Mapping[str, Any] | None:
+def _record(line: bytes, number: Callable[[str], Any] = str) -> Mapping[str, Any] | None:
     try:
-        record = json.loads(line.decode(), parse_int=str, parse_float=str, parse_constant=lambda _: None)
+        record = json.loads(line.decode(), parse_int=number, parse_float=number, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
         return None
     return {name.strip(): value for name, value in record.items()} if isinstance(record, dict) else None

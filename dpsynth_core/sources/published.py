@@ -16,7 +16,7 @@ from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.sources import memory
 from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.codec import encode_column, floats
-from dpsynth_core.sources.detect import detect_without_doubt
+from dpsynth_core.sources.detect import public_format
 from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.outside import apart
@@ -77,7 +77,7 @@ def counts(source: TableSource, domain: Domain, field: str) -> Counts:
 
 
 def _counts(source: TableSource, domain: Domain, field: str) -> Counts:
-    form = detect_without_doubt(source, field) if isinstance(source, str | os.PathLike) else TableFormat.of({"kind": memory.KIND})
+    form = public_format(source, field) if isinstance(source, str | os.PathLike) else TableFormat.of({"kind": memory.KIND})
     table = opened(source, form)
     table.check()
     names = table.column_names()

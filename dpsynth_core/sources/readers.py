@@ -106,6 +106,29 @@ def check(table: Files) -> None:
             _check_files(table.files, table.form, there)
 
 
+def first_texts(table: Files, rows: int) -> dict[str, list[str]]:
+    """Return the texts of each column in the first records, about `rows` of them; other values are left out. Raises InputError."""
+    kind, path = table.form.kind, table.files[0]
+    with reading():
+        if kind in ("jsonl", "spreadsheet"):
+            texts: dict[str, list[str]] = reader(kind).first_texts(path, table.form, rows)
+            return texts
+        if kind == "csv":
+            head = csv_file.head(path, table.form)
+            batch = head.batch(head.names).slice(0, rows) if head is not None else None
+        else:
+            check_names(there := names(table))
+            batch = next(batches(table, there, rows), None)
+    columns = {} if batch is None else dict(zip(batch.schema.names, batch.columns, strict=True))
+    return {name: _texts(column) for name, column in columns.items()}
+
+
+def _texts(column: pa.Array) -> list[str]:
+    values = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    return [text for text in values.to_pylist() if text] if is_text else []
+
+
 def pieces(table: Files, every: int) -> list[tuple[Piece, int]]:
     """The table in pieces that can be read alone, in file order, with their sizes: row groups of Parquet with their rows, other kinds with
     their bytes: files, and of lines every so many bytes. Raises InputError."""

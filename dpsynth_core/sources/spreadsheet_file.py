@@ -1,9 +1,9 @@
 """Workbooks of Excel and OpenDocument as record batches: one sheet, in which every row with anything in it is one record.
 
-The first row with anything in it is the header, from its first to its last name; what stands beside those columns is not looked at. A row
-that is blank in them is no record, wherever it is: a blank row at the end looks like the empty sheet below it. So what a row
-says decides whether it counts, but of itself alone: files that differ in one person's row have one record more, fewer or changed. How many
-rows count is no public number then (`registry.TableKind.skips_rows`).
+The first row with anything in it, behind those that are skipped, is the header, from its first to its last name; what stands beside those
+columns is not looked at. A row that is blank in them is no record, wherever it is: a blank row at the end looks like the empty sheet below
+it. So what a row says decides whether it counts, but of itself alone: files that differ in one person's row have one record more, fewer or
+changed. How many rows count is no public number then (`registry.TableKind.skips_rows`).
 
 Every cell becomes text by its own type, as the curator states that numbers are written: the type of one cell changes no other. The XML of
 Excel is read cell by cell here (`xlsx_file`). Older and other workbooks (.xls, .xlsb, .ods) are decoded by a library as a whole: a value
@@ -75,15 +75,29 @@ def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: in
         yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
+def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[str]]:
+    """Return the texts of each column in the first rows: cells that the workbook holds as text, and no numbers. Raises as `names`."""
+    cells = _cells(path, form)
+    texts, at = _header(cells, form)
+    first = list(islice(cells, rows))
+    columns = {name: [row[place] for row in first if place < len(row)] for place, name in enumerate(told_apart(texts), start=at)}
+    return {name: [cell for cell in column if isinstance(cell, str)] for name, column in columns.items()}
+
+
 def _header(cells: Iterator[list[Any]], form: TableFormat) -> tuple[tuple[str, ...], int]:
-    """The cells of the header and the place of the first one; of a sheet with a header, its rows up to it are taken."""
-    if form.names:
+    """Return the cells of the header and the place of the first one; take the rows above the records from `cells`."""
+    above = form.skip
+    if form.names and not above:
         return form.names, 0
     for row in cells:
         texts = [(_text(cell, form) or "").strip() for cell in row]
-        if filled := [place for place, text in enumerate(texts) if text]:
+        filled = [place for place, text in enumerate(texts) if text]
+        if filled and not above:
             return tuple(texts[filled[0] : filled[-1] + 1]), filled[0]
-    return (), 0
+        above -= bool(filled)
+        if form.names and not above:
+            return form.names, 0
+    return form.names, 0
 
 
 def _cells(path: Location, form: TableFormat) -> Iterator[list[Any]]:

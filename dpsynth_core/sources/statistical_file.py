@@ -25,11 +25,11 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.parts import NOTHING_LISTED, Listed
+from dpsynth_core.sources.signatures import statistical_kind
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.kinds.kind import finite
 from dpsynth_core.vocabulary.value_labels import labelled
 
-_SAS7BDAT = bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 _BYTES = "ISO-8859-1"
 """An encoding in which every byte is a character: what comes out is the bytes of the file."""
 _ORDERED = "(?:X?YYMMDD|DDMMYY|MMDDYY|MMYY|YYMM|YYQ|YYQR|YYQZ)[BCDNPSX]?"
@@ -68,24 +68,13 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 def encoding_of(path: Location) -> str:
     """The encoding that the file names, or that its kind and version have. For a suggestion."""
     head = _head(path)
-    if path_kind(head) == "stata":
+    if statistical_kind(head) == "stata":
         return "utf-8" if re.match(rb"<stata_dta><header><release>(118|119|12[01])", head) else "cp1252"
     try:
         meta = _reader(head)(path, metadataonly=True)[1]
     except Exception:  # noqa: BLE001 (its labels are not in the encoding that it names)
         return "utf-8"
     return str(meta.file_encoding or "utf-8")
-
-
-def path_kind(head: bytes) -> str | None:
-    """Which program's file this is, by its first bytes; None for no other."""
-    if head.startswith((b"$FL2", b"$FL3")) or b"SPSS PORT FILE" in head or b"SPSSPORT" in head:
-        return "spss"
-    if head.startswith(b"<stata_dta>") or (len(head) > 3 and 104 <= head[0] <= 115 and head[1] in (1, 2) and head[2:4] == b"\1\0"):
-        return "stata"
-    if head.startswith(b"HEADER RECORD*******LIB") or head[12:32] == _SAS7BDAT:
-        return "sas"
-    return None
 
 
 def names(path: Location, form: TableFormat) -> tuple[str, ...]:
@@ -167,14 +156,14 @@ def batches(
 
 
 def _reader(head: bytes) -> Callable[..., tuple[Any, Any]]:
-    import pyreadstat  # takes a while, and `path_kind` does not need it
+    import pyreadstat  # takes a while, and other questions do not need it
 
     readers: dict[str | None, Callable[..., tuple[Any, Any]]] = {
         "spss": pyreadstat.read_por if _is_portable(head) else pyreadstat.read_sav,
         "stata": pyreadstat.read_dta,
         "sas": pyreadstat.read_xport if head.startswith(b"HEADER") else pyreadstat.read_sas7bdat,
     }
-    if (kind := path_kind(head)) is None:
+    if (kind := statistical_kind(head)) is None:
         raise _damaged()
     return readers[kind]
 
@@ -192,14 +181,14 @@ def _opened(head: bytes) -> Callable[..., tuple[Any, Any]]:
 def _meta(path: Location) -> Any:
     """What the file says of itself, declared missing values included."""
     head = _head(path)
-    declared = {} if _is_portable(head) or path_kind(head) == "sas" else {"user_missing": True}
+    declared = {} if _is_portable(head) or statistical_kind(head) == "sas" else {"user_missing": True}
     reader = _opened(head)
     with _reading():
         return reader(path, metadataonly=True, **declared)[1]
 
 
 def _is_portable(head: bytes) -> bool:
-    return path_kind(head) == "spss" and not head.startswith(b"$FL")
+    return statistical_kind(head) == "spss" and not head.startswith(b"$FL")
 
 
 @contextmanager

@@ -59,9 +59,12 @@ def test_both_marks_are_always_said_and_another_separator_is_looked_at_anew() ->
     assert "numbers like 1234.5 (decimal point, nothing between thousands)" in summary(app)
     app.button(key="remove_table").click().run()
     app = uploaded(b"a;b\n1.234,50;12,5\n2.000,25;3,5\n")
-    assert "semicolon-separated, UTF-8, numbers like 1.234,5 (decimal comma, point between thousands)" in summary(app)
+    assert "semicolon-separated, UTF-8, numbers as you say above" in summary(app)
     next(one for one in app.selectbox if one.label == "Fields are separated by").select("\t").run()
-    assert marks() == (".", "")
+    assert (marks(), stored()["wizard"]["doubts"]) == ((".", ""), [])
+    next(one for one in app.selectbox if one.label == "Fields are separated by").select(";").run()
+    app.button(key="doubt_0_0").click().run()
+    assert "semicolon-separated, UTF-8, numbers like 1.234,5 (decimal comma, point between thousands)" in summary(app)
 
 
 def test_columns_that_contradict_each_other_are_named_and_stop_continue() -> None:
@@ -74,7 +77,7 @@ def test_columns_that_contradict_each_other_are_named_and_stop_continue() -> Non
 
 def test_numbers_that_are_written_otherwise_are_offered_to_be_read_so() -> None:
     app = uploaded(b"size;sex\n" + b"171,9;f\n" * 40 + b"180,25;f\n")
-    next(one for one in app.selectbox if one.label == "Numbers are written like").select((".", "")).run()
+    app.button(key="doubt_0_1").click().run()
     app.button(key="next_data").click().run()
     book = b'{"version": 1, "attributes": [{"name": "size", "kind": "numeric", "lower": 100, "upper": 250},'
     book += b'{"name": "sex", "kind": "categorical", "categories": ["f"]}]}'

@@ -82,16 +82,34 @@ def test_a_column_that_may_tell_people_apart_raises_the_question_whether_one_has
 WRITTEN = "born;pay;x\n31.12.1990;1.234,5;1\n1.2.1985;7,25;2\n"
 
 
-def test_how_a_file_is_written_is_suggested_and_restated(tmp_path: Path) -> None:
+def test_how_a_file_is_written_is_by_default_until_a_suggestion_is_taken_or_declined(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text(WRITTEN)
     table = project_table.from_path(str(path), only_this_machine=True)
-    written = {name: table.section[name] for name in ("delimiter", "decimal", "thousands", "date_format")}
-    assert written == {"delimiter": ";", "decimal": ",", "thousands": ".", "date_format": "dd.mm.yyyy"}
+    assert (table.section["delimiter"], TableFormat.of(table.section).notation) == (";", TableFormat().notation)
     draft: dict[str, Any] = {"wizard": {}}
     project_table.adopt(draft, table)
-    again = project_table.reread(draft, names=["a", "b", "c"], decimal=".", thousands="")
-    assert (again.columns, again.section.get("decimal", ".")) == (("a", "b", "c"), ".")
+    (doubt,) = document.doubts(draft)
+    suggested, default = (dict(said) for _, said in doubt.answers)
+    assert suggested == {"decimal": ",", "thousands": ".", "date_format": "dd.mm.yyyy"}
+    assert default == {"decimal": ".", "thousands": "", "date_format": "yyyy-mm-dd"}
+    kept, used = project_table.reread(draft, **default), project_table.reread(draft, **suggested)
+    assert (kept.doubts, TableFormat.of(kept.section)) == ((), TableFormat.of(table.section))
+    assert (used.doubts, used.section["delimiter"]) == ((), ";")
+    assert {name: used.section[name] for name in suggested} == suggested
+    (left,) = project_table.reread(draft, date_format="dd.mm.yyyy").doubts  # a suggestion of several parts, of which one is stated
+    assert left.fields == {"decimal", "thousands"}
+
+
+@pytest.mark.parametrize("answer", [0, 1])
+def test_a_suggestion_is_answered_by_one_click_and_its_use_is_a_look(answer: int) -> None:
+    app = first_visit("people.csv", WRITTEN.encode())
+    field(app, "text_input", "Name of the population").set_value("People of Springfield").run()
+    assert not can_continue(app, "data")
+    app.button(key=f"doubt_0_{answer}").click().run()
+    assert can_continue(app, "data")
+    assert stored()["data"].get("decimal", ".") == (",", ".")[answer]
+    assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == (("form",), ())[answer]
 
 
 def test_a_dask_cluster_can_count_and_is_forgotten_with_its_address() -> None:

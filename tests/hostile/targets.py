@@ -22,7 +22,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document, spool
 from dpsynth_core.sources import confined, reading_work
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.files import FileTable
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.codebook import parse_domain, pasted_domain
@@ -42,7 +42,7 @@ def _table(ending: str, content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"a{ending}")
         path.write_bytes(content)
-        table = FileTable.of(path, detect_format(path))
+        table = FileTable.of(path, default_format(path))
         table.check()
         table.described()
         for _ in table.batches(table.column_names()):

@@ -88,6 +88,7 @@ READING: list[tuple[str, Any]] = [
     ("data.same_text", "case"),
     ("data.names", ["a", "b"]),
     ("data.sheet", "2023"),
+    ("data.skip", 2),
     ("data.table", "people"),
     ("data.query", "SELECT 1"),
     ("data.timeout", 60),

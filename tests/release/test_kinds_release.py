@@ -22,7 +22,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.report.facts import byline
 from dpsynth_core.sources.decoding import decode, strays
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.filled import Filled, filled
@@ -116,7 +116,7 @@ def test_rows_of_every_kind_are_written_to_every_format(release: Release, tmp_pa
     assert release.table is not None
     path = tmp_path / f"rows{FORMATS[name].ending}"
     path.write_bytes(row_file(name, release.table, release.domain))
-    form = detect_format(path)
+    form = default_format(path)
     table = pa.Table.from_batches(opened(path, form).batches(opened(path, form).column_names()))
     assert table.num_columns == len(ATTRIBUTES)
     assert table.column(0).cast(pa.string()).to_pylist()[:2] == ["C-0001/24", "C-0001/25"]

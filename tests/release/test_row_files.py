@@ -30,7 +30,7 @@ from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.sources import statistical_file
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.decoding import decode
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.column import Column
@@ -69,7 +69,7 @@ def cells(table: pa.Table, domain: Domain) -> np.ndarray:
 
 def read_back(path: Path, domain: Domain) -> np.ndarray:
     """The cells of what a file says; columns by their place, because names may have changed."""
-    form = detect_format(path)
+    form = default_format(path)
     opened(path, form).check()
     table = pa.Table.from_batches(opened(path, form).batches(opened(path, form).column_names())).rename_columns(list(domain.names))
     codes = encode(domain, table, form.notation)
@@ -104,7 +104,7 @@ def labels(column: Column) -> dict[object, object]:
 def test_labels_travel(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"rows.{name}"
     path.write_bytes(row_file(name, rows(LABELLED)[1], LABELLED))
-    by_name = {column.name: column for column in statistical_file.described(path, detect_format(path))}
+    by_name = {column.name: column for column in statistical_file.described(path, default_format(path))}
     assert by_name["sex"].label == "Geschlecht der Person"
     assert by_name["age"].label == "Age in years"
     assert by_name["born"].kind == "date"
@@ -181,7 +181,7 @@ def test_spss_keeps_that_an_order_is_one(tmp_path: Path) -> None:
     domain = Domain((Attribute.categorical("health", ["1", "2"], ordered=True, dtype="int64", labels=["poor", "good"]),))
     (tmp_path / "rows.sav").write_bytes(row_file("sav", rows(domain)[1], domain))
     assert pyreadstat.read_sav(tmp_path / "rows.sav")[1].variable_measure == {"health": "ordinal"}
-    (column,) = statistical_file.described(tmp_path / "rows.sav", detect_format(tmp_path / "rows.sav"))
+    (column,) = statistical_file.described(tmp_path / "rows.sav", default_format(tmp_path / "rows.sav"))
     assert column.kind == "ordinal"
 
 
@@ -227,7 +227,7 @@ def test_any_column_name_becomes_one_that_the_program_allows(tmp_path: Path, nam
     path = tmp_path / f"a.{name}"
     path.write_bytes(row_file(name, table, domain))
     assert np.array_equal(read_back(path, domain), codes)
-    assert statistical_file.described(path, detect_format(path))[0].label == "a b"
+    assert statistical_file.described(path, default_format(path))[0].label == "a b"
 
 
 def columns(*entries: dict[str, Any]) -> Domain:
@@ -290,7 +290,7 @@ def test_reserved_words_are_renamed_and_keep_their_labels(tmp_path: Path, name: 
     domain = STRANGE["words that SPSS and Stata reserve"]
     path = tmp_path / f"rows.{name}"
     path.write_bytes(row_file(name, rows(domain)[1], domain))
-    named = {column.name: column.label for column in statistical_file.described(path, detect_format(path))}
+    named = {column.name: column.label for column in statistical_file.described(path, default_format(path))}
     assert {f"v_{word}": f"about {word}" for word in words}.items() <= named.items()
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from dpsynth_core.sources import lines, readers
 from dpsynth_core.sources.arrow import ArrowSource
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.formats import Files, TableFormat
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Attribute, Domain
@@ -97,7 +97,7 @@ def test_csv_counts_as_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, b
     monkeypatch.setattr(lines, "BLOCK_BYTES", 60 * batch)
     frame = some_people(2000)
     frame.to_csv(tmp_path / "people.csv", index=False)
-    form = detect_format(tmp_path / "people.csv")
+    form = default_format(tmp_path / "people.csv")
     assert_counts_as_pandas(ArrowSource(DOMAIN, tmp_path / "people.csv", form), frame)
 
 
@@ -107,7 +107,7 @@ def test_parquet_counts_as_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(readers, "BATCH_ROWS", 64)
     frame = some_people(500)
     frame.to_parquet(tmp_path / "people.parquet", row_group_size=row_group, use_dictionary=dictionary)
-    form = detect_format(tmp_path / "people.parquet")
+    form = default_format(tmp_path / "people.parquet")
     assert_counts_as_pandas(ArrowSource(DOMAIN, tmp_path / "people.parquet", form), frame)
 
 
@@ -117,14 +117,14 @@ def test_a_folder_counts_as_its_files_together(tmp_path: Path, kind: str) -> Non
     for i, part in enumerate((frame[:100], frame[100:])):
         part.to_csv(tmp_path / f"{i}.csv", index=False) if kind == "csv" else part.to_parquet(tmp_path / f"{i}.parquet")
     (tmp_path / ".hidden.csv").write_text("not,this\n")
-    assert_counts_as_pandas(ArrowSource(DOMAIN, tmp_path, detect_format(tmp_path)), frame)
+    assert_counts_as_pandas(ArrowSource(DOMAIN, tmp_path, default_format(tmp_path)), frame)
 
 
 def test_partition_columns_of_a_folder_are_columns(tmp_path: Path) -> None:
     frame = some_people(300)
     table = pa.Table.from_pandas(frame, preserve_index=False)
     ds.write_dataset(table, tmp_path, format="parquet", partitioning=["ward"], partitioning_flavor="hive")
-    assert_counts_as_pandas(ArrowSource(DOMAIN, tmp_path, detect_format(tmp_path)), frame)
+    assert_counts_as_pandas(ArrowSource(DOMAIN, tmp_path, default_format(tmp_path)), frame)
 
 
 def test_every_marginal_sums_to_the_lower_ones() -> None:
@@ -248,7 +248,7 @@ def test_a_large_parquet_file_is_never_held_whole(tmp_path: Path) -> None:
 def test_adult_counts_as_pandas() -> None:
     path = SHARED / "adult-binned.csv"
     domain = load_domain(SHARED / "adult-binned-domain.json")
-    counts = ArrowSource(domain, path, detect_format(path)).counts([*combinations(domain.names, 2), ()])
+    counts = ArrowSource(domain, path, default_format(path)).counts([*combinations(domain.names, 2), ()])
     frame = pd.read_csv(path)
     assert counts[()] == len(frame) == 48_842
     for a, b in combinations(domain.names, 2):

@@ -12,7 +12,7 @@ from dpsynth_core.foundation import confined as runner
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import confined, files, readers
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.files import FileTable
 from dpsynth_core.sources.formats import TEXT, TableFormat, kind_of
 from tests.foundation.processes import workers
@@ -29,7 +29,7 @@ TABLE = pa.table({"sex": ["f", "m", None, "f"], "age": pa.array([31, 0, None, 99
 def test_the_answers_are_the_same_as_without_a_process(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / f"table{ending}"
     WRITERS[ending](TABLE, path)
-    form = detect_format(path)
+    form = default_format(path)
     table = FileTable.of(path, form)
     columns = readers.names(table)
     assert table.column_names() == columns
@@ -63,7 +63,7 @@ def test_a_small_file_that_takes_gigabytes_or_ends_its_reader_is_refused(tmp_pat
         _read(path)  # a workbook's far away cells are not made, so the one that holds nothing else has no rows
     good = tmp_path / "good.feather"  # nothing else is harmed
     WRITERS[".feather"](TABLE, good)
-    assert files.opened(good, detect_format(good)).column_names() == ("sex", "age", "pay")
+    assert files.opened(good, default_format(good)).column_names() == ("sex", "age", "pay")
 
 
 def test_a_value_that_a_parquet_file_repeats_is_not_written_out_without_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ def test_a_package_that_is_missing_there_is_named_with_its_remedy(tmp_path: Path
 
 
 def _read(path: Path) -> None:
-    table = files.opened(path, detect_format(path))
+    table = files.opened(path, default_format(path))
     table.check()
     for _ in table.batches(table.column_names()):
         pass

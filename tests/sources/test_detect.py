@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.cli.command_line import main
-from dpsynth_core.sources.detect import detect_table, detect_without_doubt
+from dpsynth_core.sources.default_format import default_format
+from dpsynth_core.sources.detect import public_format, suggestions
 from dpsynth_core.sources.detect_notation import MARKS, DetectedNotation, detect_notation
 from dpsynth_core.sources.notation import Notation
 from tests.refusals import refused
@@ -23,9 +24,7 @@ COMMA = (",", "")
 
 
 def look(*columns: list[str], comma_separates: bool = True, **stated: str) -> DetectedNotation:
-    longest = max(map(len, columns))
-    filled = [column + [""] * (longest - len(column)) for column in columns]
-    return detect_notation(list(zip(*filled, strict=True)), Notation(), ["lab", "size", "third"], stated, comma_separates)
+    return detect_notation(columns, Notation(), ["lab", "size", "third"], stated, comma_separates)
 
 
 def marks(found: DetectedNotation) -> tuple[str, str] | None:
@@ -121,8 +120,7 @@ def test_no_number_of_a_table_that_is_written_in_one_way_is_read_as_another(
 ) -> None:
     numbers = [[whole / 10**digits for whole in column] for digits, column in columns]
     texts = [[written(one, digits, truth) for one in column] for (digits, _), column in zip(columns, numbers, strict=True)]
-    width = max(map(len, texts))
-    found = detect_notation(list(zip(*([*column, *[""] * (width - len(column))] for column in texts), strict=True)), Notation())
+    found = detect_notation(texts, Notation())
     if found.doubts:
         return
     notation = Notation(decimal=found.stated["decimal"], thousands=found.stated["thousands"])
@@ -156,7 +154,12 @@ def test_a_command_refuses_what_can_be_read_either_way_until_it_is_stated(
     assert main([*arguments, "--decimal", "comma"]) == 0
 
 
-def test_a_public_table_that_can_be_read_either_way_is_refused(tmp_path: Path) -> None:
-    refused(detect_without_doubt, table(tmp_path), "public", saying="Parquet")
-    assert detect_without_doubt(table(tmp_path, ";"), "public").decimal == ","
-    assert detect_table(table(tmp_path), given={"decimal": "."}).form.thousands == ","
+def test_a_public_table_is_read_as_it_suggests_and_refused_where_it_can_be_read_either_way(tmp_path: Path) -> None:
+    refused(public_format, table(tmp_path), "public", saying="Parquet")
+    assert public_format(table(tmp_path, ";"), "public").decimal == ","
+
+
+def test_what_is_stated_of_two_marks_leaves_a_question_about_the_other(tmp_path: Path) -> None:
+    path, stated = table(tmp_path), {"decimal": "."}
+    (doubt,) = suggestions(path, default_format(path, stated), stated).value
+    assert [said for _, said in doubt.answers] == [{"thousands": ","}, {"thousands": ""}]

@@ -19,9 +19,11 @@ from hypothesis import strategies as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import csv_file, lines
 from dpsynth_core.sources.check_records import check_records
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
+from dpsynth_core.sources.detect import suggestions
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.notation import Notation
 from tests.refusals import refused
 from tests.tiers import examples
 
@@ -40,7 +42,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def rows(path: Path, form: TableFormat | None = None) -> list[dict[str, object]]:
-    form = form or detect_format(path)
+    form = form or default_format(path)
     opened(path, form).check()
     return [row for batch in opened(path, form).batches(opened(path, form).column_names()) for row in batch.to_pylist()]
 
@@ -51,18 +53,24 @@ def refusal(path: Path) -> str:
     return str(caught)
 
 
+def suggested(path: Path) -> dict[str, object]:
+    """Return the fields that the first records suggest otherwise."""
+    doubts = suggestions(path, default_format(path), ()).value
+    return next((dict(doubt.answers[0][1]) for doubt in doubts if doubt.is_suggestion), {})
+
+
 # What is read
 
 
 @pytest.mark.parametrize(("delimiter", "name"), [(",", "a.csv"), (";", "a.csv"), ("\t", "a.tsv"), ("|", "a.txt")])
 def test_the_delimiter_is_found(write: Write, delimiter: str, name: str) -> None:
     path = write(f"age{delimiter}fare\n1{delimiter}2.5\n3{delimiter}4.5\n", name)
-    assert detect_format(path).delimiter == delimiter
+    assert default_format(path).delimiter == delimiter
     assert rows(path) == [{"age": "1", "fare": "2.5"}, {"age": "3", "fare": "4.5"}]
 
 
 def test_decimal_commas_do_not_win_over_semicolons(write: Write) -> None:
-    assert detect_format(write("a;b\n1,5;2,5\n3,5;4,5\n")).delimiter == ";"
+    assert default_format(write("a;b\n1,5;2,5\n3,5;4,5\n")).delimiter == ";"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +78,6 @@ def test_decimal_commas_do_not_win_over_semicolons(write: Write) -> None:
     [
         ("utf-8", "utf-8"),
         ("utf-8-sig", "utf-8"),
-        ("latin-1", "cp1252"),  # the same characters here, and what Windows means by it
         ("utf-16", "utf-16"),
         ("utf-16-le", "utf-16-le"),
         ("utf-16-be", "utf-16-be"),
@@ -78,24 +85,29 @@ def test_decimal_commas_do_not_win_over_semicolons(write: Write) -> None:
 )
 def test_text_of_any_encoding_comes_through(write: Write, encoding: str, columns: str) -> None:
     path = write("name,straße\nMüller,café\nx,y\n".encode(encoding))
-    assert detect_format(path).encoding == columns
+    assert default_format(path).encoding == columns
     assert rows(path) == [{"name": "Müller", "straße": "café"}, {"name": "x", "straße": "y"}]
 
 
-def test_quotes_and_the_euro_of_windows_text_come_through(write: Write) -> None:
-    assert rows(write("a,b\n“x”,€\n".encode("cp1252"))) == [{"a": "“x”", "b": "€"}]
+def test_windows_text_is_utf_8_until_its_encoding_is_stated(write: Write) -> None:
+    path = write("a,b\n“x”,€\n".encode("cp1252"))
+    assert rows(path) == [{"a": "\ufffdx\ufffd", "b": "\ufffd"}]
+    assert suggested(path) == {"encoding": "cp1252"}
+    assert rows(path, default_format(path, {"encoding": "cp1252"})) == [{"a": "“x”", "b": "€"}]
 
 
-def test_bytes_that_windows_text_lacks_are_read_as_latin_1(write: Write) -> None:
-    path = write(b"a,b\n\x81,1\n")
-    assert detect_format(path).encoding == "latin-1"
-    assert rows(path) == [{"a": "\x81", "b": "1"}]
+def test_bytes_that_windows_text_lacks_suggest_latin_1(write: Write) -> None:
+    assert suggested(write(b"a,b\n\x81,1\n")) == {"encoding": "latin-1"}
 
 
-def test_only_the_first_bytes_suggest_the_encoding(write: Write) -> None:
-    """One person's letter far down does not change how everybody else's are read."""
+def test_one_damaged_letter_among_many_suggests_nothing(write: Write) -> None:
+    assert suggested(write(b"a,b\n" + "é,1\n".encode() * 9 + b"\xe9,1\n")) == {}
+
+
+def test_a_letter_stays_in_its_cell_wherever_it_is(write: Write) -> None:
     path = write(b"a,b\n" + b"1,2\n" * 400_000 + b"\xfc,3\n")
-    assert detect_format(path).encoding == "utf-8"
+    assert suggested(path) == {}
+    assert default_format(path).encoding == "utf-8"
     assert rows(path)[-1] == {"a": "\ufffd", "b": "3"}
     assert rows(path, TableFormat(encoding="cp1252"))[-1] == {"a": "ü", "b": "3"}
 
@@ -192,7 +204,7 @@ def test_columns_come_in_the_order_asked_for(write: Write) -> None:
 def test_parquet_is_recognised_whatever_its_name_and_odd_column_names_work(tmp_path: Path) -> None:
     table = pa.table({"a.b": [1, None], "x[0]": ["q", "r"], "yes": [True, False], "d": pa.array(["u", "v"]).dictionary_encode()})
     pq.write_table(table, tmp_path / "table.csv")
-    assert detect_format(tmp_path / "table.csv").kind == "parquet"
+    assert default_format(tmp_path / "table.csv").kind == "parquet"
     assert rows(tmp_path / "table.csv") == table.to_pylist()
 
 
@@ -240,7 +252,7 @@ def test_any_text_written_by_pandas_is_read_back(write: Write, data: list[tuple[
         (b"PAR1" + bytes(100), "not a readable Parquet file"),
         (b"PARE" + bytes(100), "encrypted"),
         (bytes(range(256)) * 20, "of no known kind"),
-        (b"a,b\n1,\x00\n", "of no known kind"),
+        (b"a,\x00b\n1,2\n", "NUL"),
         (b"<!DOCTYPE html><html><body>Sign in</body></html>", "web page"),
         (b'{"a": [1, 2]}', "JSON"),
         (b'[{"a": 1}]', "JSON"),
@@ -394,7 +406,7 @@ def test_whatever_the_file_is_it_is_read_or_refused(write: Write, content: bytes
 def test_the_real_tables_are_recognised() -> None:
     for name, columns in (("adult.csv", 15), ("adult-holdout.csv", 15), ("titanic.csv", 10)):
         path = SHARED / name
-        form = detect_format(path)
+        form = default_format(path)
         opened(path, form).check()
         assert form == TableFormat()
         assert len(opened(path, form).column_names()) == columns
@@ -430,10 +442,11 @@ def test_a_file_without_a_header_has_the_names_that_are_stated(write: Callable[.
         ("a,b\n0830,x\n0175,y\n", {}),  # no hour has 75 minutes
     ],
 )
-def test_marks_and_dates_are_suggested(write: Callable[..., Path], text: str, wanted: dict[str, str]) -> None:
-    form = detect_format(write(text))
-    suggested = {name: getattr(form, name) for name in ("decimal", "thousands", "date_format", "time_format")}
-    assert suggested == {"decimal": ".", "thousands": "", "date_format": "yyyy-mm-dd", "time_format": "hh:mm"} | wanted
+def test_marks_and_dates_are_suggested_and_the_default_stays(write: Callable[..., Path], text: str, wanted: dict[str, str]) -> None:
+    path = write(text)
+    both = {"decimal": ".", "thousands": ""} if {"decimal", "thousands"} & wanted.keys() else {}
+    assert suggested(path) == both | wanted
+    assert default_format(path).notation == Notation()
 
 
 def test_names_are_trimmed_alike_in_every_kind_of_file(tmp_path: Path) -> None:
@@ -441,7 +454,7 @@ def test_names_are_trimmed_alike_in_every_kind_of_file(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "t.parquet")
     (tmp_path / "t.csv").write_text(" lead,\ufefftrail\t\n1,x\n2,y\n")
     for name in ("t.parquet", "t.csv"):
-        path, form = tmp_path / name, detect_format(tmp_path / name)
+        path, form = tmp_path / name, default_format(tmp_path / name)
         assert opened(path, form).column_names() == ("lead", "trail")
         (batch,) = opened(path, form).batches(("trail", "lead"))
         assert [column.to_pylist() for column in batch.columns] == [["x", "y"], ["1", "2"]]
@@ -451,7 +464,7 @@ def test_a_folder_without_end_is_not_listed_to_its_end(tmp_path: Path, monkeypat
     monkeypatch.setattr("dpsynth_core.sources.formats.MAX_FILES", 3)
     for number in range(5):
         (tmp_path / f"{number}.csv").write_text("a\n1\n")
-    refused(detect_format, tmp_path, saying="more than 3 files")
+    refused(default_format, tmp_path, saying="more than 3 files")
 
 
 # Folders: nothing is left out in silence

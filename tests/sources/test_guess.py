@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.sources.codec import encode, encode_column
 from dpsynth_core.sources.decoding import decode
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import Guess, propose
 from dpsynth_core.vocabulary.domain import Attribute, Domain
@@ -188,7 +188,7 @@ def test_whatever_text_there_is_a_guess_comes_out_and_covers_it(values: list[str
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the real data sets are not here")
 def test_adult_and_titanic_are_guessed_as_a_person_would() -> None:
-    adult = {g.name: g for g in propose(SHARED / "adult.csv", detect_format(SHARED / "adult.csv")).value}
+    adult = {g.name: g for g in propose(SHARED / "adult.csv", default_format(SHARED / "adult.csv")).value}
     assert not any(g.drop for g in adult.values())
     assert {n for n, g in adult.items() if g.attribute.kind == "integer"} == {
         "age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"
@@ -196,7 +196,7 @@ def test_adult_and_titanic_are_guessed_as_a_person_would() -> None:
     assert all(g.attribute.missing and g.attribute.other for g in adult.values())
     assert adult["capital-gain"].attribute.edges[:2] == (0, 1)
     assert adult["native-country"].attribute.values == 41
-    titanic = {g.name: g for g in propose(SHARED / "titanic.csv", detect_format(SHARED / "titanic.csv")).value}
+    titanic = {g.name: g for g in propose(SHARED / "titanic.csv", default_format(SHARED / "titanic.csv")).value}
     assert titanic["column_1"].drop
     assert (titanic["Age"].attribute.kind, titanic["Age"].attribute.missing) == ("numeric", True)
     assert titanic["Fare"].attribute.kind == "numeric"
@@ -205,7 +205,7 @@ def test_adult_and_titanic_are_guessed_as_a_person_would() -> None:
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the real data sets are not here")
 def test_rows_of_adult_come_back_with_its_columns_types_and_labels() -> None:
     frame = pd.read_csv(SHARED / "adult.csv", na_values="?")
-    domain = Domain(tuple(g.attribute for g in propose(SHARED / "adult.csv", detect_format(SHARED / "adult.csv")).value))
+    domain = Domain(tuple(g.attribute for g in propose(SHARED / "adult.csv", default_format(SHARED / "adult.csv")).value))
     codes = encode(domain, pa.Table.from_pandas(frame, preserve_index=False), TableFormat().notation)
     back = decode(domain, np.stack([codes[name] for name in domain.names], axis=1), np.random.default_rng(0)).to_pandas()
     assert list(back.columns) == list(frame.columns)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from dpsynth_core.sources.codec import encode
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.files import declared_domain, opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.vocabulary.domain import Domain
@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_nothing_of_the_export_is_lost_and_every_format_means_the_same(folder: Path) -> None:
     seen = {}
     for name in hospital.EXPORTS:
-        form, domain = detect_format(folder / name), Domain.from_json(hospital.domain_of(name))
+        form, domain = default_format(folder / name), Domain.from_json(hospital.domain_of(name))
         opened(folder / name, form).check()
         seen[name] = cells(folder / name, form, domain)
         assert not [column for column, labels in seen[name].items() if "other" in labels], name
@@ -49,13 +49,13 @@ def test_nothing_of_the_export_is_lost_and_every_format_means_the_same(folder: P
 
 
 def test_the_suggestion_is_how_a_german_export_is_written(folder: Path) -> None:
-    form = detect_format(folder / "stays.csv")
+    form = default_format(folder / "stays.csv")
     assert (form.delimiter, form.decimal, form.date_format, form.encoding) == (";", ",", "dd.mm.yyyy", "cp1252")
 
 
 @pytest.mark.parametrize("name", hospital.CODED)
 def test_labels_of_a_statistical_file_are_its_answers(folder: Path, name: str) -> None:
-    entries = {one["name"]: one for one in declared_domain(folder / name, detect_format(folder / name))["attributes"]}
+    entries = {one["name"]: one for one in declared_domain(folder / name, default_format(folder / name))["attributes"]}
     assert {column: entries[column]["labels"] for column in hospital.LABELS} == {
         column: list(answers.values()) for column, answers in hospital.LABELS.items()
     }

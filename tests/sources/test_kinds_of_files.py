@@ -21,7 +21,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import feather_file, readable, spreadsheet_file
 from dpsynth_core.sources.check_records import check_records
 from dpsynth_core.sources.codec import encode
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat, kind_of, table_files
 from dpsynth_core.sources.notation import Notation
@@ -49,7 +49,7 @@ WANTED = {name: codes.tolist() for name, codes in encode(DOMAIN, TABLE, TableFor
 
 
 def coded(path: Path, form: TableFormat | None = None) -> dict[str, list[int]]:
-    form = form or detect_format(path)
+    form = form or default_format(path)
     opened(path, form).check()
     table = pa.Table.from_batches(opened(path, form).batches(DOMAIN.names))
     return {name: codes.tolist() for name, codes in encode(DOMAIN, table, form.notation).items()}
@@ -59,7 +59,7 @@ def coded(path: Path, form: TableFormat | None = None) -> dict[str, list[int]]:
 def test_a_table_means_the_same_in_every_kind_of_file(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"table{ending}"
     WRITERS[ending](TABLE, path)
-    form = detect_format(path)
+    form = default_format(path)
     assert form.kind == kind_of(path)
     assert opened(path, form).column_names() == DOMAIN.names
     assert coded(path) == WANTED
@@ -67,7 +67,7 @@ def test_a_table_means_the_same_in_every_kind_of_file(tmp_path: Path, ending: st
 
 def test_a_portable_file_is_read_with_its_names_in_capitals(tmp_path: Path) -> None:
     WRITERS[".por"](pa.table({"sex": ["f", "m"], "age": [1.5, 2.0]}), tmp_path / "a.por")
-    form = detect_format(tmp_path / "a.por")
+    form = default_format(tmp_path / "a.por")
     assert (form.kind, opened(tmp_path / "a.por", form).column_names()) == ("spss", ("SEX", "AGE"))
     assert pa.Table.from_batches(opened(tmp_path / "a.por", form).batches(["AGE"])).to_pydict() == {"AGE": [1.5, 2.0]}
 
@@ -82,7 +82,7 @@ def test_dates_of_a_program_are_dates(tmp_path: Path, ending: str) -> None:
             sheet.write_column(0, 0, ["born", *days])
     else:
         WRITERS[ending](pa.table({"born": pa.array(days, pa.date32())}), path)
-    table = pa.Table.from_batches(opened(path, detect_format(path)).batches(["born"]))
+    table = pa.Table.from_batches(opened(path, default_format(path)).batches(["born"]))
     codes = encode(Domain((DOMAIN["born"],)), table, TableFormat().notation)["born"]
     wanted = encode(Domain((DOMAIN["born"],)), pa.table({"born": pa.array(days)}), TableFormat().notation)["born"]
     assert np.array_equal(codes, wanted)
@@ -91,7 +91,7 @@ def test_dates_of_a_program_are_dates(tmp_path: Path, ending: str) -> None:
 def test_declared_missing_values_are_missing(tmp_path: Path) -> None:
     frame = pd.DataFrame({"answer": [1.0, 2.0, 9.0, np.nan], "word": ["a", "x", "b", ""]})
     pyreadstat.write_sav(frame, str(tmp_path / "a.sav"), missing_ranges={"answer": [{"lo": 8, "hi": 9}], "word": ["x"]})
-    table = pa.Table.from_batches(opened(tmp_path / "a.sav", detect_format(tmp_path / "a.sav")).batches(["answer", "word"]))
+    table = pa.Table.from_batches(opened(tmp_path / "a.sav", default_format(tmp_path / "a.sav")).batches(["answer", "word"]))
     assert table.to_pydict() == {"answer": [1.0, 2.0, None, None], "word": ["a", None, "b", ""]}
 
 
@@ -102,7 +102,7 @@ def test_a_file_that_was_cut_off_is_refused_before_or_while_it_is_read(tmp_path:
     path.write_bytes(whole.read_bytes()[: int(whole.stat().st_size * 0.7)])
 
     def read() -> None:
-        form = detect_format(path)
+        form = default_format(path)
         opened(path, form).check()
         for _ in opened(path, form).batches(["a"]):
             pass
@@ -120,7 +120,7 @@ def test_random_damage_ends_in_values_or_in_a_sentence(tmp_path: Path, ending: s
         hit[rng.integers(64, len(hit), 3)] = rng.integers(0, 256, 3)
         path.write_bytes(hit.tobytes())
         try:
-            form = detect_format(path)
+            form = default_format(path)
             opened(path, form).check()
             for _ in opened(path, form).batches(opened(path, form).column_names()[:1]):
                 pass
@@ -143,7 +143,7 @@ def book(path: Path, *sheets: tuple[str, dict[str, object]]) -> Path:
 def test_a_sheet_is_chosen_by_its_name_and_the_first_one_is_usual(tmp_path: Path) -> None:
     path = book(tmp_path / "a.xlsx", ("one", {"A1": "x", "A2": 1}), ("two", {"C4": "y", "D4": "z", "C5": "v", "F5": "note", "D7": 2.5}))
     assert spreadsheet_file.sheets(path) == ("one", "two")
-    assert opened(path, detect_format(path)).column_names() == ("x",)
+    assert opened(path, default_format(path)).column_names() == ("x",)
     second = TableFormat("spreadsheet", sheet="two")
     assert pa.Table.from_batches(opened(path, second).batches(["z", "y"])).to_pydict() == {"z": [None, "2.5"], "y": ["v", None]}
     refused(opened(path, TableFormat("spreadsheet", sheet="three")).check, saying=r"data\.sheet: the workbook has no sheet of this name")
@@ -278,7 +278,7 @@ def test_what_is_no_table_is_refused_with_what_can_be_read(tmp_path: Path) -> No
     contents = {"zip": b"PK\x03\x04abc", "JSON": b'[{"a": 1}]', "known kind": bytes(range(32)) * 9}
     for name, (problem, content) in enumerate(contents.items()):
         (tmp_path / str(name)).write_bytes(content)
-        refused(detect_format, tmp_path / str(name), saying=problem)
+        refused(default_format, tmp_path / str(name), saying=problem)
 
 
 # Times
@@ -299,7 +299,7 @@ LASTING_TEXTS = [None, "26:30:00", "0:00", "72:00:00"]
 
 
 def times_of(path: Path) -> dict[str, list[int]]:
-    form = detect_format(path)
+    form = default_format(path)
     opened(path, form).check()
     table = pa.Table.from_batches(opened(path, form).batches(TIMES.names))
     return {name: codes.tolist() for name, codes in encode(TIMES, table, form.notation).items()}

@@ -23,7 +23,7 @@ from dpsynth_core.planning.spec import DataSpec, Spec, load_spec
 from dpsynth_core.sources import files, locations
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.formats import TableFormat, table_files
 from dpsynth_core.sources.locations import Remote, located
 from dpsynth_core.sources.parts import Sizes
@@ -95,7 +95,7 @@ def expected() -> Any:
 @pytest.mark.parametrize("engine", ["here", "dask"])
 def test_a_table_in_a_store_counts_as_on_disk(bucket: str, expected: np.ndarray, name: str, engine: str) -> None:
     uri = f"{bucket}/{name}"
-    form = detect_format(uri)
+    form = default_format(uri)
     files.opened(uri, form).check()
     if engine == "here":
         counts = ArrowSource(DOMAIN, uri, form, "who", 2, MANY).counts([("a", "b")])

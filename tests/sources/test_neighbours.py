@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from dpsynth_core.sources import files, lines
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.check_records import check_records
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.formats import SUFFIXES, TableFormat, kind_of
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.refusals import refused
@@ -237,7 +237,7 @@ def test_damage_to_the_letters_or_the_day_of_one_row_stays_in_its_cell(tmp_path:
     path = tmp_path / f"a{ending}"
     write(frame, str(path), variable_format={"day": day})
     path.write_bytes(path.read_bytes().replace(b"zzzz", b"z\xff\xe2z"))
-    form = detect_format(path)
+    form = default_format(path)
     table = pa.Table.from_batches(files.opened(path, form).batches(["sex", "day"]))
     assert table["sex"].to_pylist() == ["f", "z\ufffd\ufffdz" if form.encoding == "utf-8" else "z\xff\xe2z", "m", "f"]
     assert [value is None for value in table["day"].to_pylist()] == [False, True, False, True]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyreadstat
 import pytest
 
-from dpsynth_core.sources.detect import detect_format
+from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.parts import WHOLE
 
@@ -31,11 +31,11 @@ NUMBERS = ["BEST12", "COMMA10", "DOLLAR8", "EURO10", "PERCENT8", "Z5", "F8", "MO
 
 
 def described(path: Path) -> dict[str, Any]:
-    return {one.name: one for one in opened(path, detect_format(path)).described()}  # type: ignore[union-attr]
+    return {one.name: one for one in opened(path, default_format(path)).described()}  # type: ignore[union-attr]
 
 
 def read(path: Path, column: str) -> list[Any]:
-    batches = opened(path, detect_format(path)).batches([column])
+    batches = opened(path, default_format(path)).batches([column])
     return list(pa.Table.from_batches(batches).column(column).to_pylist())
 
 
@@ -118,7 +118,7 @@ def test_a_listed_value_is_a_value_though_the_file_declares_it_missing(tmp_path:
     frame = pd.DataFrame({"answer": [1.0, 98.0, 99.0, np.nan], "word": ["é", "x", "b", ""], "other": [1.0, 9.0, 2.0, 3.0]})
     missing = {"answer": [{"lo": 98, "hi": 99}], "word": ["é", "x"], "other": [9]}
     pyreadstat.write_sav(frame, str(tmp_path / "a.sav"), missing_ranges=missing)
-    table, columns = opened(tmp_path / "a.sav", detect_format(tmp_path / "a.sav")), ["answer", "word", "other"]
+    table, columns = opened(tmp_path / "a.sav", default_format(tmp_path / "a.sav")), ["answer", "word", "other"]
     listed = {"answer": ["1", "98"], "word": ["é", "b"]}
     kept = pa.Table.from_batches(table.batches(columns, WHOLE, listed)).to_pydict()
     assert kept == {"answer": [1.0, 98.0, None, None], "word": ["é", None, "b", ""], "other": [1.0, None, 2.0, 3.0]}

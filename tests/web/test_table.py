@@ -41,7 +41,8 @@ def test_an_upload_is_kept_with_what_was_found_about_it(project: str) -> None:
     table = uploaded(project, CSV)
     assert table.columns == ("age", "sex", "note")
     assert table.section["delimiter"] == ";"
-    assert table.section["encoding"] in ("cp1252", "latin-1")
+    assert table.section["encoding"] == "utf-8"
+    assert [said for _, said in table.doubts[0].answers] == [{"encoding": "cp1252"}, {"encoding": "utf-8"}]
     assert Path(table.section["path"]).read_bytes() == CSV
     assert document.columns(draft_with(table)) == table.columns
 
@@ -126,7 +127,7 @@ def test_a_shared_server_opens_only_the_folders_named_for_it(tmp_path: Path, pro
 def test_real_rows_are_curator_only(project: str) -> None:
     zoned = project_table.preview(draft_with(uploaded(project, CSV)))
     assert zoned.zone is Zone.CURATOR
-    assert zoned.value.to_dict("list") == {"age": ["39", "50"], "sex": ["Male", "Female"], "note": ["été", "x"]}
+    assert zoned.value.to_dict("list") == {"age": ["39", "50"], "sex": ["Male", "Female"], "note": ["\ufffdt\ufffd", "x"]}
 
 
 def test_at_most_the_first_rows_are_shown(project: str) -> None:

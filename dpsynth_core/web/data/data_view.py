@@ -119,7 +119,7 @@ def _chosen(project: Current) -> None:
     help = _REMOVING.get(project.draft["wizard"]["source"], "The file stays where it is.")
     fields.taken_file(label, about, "remove_table", TABLE, ("uploads", members_view.SHELF), project_table.disown, help=help)
     if kind.is_file:
-        reading_view.doubts(project, partial(_again, project_table.reread))
+        reading_view.doubts(project, partial(_again, project_table.reread), TABLE)
         reading_view.panel(project, partial(_again, project_table.reread))
     elif project_table.is_database(project.draft):
         reading_view.texts_panel(project, partial(_again, project_table.restated))

@@ -58,7 +58,7 @@ def chosen(project: Current) -> None:
     label = second.draft["wizard"]["label"]
     fields.taken_file(label, about, "remove_second", _PLACE, (SHELF,), project_table.unlink)
     if kind.is_file:
-        reading_view.doubts(second, _again)
+        reading_view.doubts(second, _again, _PLACE)
     shared = [name for name in document.columns(project.draft) if name in document.columns(second.draft)]
     if not shared:
         st.warning("The two tables have no column in common. Give their key the same name in both.", icon=":material/key_off:")

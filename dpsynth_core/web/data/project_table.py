@@ -25,11 +25,12 @@ from dpsynth_core.sources import demo, demo_households, files, first_records, gu
 from dpsynth_core.sources.check_records import LinkCheck, RecordsCheck, check_link, check_records
 from dpsynth_core.sources.databases.address import is_address
 from dpsynth_core.sources.databases.connect import DatabaseTable
-from dpsynth_core.sources.detect import detect_table
+from dpsynth_core.sources.default_format import default_format
+from dpsynth_core.sources.detect import suggestions
 from dpsynth_core.sources.detect_notation import Doubt
 from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.first_records import Remark
-from dpsynth_core.sources.formats import TableFormat, table_files
+from dpsynth_core.sources.formats import FIELDS, TableFormat, table_files
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.outside import ColumnFit
@@ -47,8 +48,6 @@ ROOTS = "DPSYNTH_DATA_ROOTS"
 DELIMITER_NAMES = {",": "Comma  ,", ";": "Semicolon  ;", "\t": "Tab", "|": "Bar  |"}
 ENCODING_NAMES = {"utf-8": "UTF-8", "cp1252": "Western (cp1252)", "latin-1": "Western (Latin-1)", "utf-16": "UTF-16"}
 QUOTING_NAMES = {"lines": "Every line is a record", "none": "Quotes mean nothing", "standard": "Quoted cells may contain line breaks"}
-SPELLED = ("decimal", "thousands", "date_format", "time_format")
-"""What columns suggest of how values are written."""
 _DECLARING = ("spss", "stata", "sas", "parquet", "feather")
 """Kinds of files that declare types or labels."""
 SMALL_BYTES = 20_000_000
@@ -57,8 +56,17 @@ SMALL_BYTES = 20_000_000
 
 @dataclass(frozen=True)
 class Table:
-    """A table that can be used. section: the draft's "data". label: what to call it on screen. declared: what the file says of its columns
-    besides their names, labels and types (see `sources.files`). doubts: what of how it is written only the curator can tell (`Doubt`)."""
+    """A table that can be used.
+
+    Attributes:
+        section: The draft's "data".
+        columns: The names of its columns.
+        source: Where it came from, as the draft has it.
+        label: What to call it on screen.
+        declared: What the file says of its columns besides their names, labels and types (see `sources.files`).
+        doubts: The questions that its first records raise about its format.
+        stated: The fields of its format that the curator stated.
+    """
 
     section: dict[str, Any]
     columns: tuple[str, ...]
@@ -66,6 +74,7 @@ class Table:
     label: str
     declared: tuple[dict[str, Any], ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    stated: tuple[str, ...] = ()
 
 
 def from_upload(owner: str, project: str, name: str, content: BinaryIO, shelf: projects.Shelf = "uploads") -> Table:
@@ -107,18 +116,16 @@ def _domain_of(kind: str) -> Domain:
 
 
 def reread(draft: Draft, **changes: Any) -> Table:
-    """The same file read differently. Raises InputError if it is no table that way. What is stated settles what was in doubt of it; with
-    another delimiter the columns are others, and what they suggest is too."""
-    form, doubts = TableFormat.of({**draft["data"], **changes}), document.doubts(draft, changes)
-    path, wizard = draft["data"]["path"], draft["wizard"]
-    if "delimiter" in changes:
-        found = detect_table(path, form.encoding, form.delimiter)
-        form, doubts = replace(form, **{name: getattr(found.form, name) for name in SPELLED}), found.doubts
-    table = files.opened(path, form)
-    table.check()
-    engine = {name: draft["data"][name] for name in ("engine", "scheduler", "workers") if draft["data"].get(name) is not None}
-    section, declared = form.section(path) | engine, _declared(located(path), form)
-    return Table(section, table.column_names(), wizard["source"], wizard["label"], declared, doubts)
+    """Return the draft's table, read as stated now, and asked about where its first records suggest something else.
+
+    Raises:
+        InputError: The file is no table that way.
+    """
+    path, wizard, data = located(draft["data"]["path"]), draft["wizard"], {**draft["data"], **changes}
+    stated = {*wizard.get("stated", FIELDS), *changes}
+    found = _inspect(path, wizard["source"], {name: data[name] for name in FIELDS if name in stated and data.get(name) is not None})
+    engine = {name: data[name] for name in ("engine", "scheduler", "workers") if data.get(name) is not None}
+    return replace(found, section=found.section | engine, label=wizard["label"])
 
 
 def restated(draft: Draft, **changes: Any) -> Table:
@@ -154,7 +161,7 @@ def _ask_again(draft: Draft) -> None:
 
 def _note(draft: Draft, table: Table) -> None:
     about = {"source": table.source, "label": table.label, "columns": list(table.columns), "declared": list(table.declared)}
-    draft["wizard"].update(about)
+    draft["wizard"].update(about | {"stated": list(table.stated)})
     document.note_doubts(draft, table.doubts)
 
 
@@ -195,7 +202,7 @@ def disown(draft: Draft) -> None:
     if planned := plan_first.planned(draft):
         plan_first.begin(draft, planned)
         return
-    for name in ("source", "label", "columns", "declared", "doubts"):
+    for name in ("source", "label", "columns", "declared", "doubts", "stated"):
         draft.get("wizard", {}).pop(name, None)
 
 
@@ -285,6 +292,7 @@ def state(draft: Draft, stated: Mapping[str, str]) -> None:
     left = document.doubts(draft, stated)
     TableFormat.of({**draft["data"], **stated})
     draft["data"].update(stated)
+    draft["wizard"]["stated"] = sorted({*draft["wizard"].get("stated", FIELDS), *stated})
     document.note_doubts(draft, left)
 
 
@@ -293,11 +301,13 @@ def _table(draft: Mapping[str, Any]) -> tuple[TableSource, TableFormat]:
     return DatabaseTable(section) if is_database(draft) else section["path"], TableFormat.of(section)
 
 
-def _inspect(path: Location, source: str) -> Table:
-    found = detect_table(path)
-    table = files.opened(path, found.form)
-    table.check()
-    return Table(found.form.section(path), table.column_names(), source, path.name, _declared(path, found.form), found.doubts)
+def _inspect(path: Location, source: str, stated: Mapping[str, Any] | None = None) -> Table:
+    """Look at a file's structure and, for its curator, at what its first records suggest. What is asked comes before what is wrong."""
+    form = default_format(path, stated)
+    table, doubts = files.opened(path, form), suggestions(path, form, stated or {}).value
+    if not doubts:
+        table.check()
+    return Table(form.section(path), table.column_names(), source, path.name, _declared(path, form), doubts, tuple(stated or ()))
 
 
 def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:

@@ -17,7 +17,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import demo, files, guess, public
-from dpsynth_core.sources.detect import detect_without_doubt
+from dpsynth_core.sources.detect import public_format
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.public import FIELD, Differences, refusal
@@ -99,7 +99,7 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
     table, or is the private table itself."""
 
     def look_at(path: Path) -> Table:
-        form = detect_without_doubt(path, "public table")
+        form = public_format(path, "public table")
         table = files.opened(path, form)
         table.check()
         private = "" if project_table.is_database(draft) else draft.get("data", {}).get("path")

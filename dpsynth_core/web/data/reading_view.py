@@ -1,4 +1,4 @@
-"""How the table's file is written, and which machine counts it, on the Data page: suggested by its beginning, stated by the curator."""
+"""How the table's file is written, and which machine counts it, on the Data page: as by default until the curator states otherwise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpsynth_core.sources.detect_notation import MARKS
 from dpsynth_core.sources.formats import WRITTEN_AS_TEXT, TableFormat
 from dpsynth_core.sources.spelling import COLON, DATE_FORMATS, DECIMALS, THOUSANDS, TIME_FORMATS, example
 from dpsynth_core.web.data import project_table
-from dpsynth_core.web.shell import document, fields, refusals, session
+from dpsynth_core.web.shell import curator, document, fields, refusals, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import capital, literal
 
@@ -30,6 +30,10 @@ _TIME_NAMES = dict(zip(TIME_FORMATS, ("08:30", "0830", "08.30", "8h30"), strict=
 _BETWEEN = THOUSANDS | {"": "nothing"}
 _DATE_NAMES = {form: form for form in DATE_FORMATS}
 
+_SUGGESTED = (
+    "“Use” states that the file is written so, and the release says that this was read from its records. If you know how the file was "
+    "exported, state it below instead."
+)
 _DATES = ("Dates", "date_format", _DATE_NAMES, "Dates such as 2023-12-31 are always understood.")
 _MARKS_HELP = "Both marks at once. A number may also have no mark between thousands."
 _TIMES = ("Times of day", "time_format", _TIME_NAMES, "Times such as 08:30 are always understood.")
@@ -47,7 +51,7 @@ def panel(project: Current, reread: Reread) -> None:
     form = TableFormat.of(project.draft["data"])
     open_ones = {field for doubt in document.doubts(project.draft) for field in doubt.fields}
     with st.expander(_summary(form, open_ones), icon=":material/tune:"):
-        st.caption("Suggested by the beginning of the file. By going on you state that it is written so; none of this is published.")
+        st.caption("By the header and by default. By going on you state that the file is written so; none of this is published.")
         if form.applies("sheet"):
             _sheet(project, reread)
         if form.applies("delimiter"):
@@ -62,6 +66,10 @@ def panel(project: Current, reread: Reread) -> None:
             _choice(project, "Text encoding", "encoding", project_table.ENCODING_NAMES, reread)
         if form.kind in WRITTEN_AS_TEXT:
             _values(project, reread, (_DATES, _TIMES))
+        if form.applies("skip"):
+            help = "Lines, or rows of a workbook, with anything in them: a title, a comment."
+            take, options = lambda count: reread(skip=count), list(dict.fromkeys([*range(11), form.skip]))
+            fields.linked(_key(project, "skip"), form.skip, take, st.selectbox, "Lines above the header", options=options, help=help)
         if form.applies("names"):
 
             def toggled(has_header: bool) -> None:
@@ -91,15 +99,31 @@ def _summary(form: TableFormat, open_ones: Collection[str]) -> str:
     return f"Read as {', '.join(written)}" if form.kind == "csv" else f"Text in it is read as {', '.join(written)}"
 
 
-def doubts(project: Current, reread: Reread) -> None:
-    """What only the curator can tell of how the table is written, with a button for each answer."""
+def doubts(project: Current, reread: Reread, place: str) -> None:
+    """Draw the open questions about the file format, with a button for each answer.
+
+    Args:
+        place: Where the page shows why an answer is refused.
+    """
     for number, doubt in enumerate(document.doubts(project.draft)):
         key = _key(project, f"doubt_{number}")
         with st.container(border=True, key=key):
             st.markdown(f":orange[:material/help:] **{literal(capital(doubt.question), 400)}.**")
             with st.container(horizontal=True, gap="small"):
-                for place, (label, stated) in enumerate(doubt.answers):
-                    st.button(label, key=f"{key}_{place}", type="primary", on_click=partial(reread, **stated))
+                for number_of, (label, stated) in enumerate(doubt.answers):
+                    is_taken = doubt.is_suggestion and number_of == 0
+                    answer = partial(_use, reread, place, stated) if is_taken else partial(reread, **stated)
+                    look: Any = "secondary" if doubt.is_suggestion and number_of else "primary"
+                    st.button(literal(label), key=f"{key}_{number_of}", type=look, on_click=answer)
+            if doubt.is_suggestion:
+                st.caption(_SUGGESTED)
+
+
+def _use(reread: Reread, place: str, stated: Mapping[str, Any]) -> None:
+    """State what the records suggest, which the release says."""
+    with refusals.attempted(place):
+        curator.note("form")
+        reread(**stated)
 
 
 def texts_panel(project: Current, restate: Reread) -> None:

@@ -19,7 +19,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.sources import files, guess
-from dpsynth_core.sources.detect import detect_without_doubt
+from dpsynth_core.sources.detect import public_format
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.codebook import holds_values, pasted_domain, pasted_names
@@ -119,7 +119,7 @@ def _load_public(file: UploadedFile) -> None:
         path.write_bytes(file.getvalue())
 
         def guessed() -> tuple[Guess, ...]:
-            form = detect_without_doubt(path, "public table")
+            form = public_format(path, "public table")
             files.opened(path, form).check()
             return guess.propose(path, form, is_public=True).value
 

@@ -6,7 +6,8 @@ about, workload, criteria, budget, models, mechanism, output), each present once
     passed    names of the steps left through Continue
     source    "upload" | "path" | "database" | "demo" | "plan"; label: what to call the table on screen; columns: its column names
     declared  what the table's file says of its columns: types and labels (`sources.labels`)
-    doubts    what only the curator can tell of how the table is written (`sources.detect_notation.Doubt`), until it is stated
+    doubts    the open questions about the file format (`sources.detect_notation.Doubt`)
+    stated    the fields of the file format that the curator stated
     database  {"address", "tables", "form", "table", "query", "timeout"} as they stand on the Data page, chosen or not yet
     planned   the columns of a plan that was made before there was a table; source is then "plan" until one is chosen
     comparison  "made" or "declined": whether the table is compared with the domain, as the curator decided
@@ -15,7 +16,7 @@ about, workload, criteria, budget, models, mechanism, output), each present once
     recommended  the mechanism that was taken because it is recommended; None once somebody chose one
     people    about how many people there are, as far as publicly known, or None
     rows      the columns of the domain page (`web.domain.column_draft.ColumnDraft`) in JSON
-    members   {"source", "label", "columns", "declared", "doubts", "place"} of a second table, as above; place: begins its fields' keys
+    members   {"source", "label", "columns", "declared", "doubts", "stated", "place"} of a second table; place: begins its fields' keys
     typed     texts that could not be read as a value, by field path, so that nothing typed is lost
 
 Plain functions over that dict; nothing here reads records.
@@ -167,13 +168,18 @@ def every_column(draft: Draft) -> dict[str, Draft]:
 
 
 def doubts(draft: Mapping[str, Any], stated: Mapping[str, Any] | None = None) -> tuple[Doubt, ...]:
-    """What is open of how the table is written. stated: what is said now, which settles what is about it."""
-    kept = (Doubt(question, tuple((label, fields) for label, fields in answers)) for question, answers in wizard(draft).get("doubts", ()))
-    return tuple(one for one in kept if not one.fields & (stated or {}).keys())
+    """Return the open questions about the file format.
+
+    Args:
+        stated: Answers given now. They close the questions that they are about, and a suggestion where they are about all of it.
+    """
+    kept = (Doubt(question, tuple(map(tuple, answers)), *more) for question, answers, *more in wizard(draft).get("doubts", ()))
+    said = (stated or {}).keys()
+    return tuple(one for one in kept if not (one.fields <= said if one.is_suggestion else one.fields & said))
 
 
 def note_doubts(draft: Draft, open_ones: Sequence[Doubt]) -> None:
-    listed = [[one.question, [[label, dict(fields)] for label, fields in one.answers]] for one in open_ones]
+    listed = [[one.question, [[label, dict(fields)] for label, fields in one.answers], one.is_suggestion] for one in open_ones]
     draft.setdefault("wizard", {})["doubts"] = listed
 
 

@@ -34,7 +34,7 @@ def begin(draft: Draft, columns: Sequence[str]) -> None:
     """Make these the columns of the draft, without a table."""
     wizard = draft.setdefault("wizard", {})
     draft.pop("data", None)
-    for name in ("declared", "comparison", "doubts"):
+    for name in ("declared", "comparison", "doubts", "stated"):
         wizard.pop(name, None)
     wizard.update({"source": SOURCE, "label": LABEL, "columns": list(columns), _NOTED: list(columns)})
 

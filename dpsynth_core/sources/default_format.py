@@ -1,0 +1,137 @@
+"""The format of a table as far as nobody stated it: what names of files, magic numbers and the header line say, and no record.
+
+What is handed on here is the header alone (`_first_line`, `csv_file.header_text`). A file without a header begins with a record: JSON lines
+by their name, and text whose columns' names are stated, are not opened, and are read as UTF-8 with commas. Numbers and dates are read as
+`TableFormat` has them by default. What the first records suggest is another thing (`detect`), which the curator has to state.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import confined, csv_file, packed, signatures
+from dpsynth_core.sources.formats import DELIMITERS, KNOWN, STATISTICAL, TableFormat, kind_of, table_files
+from dpsynth_core.sources.lines import known_encoding
+from dpsynth_core.sources.locations import Location
+
+_LONGEST_HEADER = 1 << 20
+_BLANK = b" \t\r\n\v\f\0"
+_MARKS = {  # byte order marks, the longer ones first
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_UTF16_SHARE = 0.5
+"""Share of zero bytes in every second place of a UTF-16 header, at least."""
+
+
+def default_format(path: str | os.PathLike[str], stated: Mapping[str, Any] | None = None) -> TableFormat:
+    """Return the format of a file or folder as stated, and by default where nothing is.
+
+    Args:
+        path: The file or folder. Of a folder, the first file's header decides.
+        stated: Fields of `TableFormat`.
+
+    Raises:
+        InputError: There is no such file, it is empty, or its beginning is no table's.
+    """
+    stated, first = stated or {}, table_files(path)[0]
+    form = TableFormat(**{**stated, "kind": stated.get("kind") or _kind(first, is_headed=not stated.get("names"))})
+    if "encoding" not in stated:
+        form = replace(form, encoding=_encoding(first, form))
+    if form.kind == "csv" and not form.names:
+        header = csv_file.header_text(first, form)
+        _check_header(header, is_stated="kind" in stated)
+        form = form if "delimiter" in stated else replace(form, delimiter=header_delimiter(header, form))
+    return form
+
+
+def header_delimiter(header: str, form: TableFormat) -> str:
+    """Return the delimiter that divides a header into most cells; a comma where none divides it."""
+
+    def cells(delimiter: str) -> int:
+        try:
+            return len(csv_file.cells(header, replace(form, delimiter=delimiter)))
+        except InputError:
+            return 0
+
+    return max(DELIMITERS, key=cells)
+
+
+def _kind(path: Location, is_headed: bool) -> str:
+    promised = kind_of(path)
+    if promised == "jsonl" or (promised == "csv" and not is_headed):  # it begins with a record
+        return promised
+    line = _first_line(path)
+    if line.startswith(signatures.ZIP) and confined.about("is_workbook", path, "spreadsheet"):
+        return "spreadsheet"
+    if (kind := signatures.binary_kind(line)) is not None:
+        return kind
+    if promised == "spss" and signatures.has_controls(line):  # a portable file names itself in a later line
+        return promised
+    signatures.refuse_others(line)
+    return "csv"
+
+
+def _encoding(path: Location, form: TableFormat) -> str:
+    if form.kind in STATISTICAL:
+        try:
+            return known_encoding(confined.about("encoding_of", path, form.kind))
+        except InputError:
+            return TableFormat.encoding
+    return header_encoding(_first_line(path)) if form.kind == "csv" and not form.names else TableFormat.encoding
+
+
+def header_encoding(line: bytes) -> str:
+    """Return the encoding of a text whose header is this: by its byte order mark or the zero bytes of UTF-16, else UTF-8."""
+    for mark, encoding in _MARKS.items():
+        if line.startswith(mark):
+            return encoding
+    even, odd = line[::2], line[1::2]
+    if 0 not in even and odd.count(0) > _UTF16_SHARE * len(odd):
+        return "utf-16-le"
+    if 0 not in odd and even.count(0) > _UTF16_SHARE * len(even):
+        return "utf-16-be"
+    return TableFormat.encoding
+
+
+def _first_line(path: Location) -> bytes:
+    """Return the first line that is not blank, up to the first byte that could end it, from a whole UTF-16 code unit on."""
+    try:
+        with packed.opened(path) as stream:
+            head = stream.read(_LONGEST_HEADER)
+    except PermissionError:
+        raise InputError("data", "the file cannot be read", "check its permissions") from None
+    except OSError:
+        raise InputError("data", "the file cannot be read, or not unpacked", "check its permissions, or save it again") from None
+    text = head.lstrip(_BLANK)
+    blank = len(head) - len(text)
+    if blank > 2 and b"\n" not in head[:blank] and b"\r" not in head[:blank]:  # a container may begin with zeros
+        blank, text = 0, head
+    ends = [end for end in (text.find(b"\n"), text.find(b"\r")) if end >= 0]
+    return head[blank - blank % 2 : blank + min(ends, default=len(text))]
+
+
+def _check_header(header: str, is_stated: bool) -> None:
+    """Raise InputError for a header that no table has, unless the kind of the file is stated."""
+    start = header.lstrip()[:100].lower()
+    if not start:
+        raise InputError("data", "the file is empty", "choose a file with a header line and rows")
+    if is_stated:
+        return
+    if start.startswith(("<!doctype", "<html", "<?xml")):
+        raise InputError("data", "the file is a web page or XML, not a table", f"export the table as {KNOWN}")
+    if start.startswith(('{"', "{ ", "[{")) or start.strip() in ("{", "[", "{}"):
+        problem = "its first line looks like JSON, and its name does not end in .jsonl or .ndjson"
+        raise InputError("data.kind", problem, "state the kind jsonl if each line is a record, or csv; or rename the file")
+    if signatures.has_controls(header.replace("\0", "").encode(errors="replace")):
+        raise InputError("data", "the file is of no known kind", f"choose a file that is {KNOWN}")
+    if "\0" in header:
+        raise InputError("data", "its header has NUL characters, as no text has", "save it as UTF-8, or state its encoding")

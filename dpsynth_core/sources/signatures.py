@@ -1,0 +1,65 @@
+"""The kinds of files by their magic numbers: bytes that a program writes at the start of a container, and no record has a part in.
+
+A caller hands over a file's first line alone. Text has no magic number; what a text's first line says is in `default_format`.
+"""
+
+from __future__ import annotations
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.formats import KNOWN
+
+ZIP = b"PK\x03\x04"
+_OLD_WORKBOOK = b"\xd0\xcf\x11\xe0"
+_SAS7BDAT = bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r"))
+_OTHERS = {
+    ZIP: ("a zip archive", "unpack it first"),
+    b"BZh91AY&SY": ("compressed by bzip2", "unpack it first, or pack it with gzip"),
+    b"\xfd7zXZ\0": ("compressed by xz", "unpack it first, or pack it with gzip"),
+    b"%PDF-": ("a PDF document", f"export the table as {KNOWN}"),
+    b"\x89PNG": ("an image", "choose a CSV or Parquet file"),
+    b"\xff\xd8\xff": ("an image", "choose a CSV or Parquet file"),
+    b"GIF89a": ("an image", "choose a CSV or Parquet file"),
+    b"SQLite format 3\0": ("a database", f"export the table as {KNOWN}"),
+}
+
+
+def binary_kind(line: bytes) -> str | None:
+    """Return the kind of table whose files begin so, or None for text, zip archives and what is no table.
+
+    Args:
+        line: The file's first line.
+
+    Raises:
+        InputError: The file is an encrypted Parquet file.
+    """
+    if line.startswith((b"ARROW1\0", b"\xff\xff\xff\xff")):
+        return "feather"
+    if line.startswith((b"PAR1", b"PARE", b"FEA1")) and has_controls(line):  # a header's first name may be such a word
+        if line.startswith(b"PARE"):
+            raise InputError("data", "the file is an encrypted Parquet file", "save it without encryption")
+        return "parquet" if line.startswith(b"PAR1") else "feather"
+    return "spreadsheet" if line.startswith(_OLD_WORKBOOK) else statistical_kind(line)
+
+
+def statistical_kind(start: bytes) -> str | None:
+    """Return the kind of a statistics program's file that begins so; None for any other file."""
+    if start.startswith((b"$FL2", b"$FL3")) or b"SPSS PORT FILE" in start or b"SPSSPORT" in start:
+        return "spss"
+    if start.startswith(b"<stata_dta>") or (len(start) > 3 and 104 <= start[0] <= 115 and start[1] in (1, 2) and start[2:4] == b"\1\0"):
+        return "stata"
+    if start.startswith(b"HEADER RECORD*******LIB") or start[12:32] == _SAS7BDAT:
+        return "sas"
+    return None
+
+
+def has_controls(line: bytes) -> bool:
+    """Tell whether a line has control characters that no text has."""
+    return len(line.translate(None, _CONTROLS)) < len(line)
+
+
+def refuse_others(line: bytes) -> None:
+    """Raise InputError for archives, images and other files that begin so and are no tables."""
+    for magic, (what, remedy) in _OTHERS.items():
+        if line.startswith(magic):
+            raise InputError("data", f"the file is {what}, not a table that can be read", remedy)
