@@ -1,4 +1,4 @@
-"""What a mechanism is: its card, what a run will need, how it divides its budget, and its steps."""
+"""The interface of mechanisms: the card, the forecast of a run, the split of the budget, and the steps."""
 
 from __future__ import annotations
 
@@ -22,12 +22,20 @@ from dpsynth_core.vocabulary.workload import Workload
 class Card:
     """Facts about a mechanism that hold for all its parameters.
 
-    name: as specs and the command line have it. accountant: what its runs are accounted in, GDP if nearly all of the budget goes to
-    Gaussian noise (`privacy.accountant`). title, summary, paper, privacy: sentences for cards and reports. makes_rows: or answers only.
-    takes_thresholds: whether the workload may ask "at least t of these columns" (`Workload.threshold`). keeps_published: whether it takes
-    published tables as known (`vocabulary.published`). publishes_tables: whether it answers the workload; one that does not has no use for
-    a certificate of its errors. differences: what is not as its paper prints it, or was chosen where the paper leaves it open, one sentence
-    each. package: whose it is; "" for ours."""
+    Attributes:
+        name: Name in specs and on the command line.
+        title: Title for people.
+        accountant: Accountant of its runs, GDP if nearly all of the budget goes to Gaussian noise (`privacy.accountant`).
+        summary: Sentences for cards and reports.
+        paper: Its paper.
+        privacy: Its proof of privacy in a sentence.
+        makes_rows: Whether it makes rows; otherwise answers only.
+        takes_thresholds: Whether the workload may ask "at least t of these columns" (`Workload.threshold`).
+        keeps_published: Whether it takes published tables as known (`vocabulary.published`).
+        publishes_tables: Whether it answers the workload. If not, a certificate of its errors has no use.
+        differences: Differences from its paper, and choices where the paper leaves them open, one sentence each.
+        package: Its package; "" for ours.
+    """
 
     name: str
     title: str
@@ -44,14 +52,19 @@ class Card:
 
 
 def printed(card: Card, *chosen: str, **changes: Any) -> Card:
-    """The card of the same mechanism as its paper prints it. chosen: what was chosen where the paper leaves it open, and what cannot be as
-    printed, one sentence each. changes: of its other fields."""
+    """Return the card of the same mechanism as its paper prints it.
+
+    Args:
+        card: The card.
+        *chosen: Choices where the paper leaves them open, and parts that cannot be as printed, one sentence each.
+        **changes: Changes of other fields.
+    """
     return replace(card, title=f"{card.title} (as published)", differences=chosen, **changes)
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a run is expected to need, from public inputs only. fits: False means it is refused, with `reason`."""
+    """The expected needs of a run, from public inputs only. `fits` is False if the run is refused, for `reason`."""
 
     fits: bool
     seconds: float
@@ -61,14 +74,14 @@ class Forecast:
 
 SINGLE, DEPENDENCE, CHOOSING = "single columns", "how much columns depend (at most)", "choosing what to ask"
 CHOSEN, ASKED, COUNTING, CHECKING = "chosen tables", "tables asked for", "number of records", "checking the public table"
-"""What parts of a budget go to, as people are told."""
+"""Parts of a budget, named for people."""
 
 Split = tuple[tuple[str, float], ...]
 """Stages of a run in order, each with its share of the budget; the shares add up to 1."""
 
 
 def split_by_size(shares: Mapping[Clique, float]) -> Split:
-    """The stages of a run that measures each table once, from each one's share of the budget."""
+    """Return the stages of a run that measures each table once, from each table's share of the budget."""
     sizes = {COUNTING: {0}, SINGLE: {1}, ASKED: {len(clique) for clique in shares} - {0, 1}}
     stages = ((stage, math.fsum(share for clique, share in shares.items() if len(clique) in wanted)) for stage, wanted in sizes.items())
     return tuple((stage, share) for stage, share in stages if share > 0)
@@ -81,52 +94,53 @@ class Mechanism(Parametrised, Protocol):
     def card(self) -> Card: ...
 
     def forecast(self, workload: Workload, rho: float, /) -> Forecast:
-        """What a run with these parameters and a budget of rho will need."""
+        """Forecast a run with these parameters and a budget of rho."""
 
     def split(self, workload: Workload, total_is_public: bool, /) -> Split:
-        """How a run divides its budget as planned; an adaptive mechanism may move some of it from one stage to another."""
+        """Return the planned division of the budget; an adaptive mechanism may move some of it between stages."""
 
     def steps(self, kernel: Kernel, workload: Workload, /) -> Iterator[Step]:
-        """Run: one step after the other, the last is Finished."""
+        """Run the mechanism, step by step; the last step is Finished."""
 
 
 @runtime_checkable
 class Adaptive(Protocol):
-    """A mechanism that goes on for longer the more it can learn: what it needs depends on how many people there are."""
+    """A mechanism that runs longer the more it can learn, so that its needs depend on the number of people."""
 
     def forecast_for(self, workload: Workload, rho: float, people: float, /) -> Forecast:
-        """As `Mechanism.forecast`, for so many people. Where one person changes counts by more than one, for as many fewer."""
+        """Forecast a run for a number of people, divided by the counts that one person changes."""
 
 
 @runtime_checkable
 class Learner(Protocol):
-    """A mechanism that has an oracle look at private records: the kernel's learn_... operations and select_rule."""
+    """A mechanism whose oracle sees private records, through the kernel's learn_... operations and select_rule."""
 
     def needs_delta(self) -> bool:
-        """Whether steps of it keep their promise except with a small probability: half of the delta is then set aside for them."""
+        """Return whether some of its steps keep their promise except with a small probability; half of the delta is then reserved for them.
+        """
 
     def obstacle(self, domain: Domain, rho: float, delta: float, unit: Unit, /) -> str:
-        """Why it cannot run with this budget and unit, as its Forecast has it; "" if it can. delta: what is set aside."""
+        """Return why it cannot run with this budget, reserved delta and unit, as in its Forecast, or ""."""
 
 
 @runtime_checkable
 class Conditional(Protocol):
-    """A mechanism whose guarantee may hang on something that the code cannot check."""
+    """A mechanism whose guarantee may depend on a condition that the code cannot check."""
 
     def condition(self, domain: Domain, /) -> str:
-        """What it hangs on with its parameters, as full sentences for the release; "" where it hangs on nothing."""
+        """Return that condition for its parameters, as full sentences for the release, or ""."""
 
 
 @runtime_checkable
 class Timed(Protocol):
-    """A mechanism whose searches for records end after a time: on a busier machine, one may end elsewhere than it did."""
+    """A mechanism whose searches for records end after a time; on a busier machine one may end elsewhere."""
 
     solve_seconds: float
 
 
 @runtime_checkable
 class UsesPublic(Protocol):
-    """A mechanism that can use a public table. One that needs it says in its forecast that it does not fit without."""
+    """A mechanism that can use a public table. If it needs one, its forecast without a table does not fit."""
 
     def informed_by(self, public: PublicTable) -> Mechanism:
-        """The same mechanism, knowing this table."""
+        """Return the mechanism with this public table."""

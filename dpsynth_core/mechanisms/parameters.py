@@ -56,7 +56,7 @@ def choice(options: tuple[str, ...], *, text: str) -> str:
 
 
 def column(*, text: str) -> str:
-    """A column of the domain, by default none. Whether there is such a column is for the mechanism to say, which knows the domain."""
+    """Declare a column of the domain, by default none. The mechanism, which knows the domain, checks that it exists."""
     return _field("", "column", 0, 0, text)
 
 
@@ -66,7 +66,7 @@ def _field(default: Any, kind: str, least: float, most: float, text: str, option
 
 
 def parameters(mechanism: Parametrised) -> tuple[Parameter, ...]:
-    """Of a mechanism, in the order of its fields; other fields, such as a public table, are left out."""
+    """Return the parameters of a mechanism in the order of its fields, without other fields such as a public table."""
     return tuple(Parameter(name=one.name, **one.metadata) for one in fields(mechanism) if one.metadata)
 
 
@@ -76,7 +76,7 @@ def chosen(mechanism: Parametrised) -> dict[str, Setting]:
 
 
 def read(parameter: Parameter, value: object) -> Setting:
-    """A value as a number, truth value or word: given as such, or as text. Raises InputError that names the parameter."""
+    """Return a value as a number, truth value or word, from that type or from text. Raises InputError that names the parameter."""
     parsed = _parsed(parameter, value)
     if parsed is None:
         raise InputError(f"mechanism.{parameter.name}", f"{str(value)[:40]!r} is not {_wanted(parameter)}", "change it or leave it out")

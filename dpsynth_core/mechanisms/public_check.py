@@ -1,5 +1,8 @@
-"""How well could a public table represent the private one? The best-mixture error (Liu et al. 2021, section 4), and when a public table is
-refused. A run of its own (`mixture`) and PMW^Pub ask the first, all mechanisms that need a public table the second."""
+"""The best-mixture error of a public table (Liu et al. 2021, section 4), and the refusal of an unsuitable public table.
+
+The error says how well the public table could represent the private one. A run of its own (`mixture`) and PMW^Pub measure it; all
+mechanisms that need a public table may refuse it.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +15,27 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
 MECHANISM = "mixture"
-"""The name of the run of its own that only asks this."""
+"""Name of the run that measures this error alone."""
 FLOOR = 0.01
-"""Tables that are at least this good are not told apart: a fraction of the people."""
+"""Error, as a fraction of the people, below which tables are not distinguished."""
 POOR = 0.03
-"""From here on, with any mechanism, some count will be wrong by so much: people are warned."""
+"""Error from which on people are warned: with any mechanism, some count will be off by that much."""
 MAX_PLACES = 60_000_000
-"""Distinct rows times marginals: 12 bytes each while they are found, 4 later."""
+"""Largest product of distinct rows and marginals: 12 bytes each while they are found, 4 later."""
 
 _QUANTILE = math.log(1 / 0.05)
-"""A Laplace variable is within 3.0 times its scale with 95 % confidence."""
+"""Multiple of its scale within which a Laplace variable lies with 95 % confidence."""
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """error: a fraction of the people, noisy, in counts of a query; None where there is no answer; half_width: of its 95 % interval."""
+    """The measured error.
+
+    Attributes:
+        error: Noisy error of a query's count, as a fraction of the people, or None without an answer.
+        half_width: Half width of its 95 % interval.
+        floor: Smallest distinguished error.
+    """
 
     error: float | None
     half_width: float
@@ -56,12 +65,12 @@ class CheckResult:
 
 
 def reading(noisy: float | None, total: float, scale: float) -> CheckResult:
-    """What the kernel's answer means. noisy: in people, with Laplace noise of this scale; None where there is none."""
+    """Return the result of the kernel's answer. `noisy` is in people, with Laplace noise of this scale, or None."""
     return CheckResult(None if noisy is None else noisy / total, _QUANTILE * scale / total, FLOOR)
 
 
 def refusal(public: PublicTable | None, workload: Workload) -> str:
-    """Why a mechanism over the rows of a public table cannot run, or "" ."""
+    """Return why a mechanism over the rows of a public table cannot run, or ""."""
     if public is None:
         return "it needs a public table of the same columns; choose one on the Data page, or with --public"
     if reason := rounds.too_many_cells(workload.cells):

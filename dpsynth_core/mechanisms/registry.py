@@ -1,8 +1,9 @@
-"""The list of mechanisms that the app and the command line offer: the core's, and those that the wings add (`foundation.wings`). **To add
-a mechanism takes one file and one entry here.**
+"""The list of mechanisms that the app and the command line offer: the core's, and those of the wings (`foundation.wings`). **To add a
+mechanism takes one file and one entry here.**
 
-Other packages' are found by their names, "PACKAGE:NAME" (`foundation.foreign`). Their cards say so wherever they are shown, since import
-rules and tests of ours cannot hold for them."""
+Other packages' mechanisms are found by their names, "PACKAGE:NAME" (`foundation.foreign`). Their cards say so wherever they are shown,
+because import rules and tests of ours cannot hold for them.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class Purpose:
-    """What people want who take one of these mechanisms. title, sentence: for people. research: few people need them."""
+    """A purpose of mechanisms. `title` and `sentence` are for people; `research` marks mechanisms that few people need."""
 
     name: str
     title: str
@@ -64,11 +65,11 @@ _OURS = (
         research=True,
     ),
 )
-"""The core's mechanisms by what they are wanted for."""
+"""The core's mechanisms by purpose."""
 
 
 def _all() -> Iterator[Purpose]:
-    """With what wings offer for each, after the core's own that they do not name."""
+    """Yield the purposes with the wings' mechanisms, after the core's own."""
     for purpose in _OURS:
         offered = purpose.mechanisms
         for wing in registered("offers"):
@@ -79,7 +80,7 @@ def _all() -> Iterator[Purpose]:
 
 
 PURPOSES = tuple(_all())
-"""The mechanisms by what they are wanted for, the recommended one first; each is in one place."""
+"""The mechanisms by purpose, the recommended one first; each has one purpose."""
 
 PRESET, DEFAULT, PAPER = "preset", "default", "paper"
 """A setting of every mechanism, and its values."""
@@ -95,14 +96,19 @@ PUBLISHED: dict[str, Mechanism] = {
         *(mechanism for wing in registered("offers") for mechanism in wing.PUBLISHED),
     )
 }
-"""By name, with the constants that their papers print. The others are no paper's algorithm to the letter, as their cards say."""
+"""Mechanisms by name with the constants that their papers print. The others follow no paper to the letter, as their cards say."""
 
 MECHANISMS: dict[str, Mechanism] = {mechanism.card.name: mechanism for purpose in PURPOSES for mechanism in purpose.mechanisms}
-"""By name, the recommended one first; all with their default parameters."""
+"""Mechanisms by name, the recommended one first; all with their default parameters."""
 
 
 def get(name: str) -> Mechanism:
-    """InputError with the known names if there is none of this name, and `foreign.Missing` for one of a package that is not installed."""
+    """Return the mechanism of a name.
+
+    Raises:
+        InputError: The name is unknown; the error lists the known names.
+        foreign.Missing: Its package is not installed.
+    """
     if ":" in name:
         return _foreign(name)
     if name not in MECHANISMS:
@@ -111,12 +117,12 @@ def get(name: str) -> Mechanism:
 
 
 def title(name: str) -> str:
-    """What to call a mechanism, that of two linked tables among them. InputError as `get`."""
+    """Return the title of a mechanism, also of the one for two linked tables. Raises InputError as `get`."""
     return Households.card.title if name == Households.card.name else get(name).card.title
 
 
 def _foreign(name: str) -> Mechanism:
-    """Of another package, with a card that says so. Raises `foreign.Missing`."""
+    """Return the mechanism of another package, with a card that says so. Raises `foreign.Missing`."""
     given, package = foreign.load(foreign.MECHANISMS, name), foreign.package_of(name)
     of_one = is_dataclass(given) and not isinstance(given, type) and "card" in {one.name for one in fields(given)}
     if not of_one or not isinstance(cast(Mechanism, given).card, Card):
@@ -133,7 +139,7 @@ def _foreign(name: str) -> Mechanism:
 
 
 def purpose(name: str) -> Purpose:
-    """What the mechanism of this name is wanted for. InputError as `get`."""
+    """Return the purpose of the mechanism of this name. Raises InputError as `get`."""
     mechanism = get(name)
     if mechanism.card.package:
         return Purpose("foreign", "Of other packages", "Not part of this program, and not checked by its rules and tests.", (mechanism,))
@@ -141,7 +147,7 @@ def purpose(name: str) -> Purpose:
 
 
 def published(mechanism: Mechanism) -> Mechanism:
-    """The same mechanism with its paper's constants. InputError where no paper prints it."""
+    """Return the mechanism with its paper's constants. Raises InputError if no paper prints it."""
     if mechanism.card.name not in PUBLISHED:
         problem = f"no paper prints {mechanism.card.title}; its card says what differs from the papers that it follows"
         raise InputError(f"mechanism.{PRESET}", problem, "leave it out")
@@ -149,7 +155,7 @@ def published(mechanism: Mechanism) -> Mechanism:
 
 
 def base(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
-    """What settings change: the mechanism with its defaults, or as published where `preset` asks for that. Raises InputError."""
+    """Return the mechanism that settings change: with its defaults, or as published if `preset` asks for that. Raises InputError."""
     preset = given.get(PRESET, DEFAULT)
     if preset not in (DEFAULT, PAPER):
         raise InputError(f"mechanism.{PRESET}", f"{shown(preset)} is unknown", f"use {DEFAULT} or {PAPER}")
@@ -157,8 +163,11 @@ def base(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
 
 
 def settings(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Setting]:
-    """Every parameter of the mechanism: the given value, as a number or as text, or that of the preset; and the preset itself where it is
-    not the default. InputError names the parameter."""
+    """Return the value of every parameter: the given one (number or text), or the preset's; and the preset itself unless it is the default.
+
+    Raises:
+        InputError: A value is invalid; the error names the parameter.
+    """
     start = base(mechanism, given)
     offered = {parameter.name: parameter for parameter in parameters(mechanism)}
     for name in given:
@@ -171,8 +180,11 @@ def settings(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Settin
 
 
 def configured(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
-    """The mechanism with these settings, and those of the preset for the others. As published, its card names what was changed all the
-    same. Raises InputError as `settings`."""
+    """Return the mechanism with these settings, and the preset's for the others. The card of a published one names what was changed.
+
+    Raises:
+        InputError: As `settings`.
+    """
     values, start = settings(mechanism, given), base(mechanism, given)
     wanted, defaults = {name: value for name, value in values.items() if name != PRESET}, chosen(start)
     changed = [name for name, value in wanted.items() if value != defaults[name]]
@@ -183,9 +195,17 @@ def configured(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
 
 
 def forecast(mechanism: Mechanism, workload: Workload, rho: float, people: float | None = None) -> Forecast:
-    """What a run is expected to need. It does not fit where the workload asks thresholds that the mechanism does not take, where it does
-    not keep to published tables, and where these leave nothing to measure. people: how many there are, as far as that is public; divided
-    by what one of them changes in a marginal (`Unit.marginal_l2`)."""
+    """Forecast a run of a mechanism.
+
+    It does not fit where the workload asks thresholds that the mechanism does not take, where it does not keep published tables, and where
+    these leave nothing to measure.
+
+    Args:
+        mechanism: The mechanism.
+        workload: The workload.
+        rho: Its budget.
+        people: Public number of people, divided by the counts that one person changes in a marginal (`Unit.marginal_l2`).
+    """
     if workload.threshold is not None and not mechanism.card.takes_thresholds:
         problem = f"it cannot ask who matches at least {workload.threshold} of the columns"
         return Forecast(False, 0.0, 0.0, f"{problem}; ask for all of them on the Workload page, or choose another mechanism")
@@ -201,7 +221,7 @@ def forecast(mechanism: Mechanism, workload: Workload, rho: float, people: float
 
 
 def _as_published(mechanism: Mechanism) -> dict[str, Any] | None:
-    """What `preset=paper` means for it; None where no paper prints it."""
+    """Return the settings of `preset=paper`, or None if no paper prints the mechanism."""
     if mechanism.card.name not in PUBLISHED:
         return None
     printed = PUBLISHED[mechanism.card.name]
@@ -209,7 +229,7 @@ def _as_published(mechanism: Mechanism) -> dict[str, Any] | None:
 
 
 def describe() -> list[dict[str, Any]]:
-    """The registry as JSON: what `python -m dpsynth_core mechanisms` prints. One of another package that is broken says so, and no more."""
+    """Return the registry as JSON, which `python -m dpsynth_core mechanisms` prints. A broken one of another package says only that."""
     return [*map(_described, MECHANISMS.values()), *map(_foreign_described, foreign.offered(foreign.MECHANISMS))]
 
 

@@ -1,6 +1,7 @@
-"""What a run yields: its steps, and at the end the model. Released values only.
+"""The steps that a run yields, and the model at its end. Released values only.
 
-The caller of a mechanism may stop taking steps at any moment: that is how a run is cancelled."""
+The caller of a mechanism may stop taking steps at any moment, which cancels the run.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +16,23 @@ from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 
 class Model(Protocol):
-    """What a mechanism ends with: an estimate of the table's distribution, in counts."""
+    """The result of a mechanism: an estimate of the table's distribution, in counts."""
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Estimated counts with one axis per attribute. Raises KeyError if this model cannot answer it."""
+        """Return estimated counts with one axis per attribute. Raises KeyError if this model cannot answer it."""
 
 
 class RowModel(Model, Protocol):
     """A model that can also write rows."""
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Codes, shape (n, attributes of the domain), as close to the model's answers to `marginals` (weights c_r) as n rows can be."""
+        """Return codes, shape (n, attributes of the domain), as close to the model's answers to `marginals` (weights c_r) as n rows can be.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class Unmoved:
-    """A model that writes its rows as rounding leaves them: afterwards no value is changed to bring them closer to the model."""
+    """A model whose rows stay as rounding leaves them: no value is changed afterwards to bring them closer to the model."""
 
     model: RowModel
 
@@ -42,7 +44,7 @@ class Unmoved:
 
 
 Finish = Callable[[RowModel], RowModel]
-"""What a mechanism does to its model at the end."""
+"""Returns the final model from the fitted one."""
 
 
 def as_it_is(model: RowModel) -> RowModel:
@@ -71,7 +73,7 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A marginal as a selection saw it: its score was weight * (||M_r(D) - answer||_1 - offset). answer: counts, the model's then."""
+    """A marginal as a selection saw it: its score was weight * (||M_r(D) - answer||_1 - offset). `answer` is the model's, in counts."""
 
     weight: float
     offset: float
@@ -80,8 +82,15 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class SelectionRecord:
-    """One round that chose a marginal by the exponential mechanism at `eps` and measured it; released values only. sensitivity: Delta_t,
-    what one person changes any score by at most. candidates: |C_t|. chosen: what `measurement` was chosen as."""
+    """One round that selected a marginal by the exponential mechanism and measured it; released values only.
+
+    Attributes:
+        chosen: The marginal as the selection saw it.
+        measurement: Its measurement.
+        eps: Parameter of the selection.
+        sensitivity: Delta_t, the largest change of a score by one person.
+        candidates: |C_t|.
+    """
 
     chosen: Candidate
     measurement: Measurement
@@ -92,9 +101,15 @@ class SelectionRecord:
 
 @dataclass(frozen=True)
 class Finished:
-    """The last step. total: estimated (or public) number of rows. details: public facts for the report. selections, considered: what error
-    bounds are computed from (evaluation.bounds), where the mechanism selects. considered: every marginal that was ever a candidate, with
-    the index in `selections` of the last time and what it was then."""
+    """The last step.
+
+    Attributes:
+        model: The model.
+        total: Estimated (or public) number of rows.
+        details: Public facts for the report.
+        selections: The selections, from which error bounds are computed (`evaluation.bounds`).
+        considered: Every marginal that was ever a candidate, with the index in `selections` of the last time and its state then.
+    """
 
     model: Model
     total: float

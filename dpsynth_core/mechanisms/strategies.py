@@ -1,17 +1,19 @@
-"""HDMM's OPT_M: which marginals to measure, and how precisely, so that the answers to a workload of marginals are best on average (McKenna,
-Miklau, Hay, Machanavajjhala 2018, "Optimizing error of high-dimensional statistical queries under differential privacy").
+"""HDMM's OPT_M: the marginals to measure, and their precision, for the best average answers to a workload of marginals.
 
-A strategy is a set of marginals S, each with a share p_S of rho. One person is in one cell of each of them, so what they cost adds up
-exactly: the squared sensitivity of the weighted strategy is the sum of its squared weights, and p_S is such a square as a part of the
-sum. All products of identity and all-ones matrices have the same eigenspaces, one for each set q of columns, of dimension
-d_q = prod over q of (n_i - 1). There S counts with p_S / n_S if it contains q, and not at all otherwise. So the expected squared error
-of the least-squares answers to the workload is, up to a constant,
+Source: McKenna, Miklau, Hay, Machanavajjhala 2018, "Optimizing error of high-dimensional statistical queries under differential privacy".
+
+A strategy is a set of marginals S, each with a share p_S of rho. One person is in one cell of each of them, so their costs add up exactly:
+the squared sensitivity of the weighted strategy is the sum of its squared weights, and p_S is such a square as a part of the sum. All
+products of identity and all-ones matrices have the same eigenspaces, one for each set q of columns, of dimension d_q = prod over q of (n_i
+- 1). There S counts with p_S / n_S if it contains q, and not at all otherwise. So the expected squared error of the least-squares answers
+to the workload is, up to a constant,
 
     f(p) = sum over q of a_q / (sum over S that contain q of p_S / n_S),
     a_q = d_q times the sum of c_r^2 / n_r over the marginals r of the workload that contain q,
 
-which is convex. It is minimised by the multiplicative algorithm of optimal design, p_S <- p_S sqrt(gradient_S), which never increases f
-and knows how far it is from the least f: f(p)^2 / max_S gradient_S at least. Public inputs only."""
+which is convex. The multiplicative algorithm of optimal design minimises it, p_S <- p_S sqrt(gradient_S), which never increases f and knows
+its distance from the least f: f(p)^2 / max_S gradient_S at least. Public inputs only.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,9 @@ from dpsynth_core.vocabulary.measurement import Clique, subsets
 from dpsynth_core.vocabulary.workload import Workload
 
 NUMBER_OF_ROWS: Clique = ()
-"""The smallest marginal; its eigenspace is that of tables that are constant."""
+"""The smallest marginal; its eigenspace consists of the constant tables."""
 _WIDER = 2
-"""A strategy may measure sets of this many columns more than the widest table of the workload."""
+"""A strategy may measure sets of up to this many columns more than the widest table of the workload."""
 _MOST_SETS = 5_000
 _MOST_CELLS = 1_000_000
 _MOST_STEPS = 2000
@@ -47,22 +49,28 @@ Float = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Strategy:
-    """shares: the part of rho for each marginal that is measured, () for the number of rows; they add up to 1. above_least: by which factor
-    the expected squared error of the answers is above what any strategy of any kind could reach (the singular value bound, which
-    ResidualPlanner reaches); at least 1."""
+    """A strategy.
+
+    Attributes:
+        shares: Part of rho for each measured marginal, () for the number of rows; they add up to 1.
+        above_least: Factor by which the expected squared error exceeds the least of any strategy (the singular value bound, which
+            ResidualPlanner reaches); at least 1.
+    """
 
     shares: Mapping[Clique, float]
     above_least: float
 
 
 def best(workload: Workload, rows_price: float) -> Strategy:
-    """OPT_M: over the workload's marginals and all marginals of them, and over wider ones where that is worth it. rows_price: as for
-    `least_squared_error`."""
+    """Run OPT_M over the workload's marginals and their subsets, and over wider ones where that pays off.
+
+    `rows_price` is as for `least_squared_error`.
+    """
     return _best(workload.domain, tuple(workload.weights.items()), rows_price)
 
 
 def within(workload: Workload, rows_price: float) -> Strategy:
-    """OPT_M over the workload's marginals and all marginals of them alone."""
+    """Run OPT_M over the workload's marginals and their subsets alone."""
     return least_squared_error(workload, workload.closure(), rows_price)
 
 

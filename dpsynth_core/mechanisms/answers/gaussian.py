@@ -28,13 +28,15 @@ _BYTES_PER_CELL = 24
 @dataclass(frozen=True)
 class NoisyAnswers:
     """Unbiased noisy marginals: a Model that writes no rows. Cells may be negative, and marginals need not agree with each other.
-    Impossible cells are answered 0 (`Domain.cleared`); the measurements keep their noise in them."""
+
+    Impossible cells are answered 0 (`Domain.cleared`); the measurements keep their noise in them.
+    """
 
     domain: Domain
     measurements: tuple[Measurement, ...]
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Counts: all measurements that contain the clique, combined. Raises KeyError if there is none."""
+        """Return counts from all measurements that contain the clique, combined. Raises KeyError if none does."""
         mean = combined(self.measurements, clique)
         if mean is None:
             raise KeyError(clique)
@@ -55,7 +57,7 @@ class GaussianAnswers:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """One noise draw per cell of the workload, and all answers in memory."""
+        """Forecast a run: one noise draw per cell of the workload, and all answers in memory."""
         cells = workload.cells
         reason = rounds.too_many_cells(cells)
         return Forecast(not reason, 1.0 + _SECONDS_PER_CELL * cells, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)

@@ -1,9 +1,11 @@
-"""HDMM for workloads of marginals: measure the marginals of an optimised strategy, answer by least squares (McKenna, Miklau, Hay,
-Machanavajjhala 2018, "Optimizing error of high-dimensional statistical queries under differential privacy"). Answers only, no rows.
+"""HDMM for workloads of marginals: measure the marginals of an optimised strategy, answer by least squares. Answers only, no rows.
 
-Of HDMM's four ways to find a strategy, OPT_M (`strategies`) is built: the one for workloads of marginals, which is all that is asked
-here. OPT_0, for queries of one column such as ranges, finds nothing to improve where a column is asked cell by cell or not at all; OPT_x
-and OPT_+ combine its strategies, to products of them and to unions of products, of which marginals are a special case."""
+Source: McKenna, Miklau, Hay, Machanavajjhala 2018, "Optimizing error of high-dimensional statistical queries under differential privacy".
+
+Of HDMM's four ways to find a strategy, OPT_M (`strategies`) is implemented, the one for workloads of marginals. OPT_0, for queries of one
+column such as ranges, finds nothing to improve where a column is asked cell by cell or not at all; OPT_x and OPT_+ combine its strategies
+to products and to unions of products, of which marginals are a special case.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ class Hdmm:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """One noise draw per cell of what is measured, about as many as the workload's closure has, and all of it in memory."""
+        """Forecast a run: one noise draw per measured cell, about as many as the workload's closure has, and all cells in memory."""
         cells, marginals = workload.closure_cells, workload.closure_tables
         reason = rounds.too_many_cells(cells, _MAX_CELLS, "the tables have")
         seconds = 1.0 + _SECONDS_PER_CELL * cells + _SECONDS_PER_MARGINAL * marginals
@@ -64,7 +66,7 @@ class Hdmm:
         return split_by_size(best(workload, 0.0 if total_is_public else 1.0).shares)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """One Measured event per marginal of the strategy, then Finished."""
+        """Run HDMM. Yields one Measured event per marginal of the strategy, then Finished."""
         strategy = best(workload, rows_price(kernel.unit))
         measurements: list[Measurement] = []
         for step in measured(kernel, strategy):
@@ -92,9 +94,17 @@ def measured(kernel: Kernel, strategy: Strategy) -> Iterator[Measured]:
 
 
 def least_squares(domain: Domain, measurements: Sequence[Measurement], marginals: Sequence[Clique], exact: float | None) -> ResidualAnswers:
-    """What the measurements together say of `marginals`, which have all their subsets among them, by weighted least squares. A measurement
-    sees the residual of each of its subsets, and residuals are orthogonal: least squares is one weighted mean for each. exact: the number
-    of rows where it is public."""
+    """Combine the measurements by weighted least squares.
+
+    A measurement sees the residual of each of its subsets, and residuals are orthogonal, so least squares is one weighted mean per
+    residual.
+
+    Args:
+        domain: The domain.
+        measurements: The measurements.
+        marginals: The marginals to answer, with all their subsets among them.
+        exact: The number of rows where it is public.
+    """
     wanted = {part for part in marginals if min(domain.sizes(part)) > 1} | ({ROWS} if exact is None else set())
     sums: dict[Clique, NDArray[np.float64]] = {}
     precisions: dict[Clique, float] = {}
@@ -111,7 +121,7 @@ def least_squares(domain: Domain, measurements: Sequence[Measurement], marginals
 
 
 def _centred(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The part of a table that sums to zero along every axis."""
+    """Return the part of a table that sums to zero along every axis."""
     for axis in range(table.ndim):
         table = table - table.mean(axis=axis, keepdims=True)
     return np.asarray(table, dtype=float)

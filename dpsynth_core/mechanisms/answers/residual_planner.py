@@ -37,9 +37,16 @@ ROWS: Clique = ()
 
 @dataclass(frozen=True, eq=False)
 class ResidualAnswers:
-    """Unbiased noisy marginals that agree with each other: a Model that writes no rows. Cells may be negative. Impossible cells are
-    answered 0 (`Domain.cleared`), which their sums in smaller marginals do not follow. residuals: without the number of rows, which is
-    `total`. sigmas: of the residuals, and of the number of rows where it is noisy."""
+    """Unbiased noisy marginals that agree with each other: a Model that writes no rows. Cells may be negative.
+
+    Impossible cells are answered 0 (`Domain.cleared`); their sums in smaller marginals do not follow.
+
+    Attributes:
+        domain: The domain.
+        total: Number of rows.
+        residuals: The residuals, without the number of rows.
+        sigmas: Noise of the residuals, and of the number of rows where it is noisy.
+    """
 
     domain: Domain
     total: float
@@ -47,7 +54,7 @@ class ResidualAnswers:
     sigmas: Mapping[Clique, float]
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Counts. Raises KeyError if a residual of it was not measured."""
+        """Return counts. Raises KeyError if one of the marginal's residuals was not measured."""
         return self.domain.cleared(clique, self._combined(clique))
 
     def _combined(self, clique: Clique) -> NDArray[np.float64]:
@@ -58,7 +65,7 @@ class ResidualAnswers:
         return answer
 
     def measurement(self, clique: Clique) -> Measurement | None:
-        """The marginal with the precision of its noise; None for a number of rows that is exact."""
+        """Return the marginal with the precision of its noise, or None for an exact number of rows."""
         variance = _directions(self.domain, clique, self.sigmas)
         if not variance:
             return None
@@ -66,25 +73,25 @@ class ResidualAnswers:
 
 
 def cell_sigma(domain: Domain, clique: Clique, sigmas: Mapping[Clique, float]) -> float:
-    """Standard deviation of each cell of a marginal put together from residuals of noise `sigmas`; 0 if none of them is noisy."""
+    """Return the standard deviation of each cell of a marginal composed of residuals with noise `sigmas`; 0 if all are exact."""
     variance, cells = _directions(domain, clique, sigmas), domain.cells(clique)
     return math.sqrt(math.fsum(variance[part] * domain.cells(part) * saving(domain, part) / cells for part in variance))
 
 
 def _directions(domain: Domain, clique: Clique, sigmas: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Variance of the noise of a marginal in the prod (n_i - 1) directions of each noisy part, i in it; those of all parts are
-    orthogonal."""
+    """Return the noise variance of a marginal in the prod (n_i - 1) directions of each noisy part, i in it; all directions are orthogonal.
+    """
     cells = domain.cells(clique)
     return {part: sigmas[part] ** 2 * domain.cells(part) / cells for part in (ROWS, *parts(domain, clique)) if part in sigmas}
 
 
 def parts(domain: Domain, clique: Clique) -> Iterator[Clique]:
-    """The non-empty subsets that have a residual: a column of one value says nothing."""
+    """Yield the non-empty subsets that have a residual; a column of one value has none."""
     return subsets([name for name in clique if domain[name].size > 1], 1)
 
 
 def saving(domain: Domain, part: Clique) -> float:
-    """prod (n_i - 1) / n_i: the price of a residual as a fraction of its marginal's, and the variance of its cells likewise."""
+    """Return prod (n_i - 1) / n_i: the price of a residual, and the variance of its cells, as a fraction of its marginal's."""
     return math.prod(1 - 1 / size for size in domain.sizes(part))
 
 
@@ -103,7 +110,7 @@ class ResidualPlanner:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """One noise draw per cell of the workload's closure, and all residuals and answers in memory."""
+        """Forecast a run: one noise draw per cell of the workload's closure, and all residuals and answers in memory."""
         closure = workload.closure()
         cells = sum(map(workload.domain.cells, closure))
         reason = rounds.too_many_cells(cells, _MAX_CELLS, "the tables have")
@@ -116,7 +123,11 @@ class ResidualPlanner:
         return split_by_size({part: prices[part] / sigma**2 for part, sigma in sigmas.items()})
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """One Measured event per marginal of the workload's closure, as soon as its last residual is measured, then Finished."""
+        """Run ResidualPlanner.
+
+        Yields:
+            One Measured event per marginal of the workload's closure, as soon as its last residual is measured, then Finished.
+        """
         domain, marginals = kernel.domain, (ROWS, *workload.closure())
         sigmas = planned(workload, kernel.residual_l2, kernel.rho_left)
         residuals: dict[Clique, Residual] = {}
@@ -131,8 +142,10 @@ class ResidualPlanner:
 
 
 def planned(workload: Workload, residual_l2: Callable[[Clique, float], float], rho: float) -> dict[Clique, float]:
-    """sigma of every residual that is measured with noise, for the least expected workload error at a cost of rho. residual_l2: sensitivity
-    of a residual when it is measured at sigma, as `Kernel.residual_l2`."""
+    """Return sigma of every noisy residual for the least expected workload error at a cost of rho.
+
+    `residual_l2` returns the sensitivity of a residual measured at sigma, as `Kernel.residual_l2`.
+    """
     prices = {part: residual_l2(part, 1.0) ** 2 / 2 for part in _wanted(workload)}
     noisy = {part: price for part, price in prices.items() if price > 0}  # without a number of rows that is public
     sigmas = least_noise(workload, noisy, rho)
@@ -144,13 +157,19 @@ def planned(workload: Workload, residual_l2: Callable[[Clique, float], float], r
 
 
 def least_noise(workload: Workload, prices: Mapping[Clique, float], rho: float) -> dict[Clique, float]:
-    """sigma of each residual, at a total cost of rho, for the least expected workload error: sum of c_r E||noise of M_r||_1.
+    """Return sigma of each residual, at a total cost of rho, for the least expected workload error: sum of c_r E||noise of M_r||_1.
 
-    prices: rho of each residual at sigma = 1. With v_r the variance of a cell of M_r, a weighted sum of sigma_q^2 over the subsets q of r,
-    the error is proportional to sum c_r n_r sqrt(v_r), which is convex in 1/sigma^2. A weighted sum of variances is least, in closed form,
-    for sigma_q^2 proportional to sqrt(price_q / pull_q), pull_q being what multiplies sigma_q^2 in the sum. The square roots are brought
-    to that form: sqrt(v) is at most v / (2 sqrt(u)) + sqrt(u) / 2, with equality at u = v, so that solving with weights
-    c_r n_r / sqrt(v_r) for the last v never increases the error, and stands still only at the minimum."""
+    With v_r the variance of a cell of M_r, a weighted sum of sigma_q^2 over the subsets q of r, the error is proportional to sum c_r n_r
+    sqrt(v_r), which is convex in 1/sigma^2. A weighted sum of variances is least, in closed form, for sigma_q^2 proportional to
+    sqrt(price_q / pull_q), pull_q being the factor of sigma_q^2 in the sum. The square roots are brought to that form: sqrt(v) is at most v
+    / (2 sqrt(u)) + sqrt(u) / 2, with equality at u = v, so that solving with weights c_r n_r / sqrt(v_r) for the last v never increases the
+    error, and stands still only at the minimum.
+
+    Args:
+        workload: The workload.
+        prices: rho of each residual at sigma = 1.
+        rho: Total cost.
+    """
     if not prices:
         return {}  # columns of one value each, and a number of records that is public
     columns = {part: k for k, part in enumerate(prices)}
@@ -171,7 +190,7 @@ def least_noise(workload: Workload, prices: Mapping[Clique, float], rho: float) 
 
 
 def _variances(workload: Workload, columns: Mapping[Clique, int]) -> scipy.sparse.csr_array:
-    """Shape (marginals, residuals): what sigma_q^2 = 1 contributes to the variance of a cell of M_r."""
+    """Return the contribution of sigma_q^2 = 1 to the variance of a cell of M_r, shape (marginals, residuals)."""
     domain = workload.domain
     entries = [
         (row, columns[part], saving(domain, part) * (domain.cells(part) / domain.cells(clique)) ** 2)
@@ -184,5 +203,5 @@ def _variances(workload: Workload, columns: Mapping[Clique, int]) -> scipy.spars
 
 
 def _wanted(workload: Workload) -> list[Clique]:
-    """Every residual that a marginal of the workload needs."""
+    """Return every residual that a marginal of the workload needs."""
     return [ROWS, *(clique for clique in workload.closure() if min(workload.domain.sizes(clique)) > 1)]

@@ -1,14 +1,15 @@
-"""How numbers lie inside the cells of their columns, from noisy counts of finer cells, before the mechanism runs.
+"""Distributions of numbers inside the cells of their columns, from noisy counts of finer cells, before the mechanism runs.
 
-Cells are what the curator finds natural, such as steps of 5,000; people are not spread evenly in them. Two looks at each column:
-- The first, the same noise for all, is at its cells, with 0 and both bounds apart, where many columns have their heap.
-- The second divides cells in which the first saw many people, and puts quiet ones together, one, two, four and so on behind the last that
-  is not: thirteen cells that hold nobody would each add noise, and none of them can say so. It has less noise the nearer a column's people
-  are to its most usual value, in shares of its range: of an amount that most people do not have, a few at the far end are half of the mean.
-What both say of a cell is put together. Parts are then cut where an even spread is refuted, and nowhere else (`numbers.refined`).
+Cells are what the curator finds natural, such as steps of 5,000; people are not spread evenly in them. Each column gets two looks:
+- The first, with the same noise for all, counts its cells, with 0 and both bounds separate, where many columns have their heap.
+- The second divides cells in which the first saw many people, and merges quiet ones, one, two, four and so on after the last busy one:
+  thirteen empty cells would each add noise, and none of them can say so. It has less noise the closer a column's people are to its most
+  usual value, in shares of its range: of an amount that most people do not have, a few at the far end are half of the mean.
+Both looks at a cell are combined. Cells are then cut where an even spread is refuted, and nowhere else (`numbers.refined`).
 
-Added up, the counts say something of the column's own cells, for a mechanism that can use it: little of the budget is lost for tables.
-Everything here but the kernel's answers is post-processing of them."""
+Added up, the counts inform about the column's own cells, for a mechanism that can use them: little of the budget is lost for tables.
+Everything here except the kernel's answers is post-processing.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +31,23 @@ from dpsynth_core.vocabulary.measurement import ROUNDING, MarginalCounts
 Floats = NDArray[np.float64]
 
 _FIRST = 0.12
-"""Share of the budget of the first look."""
+"""Share of the budget for the first look."""
 _EVEN = 0.1
 """Share of the second look's budget that is divided evenly."""
 _SIGN = 3.0
-"""Standard deviations beyond which a count says that people are there."""
+"""Standard deviations beyond which a count shows that people are there."""
 _MOST = 4096
-"""Cells of a look at most."""
+"""Largest number of cells of a look."""
 _HEADROOM = 1 - 2.0**-30
-"""So that parts that were divided in floating point add up to no more than the whole."""
+"""Factor that keeps the sum of parts divided in floating point within the whole."""
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Of a column: how its numbers lie in its cells, and what that says of the cells themselves; None where the curator counts values
-    without a cell in one of them."""
+    """The distribution of a column's numbers inside its cells, and the implied counts of the cells.
+
+    `counts` is None where the curator counts values without a cell in one of the cells.
+    """
 
     column: str
     inside: Inside
@@ -52,12 +55,12 @@ class Found:
 
 
 def columns(domain: Sequence[Attribute]) -> tuple[Attribute, ...]:
-    """Those with a cell of more than one value, or with cells that are to be learnt."""
+    """Return the columns with a cell of more than one value, or with cells to be learnt."""
     return tuple(one for one in domain if one.is_number and (one.most or not one_value_each(one)))
 
 
 def look(kernel: SealedKernel, asked: Sequence[Attribute]) -> tuple[Found, ...]:
-    """Spend all that the kernel has left on these columns."""
+    """Measure these columns with the kernel's remaining budget."""
     l2, rho = kernel.unit.marginal_l2, kernel.rho_left * _HEADROOM
     noise = l2 * math.sqrt(len(asked) / (2 * _FIRST * rho))
     first = _looked(kernel, map(_first_cells, asked), [noise] * len(asked))
@@ -70,7 +73,7 @@ def look(kernel: SealedKernel, asked: Sequence[Attribute]) -> tuple[Found, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """Noisy counts of cells of a column, those behind its numbers among them. sigma: of the noise."""
+    """Noisy counts of cells of a column, those of numbers last. `sigma` is their noise."""
 
     cells: Attribute
     counts: Floats
@@ -82,7 +85,7 @@ class _Look:
 
     @property
     def people(self) -> Floats:
-        """In each cell of numbers."""
+        """Number of people in each cell of numbers."""
         return self.counts[: self.cells.values]
 
     @property
@@ -95,12 +98,12 @@ class _Look:
 
     @property
     def quiet(self) -> NDArray[np.bool_]:
-        """The others, but for 0 and the bounds."""
+        """The other cells, except 0 and the bounds."""
         own = _own_cells(self.cells)
         return ~self.busy & ~np.array([cell in own for cell in pairwise(self.cells.edges)])
 
     def place(self, edges: Floats) -> NDArray[np.intp]:
-        """The cell that each of finer ones between these edges is in."""
+        """Return the cell that contains each of the finer cells between these edges."""
         return np.searchsorted(self.edges, edges[:-1], side="right") - 1
 
 
@@ -111,14 +114,14 @@ def _looked(kernel: SealedKernel, cells: Iterable[Attribute], sigmas: Sequence[f
 
 
 def _own_cells(column: Attribute) -> list[tuple[float, float]]:
-    """0 and both bounds, as far as one value can be told from the others."""
+    """Return 0 and both bounds as cells, where single values can be distinguished."""
     scale, (low, *_, end) = column.scale, column.edges
     own = [(value, scale.beyond(value)) for value in (low, 0, end - scale.whole)]
     return [(first, last) for first, last in own if low <= first and last <= end]
 
 
 def _first_cells(column: Attribute) -> Attribute:
-    """Values that count in one of the column's cells by the curator's word have a cell of their own."""
+    """Return the cells of the first look. Values that the curator counts in one of the column's cells have a cell of their own."""
     edges = {*column.edges, *(edge for cell in _own_cells(column) for edge in cell)}
     return replace(column.unfolded() if _recodes(column) else column, edges=tuple(sorted(edges)))
 
@@ -128,7 +131,7 @@ def _recodes(column: Attribute) -> bool:
 
 
 def _spread(first: _Look) -> float:
-    """How far people are from their most usual cell on average, as a share of the range; not less than noise could hide."""
+    """Return the mean distance of people from their most usual cell, as a share of the range; at least what noise could hide."""
     edges, people = first.edges, np.where(first.busy, first.people, 0.0)
     middles = (edges[:-1] + edges[1:]) / 2
     far = np.abs(middles - middles[first.people.argmax()]) / (edges[-1] - edges[0])
@@ -148,7 +151,7 @@ def _second_cells(first: _Look, sigma: float) -> Attribute:
 
 
 def _growing(cells: int, before: bool, behind: bool) -> set[int]:
-    """Where to cut so many cells in a row: one, two, four and so on behind a busy one, likewise before one."""
+    """Return where to cut that many consecutive cells: one, two, four and so on after a busy one, and likewise before one."""
     lengths = [2**power - 1 for power in range(1, cells.bit_length() + 1)]
     half = cells / 2 if before and behind else cells
     return {cut for cut in lengths if before and cut <= half} | {cells - cut for cut in lengths if behind and cut <= half}
@@ -172,10 +175,11 @@ def _found(column: Attribute, first: _Look, second: _Look) -> Found:
 
 
 def _together(first: _Look, second: _Look, edges: Floats) -> tuple[Floats, Floats]:
-    """People in each cell between the edges of both looks, and how uncertain their number is in each cell of the first, as a variance.
+    """Return the people in each cell between the edges of both looks, and the variance of their number in each cell of the first.
 
-    Of a cell that the second look divided, or left as it was, both numbers are taken by their precision. Of quiet ones, merged or not,
-    its own, spread evenly, if it is a deviation of its noise or more, or else 0: of few people in some cells each has few.
+    For a cell that the second look divided, or left as it was, both numbers are weighted by their precision. A quiet cell, merged or not,
+    keeps its own number, spread evenly, if it is at least one deviation of its noise, or else 0: few people in some cells means few in
+    each.
     """
     of_first, of_second = first.place(edges), second.place(edges)
     quiet = first.quiet[of_first]
@@ -190,6 +194,7 @@ def _together(first: _Look, second: _Look, edges: Floats) -> tuple[Floats, Float
 
 
 def _believed(look: _Look) -> tuple[Floats, Floats]:
-    """What a look says of its cells, most of which may be nearly empty: means, and variances between those of the noise and those left."""
+    """Return a look's smoothed counts, most of which may be nearly empty: means, and variances between the noise's and the remaining ones.
+    """
     means, deviations = smoothed(look.people, math.sqrt(look.variance), ordered=False)
     return means, deviations * math.sqrt(look.variance)

@@ -1,4 +1,6 @@
-"""The phase of a run before its mechanism: what the curator left open about columns is learnt from the kernel, for the discovery share."""
+"""The learning phase before a mechanism: values that the curator left open are learnt from the kernel, on the discovery share of the
+budget.
+"""
 
 from __future__ import annotations
 
@@ -20,42 +22,57 @@ from dpsynth_core.vocabulary.measurement import ROUNDING, MarginalCounts
 
 LEVELS = 3
 LIKELY = 0.95
-"""The chance with which a value is called likely to be found."""
+"""Probability with which a value is called likely to be found."""
 _HEADROOM = 1 - 2.0**-30
-"""So that parts that were divided in floating point add up to no more than the whole."""
+"""Factor that keeps the sum of parts divided in floating point within the whole."""
 
 
 @dataclass(frozen=True)
 class Portion:
-    """What a column is learnt with. sigma: of the noise, in records. delta: of texts; 0 for numbers, which need none."""
+    """The budget for learning a column.
+
+    Attributes:
+        column: The column.
+        sigma: Noise, in records.
+        delta: Delta of texts; 0 for numbers, which need none.
+    """
 
     column: Attribute
     sigma: float
     delta: float
 
     def least(self, rows: int) -> int | None:
-        """The noisy number of records that a text needs to be published; None for numbers. rows: per person."""
+        """Return the noisy number of records that a text needs to be published; None for numbers. `rows` are per person."""
         return thresholds.threshold(self.sigma, self.delta, rows) if self.delta else None
 
     def shared_by(self, rows: int) -> int | None:
-        """The number of records with which a text is found 95 times of 100; None for numbers."""
+        """Return the number of records with which a text is found 95 times of 100; None for numbers."""
         return shared_by(self.sigma, self.delta, rows) if self.delta else None
 
 
 def shared_by(sigma: float, delta: float, rows: int, chance: float = LIKELY) -> int:
-    """The number of records that a value must have to be found with this chance."""
+    """Return the number of records that a value must have to be found with this probability."""
     return max(1, math.ceil(thresholds.threshold(sigma, delta, rows) - 0.5 + sigma * float(scipy.special.ndtri(chance))))
 
 
 def texts(columns: Sequence[Attribute]) -> int:
-    """How many of these columns hold texts, and so need a part of delta."""
+    """Return how many of these columns hold texts, and so need a part of delta."""
     return sum(not column.is_number for column in columns)
 
 
 def divided(columns: Sequence[Attribute], unit: Unit, rho: float, delta: float) -> tuple[Portion, ...]:
-    """A portion for each column: the same share of rho, which a column of numbers or dates divides evenly between `LEVELS` looks, each
-    finer than the one before (`numbers`). A column of texts spends its own on one question (`privacy.thresholds`), for which delta is
-    divided evenly between such columns. Fixed before a run and part of what is sealed. rho, delta: of all of them together."""
+    """Divide the budget for learning, before a run, as part of the sealed plan.
+
+    Each column gets the same share of rho. A column of numbers or dates divides it evenly between `LEVELS` looks, each finer than the one
+    before (`numbers`). A column of texts spends it on one question (`privacy.thresholds`), for which delta is divided evenly between such
+    columns.
+
+    Args:
+        columns: The columns to learn.
+        unit: The unit of privacy.
+        rho: Budget of all columns together.
+        delta: Delta of all columns together.
+    """
     each, own = rho / len(columns) * _HEADROOM, delta / max(1, texts(columns)) * _HEADROOM
     looks = [LEVELS if column.is_number else 1 for column in columns]
     return tuple(
@@ -66,14 +83,14 @@ def divided(columns: Sequence[Attribute], unit: Unit, rho: float, delta: float) 
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """A column with the cells that were found, and what the noisy counts say of these cells."""
+    """A column with the cells that were found, and their noisy counts."""
 
     column: Attribute
     counts: MarginalCounts
 
 
 def learn(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Learnt]:
-    """The columns of the portions: texts first, one by one, then all numbers together."""
+    """Learn the columns of the portions: texts first, one by one, then all numbers together."""
     for portion in portions:
         if not portion.column.is_number:
             noisy = kernel.discover_values((portion.column.name,), portion.sigma, portion.delta)
@@ -105,18 +122,22 @@ def _numbers(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Lear
 
 
 def column_of(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Attribute:
-    """What was found, in alphabetical order, with a cell for all other values. Where more was found than the column may have cells, the
-    texts with the largest noisy counts are kept and the rest is merged into "other": the rule looks at noisy counts only. Empty values have
-    a cell if their noisy number is more than twice the noise, or if the column would have no second cell without one; or else they go to
-    "other"."""
+    """Return the column of the found texts, in alphabetical order, with a cell for all other values.
+
+    If more texts were found than the column may have cells, those with the largest noisy counts are kept and the rest is merged into
+    "other": the rule uses noisy counts only. Empty values have a cell if their noisy number is more than twice the noise, or if the column
+    would otherwise have a single cell; else they go to "other".
+    """
     frequent = sorted((text for text in noisy if text not in PUBLIC), key=lambda text: (-noisy[text], text))[: unknown.most - 2]
     missing = noisy[MISSING] > 2 * sigma or not frequent
     return replace(unknown, most=0, categories=tuple(sorted(frequent)), other=True, missing=missing)
 
 
 def counts_of(learnt: Attribute, noisy: Mapping[str, int], sigma: float) -> MarginalCounts:
-    """What the noisy counts say of the cells of the column: nothing of "other", where texts are that were not said. Of a text near the
-    threshold they say a little too much, for it was found because its noise was high; far less than the noise."""
+    """Return the noisy counts of the column's cells, without "other", which has texts that were not found.
+
+    The count of a text near the threshold is a little too large, because high noise helped to find it; far less than the noise.
+    """
     variance = sigma**2 + ROUNDING
     noisy_cells = [(float(noisy[text]), variance) for text in learnt.categories]
     noisy_cells += [(0.0, math.inf), *([(float(noisy[MISSING]), variance)] if learnt.missing else [])]

@@ -35,14 +35,14 @@ def grid(column: Attribute) -> Edges:
 
 
 def cells(column: Attribute, edges: Edges) -> Attribute:
-    """The column with these cells and one for empty values; numbers beyond the edges count in the first and the last."""
+    """Return the column with these cells and one for empty values; numbers beyond the edges count in the first and the last."""
     scale = column.scale
     lower, upper = scale.value(edges[0]), scale.value(edges[-1] - scale.whole)
     return Attribute.binned(column.name, column.kind, lower, upper, edges=edges, precision=column.precision, missing=True, nearest=True)
 
 
 def trimmed(edges: Edges, counts: Counts, sigma: float) -> tuple[Edges, Counts]:
-    """Without the cells before the first and after the last sign of records; where there is none, the fullest cell alone."""
+    """Drop the cells before the first and after the last sign of records; without a sign, keep the fullest cell alone."""
     first, last = _onset(counts, sigma), _onset(counts[::-1], sigma)
     if first is None or last is None or first >= len(counts) - last:
         first, last = int(counts.argmax()), len(counts) - 1 - int(counts.argmax())
@@ -51,7 +51,10 @@ def trimmed(edges: Edges, counts: Counts, sigma: float) -> tuple[Edges, Counts]:
 
 
 def _onset(counts: Counts, sigma: float) -> int | None:
-    """Where records begin: a running sum that noise alone hardly explains shows that they did, its lowest point before that shows where."""
+    """Return where records begin, or None.
+
+    A running sum that noise hardly explains shows that they began; its lowest point before shows where.
+    """
     before = np.concatenate([[0.0], np.cumsum(counts)])
     lengths = np.arange(1, len(counts) + 1)
     for end in range(1, len(counts) + 1):
@@ -62,8 +65,11 @@ def _onset(counts: Counts, sigma: float) -> int | None:
 
 
 def divided(scale: Scale, edges: Edges, counts: Counts, sigma: float, most: int) -> Edges:
-    """The edges of the next look: the outer cells, and those that hold more than an equal share of the records, are divided, into so many
-    parts that the sign of the records outlasts the noise of all parts."""
+    """Return the edges of the next look.
+
+    The outer cells, and those with more than an equal share of the records, are divided into as many parts as leave the sign of the records
+    above the noise of all parts.
+    """
     share = float(np.maximum(counts, 0).sum()) / most
     finer, outer = [edges[0]], (edges[0], edges[-1])
     for (low, high), count in zip(pairwise(edges), counts, strict=True):
@@ -75,9 +81,12 @@ def divided(scale: Scale, edges: Edges, counts: Counts, sigma: float, most: int)
 
 
 def merged(edges: Edges, counts: Counts, sigma: float, bins: int) -> Edges:
-    """Neighbouring cells put together from below: a bin ends where it holds its equal share of what is left, and a sign of records. A cell
-    that holds such a share alone, a value that many have, begins a bin: what is held before it becomes a bin where it is a sign of records
-    itself, or else part of the bin before, if that holds fewer records than the cell."""
+    """Merge neighbouring cells from below.
+
+    A bin ends where it holds its equal share of the rest, and a sign of records. A cell that holds such a share alone, a frequent value,
+    begins a bin: the cells before it become a bin if they are a sign of records themselves, or else part of the bin before, if that holds
+    fewer records than the cell.
+    """
     left, kept, held, width, last = float(np.maximum(counts, 0).sum()), [edges[0]], 0.0, 0, math.inf
     for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
         free = bins - len(kept) + 1
@@ -94,8 +103,11 @@ def merged(edges: Edges, counts: Counts, sigma: float, bins: int) -> Edges:
 
 
 def refined(bins: Edges, edges: Edges, counts: Counts, sigma: float, most: int) -> Edges:
-    """More bins, up to so many: each cut is the one that moves the most records against an even spread over its bin, among those that
-    noise hardly explains. Rows are drawn evenly from a bin, so that this is what a wide bin says wrongly."""
+    """Cut bins, up to `most` of them.
+
+    Each cut moves the most records relative to an even spread over its bin, among the cuts that noise hardly explains. Rows are drawn
+    evenly from a bin, so this removes the error of a wide bin.
+    """
     at, below, finer = np.asarray(edges, dtype=np.float64), np.concatenate([[0.0], np.cumsum(counts)]), list(bins)
     candidates = [_best_cut(at, below, sigma, low, high) for low, high in pairwise(bins)]
     while len(finer) <= most and max(moved := [records for records, _ in candidates]):
@@ -106,8 +118,10 @@ def refined(bins: Edges, edges: Edges, counts: Counts, sigma: float, most: int) 
 
 
 def _best_cut(at: Counts, below: Counts, sigma: float, low: float, high: float) -> tuple[float, int]:
-    """How many records the best cut of a bin moves, and its place among the edges; (0, 0) where there is none that noise hardly explains.
-    below: noisy number of records before each edge."""
+    """Return how many records the best cut of a bin moves, and its place among the edges; (0, 0) if noise explains every cut.
+
+    `below` is the noisy number of records before each edge.
+    """
     first, last = np.searchsorted(at, [low, high])
     cuts = np.arange(first + 1, last)
     part, all_cells = (at[cuts] - at[first]) / (at[last] - at[first]), last - first
@@ -118,8 +132,10 @@ def _best_cut(at: Counts, below: Counts, sigma: float, low: float, high: float) 
 
 
 def counts(name: str, bins: Edges, edges: Edges, noisy: Counts, sigma: float) -> MarginalCounts:
-    """What a look at the cells between `edges`, and at missing values last, says of the bins that were made of these cells: their sums.
-    Both count numbers beyond their edges in the nearest cell."""
+    """Return the counts of bins made of the cells between `edges`, from the noisy counts of the cells, missing values last.
+
+    Both count numbers beyond their edges in the nearest cell.
+    """
     values = len(bins) - 1
     places = np.append(np.clip(np.searchsorted(bins, edges[:-1], side="right") - 1, 0, values - 1), values)
     sums, parts = (np.asarray(np.bincount(places, weights), dtype=np.float64) for weights in (noisy, None))

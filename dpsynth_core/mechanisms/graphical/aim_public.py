@@ -1,6 +1,8 @@
-"""AIM that starts from a public table: ours, for no paper has it. The same private steps as AIM; between them the model is fitted to public
-marginals too, which count for as much as they are worth (`public_prior`). Budget, events and error bounds are AIM's: the bounds compare
-private measurements with the model at that time, and hold for any."""
+"""AIM that starts from a public table: our own extension, not from a paper.
+
+The private steps are AIM's; between them the model is fitted to public marginals too, weighted by their value (`public_prior`). Budget,
+events and error bounds are AIM's: the bounds compare private measurements with the model at that time, and hold for any model.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
 COLUMNS_AT_MOST = 0.5
-"""The share of the budget that columns get at most where the public table says something: tables of several tell whether it is right."""
+"""Largest share of the budget for columns where the public table is informative, because tables of several columns tell whether it is
+right.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,8 @@ class AimPublic(Aim):
         return replace(self, public=public)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """As AIM's, and the public marginals; refuses to run without a public table, or with one that is too large to keep ready."""
+        """Forecast AIM with the public marginals. Refuses to run without a public table, or with one that is too large to keep in memory.
+        """
         if reason := public_check.refusal(self.public, workload):
             return Forecast(False, 0.0, 0.0, reason)
         alone = super().forecast_for(workload, rho, people)

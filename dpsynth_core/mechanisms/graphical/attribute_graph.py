@@ -18,19 +18,21 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, subsets
 
 SIZE_PENALTY = 1e-8
-"""What a cell of the junction tree costs, in the unit of scores."""
+"""Cost of a cell of the junction tree, in the unit of scores."""
 MOST_CANDIDATES = 50_000
-"""Narrower marginals alone are considered where there would be more than these."""
+"""Number of candidates beyond which only narrower marginals are considered."""
 
 Scores = Mapping[Clique, float]
-"""How much the columns of each pair depend on each other, from 0 to about 1: half the distance of their shares from independence."""
+"""Dependence of the columns of each pair, from 0 to about 1: half the distance of their shares from independence."""
 
 
 def cliques_of(domain: Domain, scores: Scores, most_cells: float) -> list[Clique]:
-    """The maximal cliques of the graph, which have `most_cells` cells together. From no edges but those of the structural zeros, the edge
-    that raises (sum of scores - SIZE_PENALTY * cells) most is added, until none raises it. Only an edge with which the graph stays
-    triangulated, as `_closes` says, is tried; any triangulated graph can be reached so. An edge for which there is no room is not tried
-    again: more edges make no junction tree smaller."""
+    """Return the maximal cliques of the graph, with `most_cells` cells together at most.
+
+    Starting from the edges of the structural zeros, the edge that raises (sum of scores - SIZE_PENALTY * cells) most is added, until none
+    raises it. Only edges that keep the graph triangulated (`_closes`) are tried; every triangulated graph can be reached this way. An edge
+    without room is not tried again, because more edges make no junction tree smaller.
+    """
     sizes = domain.sizes(domain.names)
     nodes = junction_tree([mask_of(labels_of(domain, clique)) for clique in domain.zeros], sizes).nodes
     graph, cells = adjacency(nodes, len(sizes)), sum(cells_of(node, sizes) for node in nodes)
@@ -59,8 +61,10 @@ def cliques_of(domain: Domain, scores: Scores, most_cells: float) -> list[Clique
 
 
 def _closes(graph: Sequence[int], a: int, b: int) -> bool:
-    """Whether a triangulated graph stays so with an edge more: whether the common neighbours of its ends separate them. Another path from
-    one end to the other would become a circle without a chord."""
+    """Return whether a triangulated graph stays triangulated with one more edge: the common neighbours of its ends must separate them.
+
+    Another path from one end to the other would become a circle without a chord.
+    """
     common = graph[a] & graph[b]
     reached = frontier = 1 << a
     while frontier:
@@ -71,12 +75,14 @@ def _closes(graph: Sequence[int], a: int, b: int) -> bool:
 
 
 def _more_cells(graph: Sequence[int], a: int, b: int, sizes: Sequence[int]) -> int:
-    """Cells by which the maximal cliques grow: the edge makes one of its ends and their common neighbours, which are complete, and takes
-    the place of those that lack one of the ends."""
+    """Return the cells by which the maximal cliques grow.
+
+    The edge creates one clique of its ends and their common neighbours, which are complete, and replaces those that lack one of the ends.
+    """
     common = graph[a] & graph[b]
 
     def replaced(end: int) -> int:
-        """Cells of the clique of one end, if nothing else contains it."""
+        """Return the cells of the clique of one end, if no other clique contains it."""
         clique = common | 1 << end
         return 0 if functools.reduce(lambda mask, c: mask & graph[c], bits(clique), -1) else cells_of(clique, sizes)
 
@@ -85,8 +91,14 @@ def _more_cells(graph: Sequence[int], a: int, b: int, sizes: Sequence[int]) -> i
 
 @dataclass(frozen=True)
 class Useful:
-    """Which marginals are large enough to be of use: those whose average count is theta times their expected noise, so of `cells` cells
-    at most, and of `columns` columns at most. pairs: up to how many cells a pair is of use all the same, for what it says."""
+    """The rule for large enough marginals: an average count of theta times the expected noise.
+
+    Attributes:
+        domain: The domain.
+        cells: Largest number of cells by that rule.
+        columns: Largest number of columns.
+        pairs: Number of cells up to which a pair is useful regardless, because of its dependence.
+    """
 
     domain: Domain
     cells: float
@@ -101,8 +113,11 @@ class Useful:
 
 
 def initial_marginals(useful: Useful, cliques: Sequence[Clique], scores: Scores) -> list[Clique]:
-    """What is measured first, as many marginals as there are columns at most: of each column the best one that it is the child of in the
-    networks of the cliques, without those that others contain; columns that none has; then more of the networks, the best first."""
+    """Return the marginals to measure first, at most as many as there are columns.
+
+    They are, for each column, the best one in which it is the child in the cliques' networks, without those contained in others; columns in
+    none of them; then more of the networks, best first.
+    """
     domain = useful.domain
     best: dict[str, tuple[float, Clique]] = {}
     others: dict[Clique, float] = {}
@@ -120,8 +135,11 @@ def initial_marginals(useful: Useful, cliques: Sequence[Clique], scores: Scores)
 
 
 def _network(useful: Useful, clique: Clique, scores: Scores) -> Iterator[tuple[str, Clique, float]]:
-    """Greedy Bayes in one clique: from its most dependent column on, the column and parents of the highest merit, with that merit. Ends
-    where no useful marginal is left."""
+    """Run greedy Bayes in one clique: from its most dependent column on, yield the column and parents of the highest merit, with that
+    merit.
+
+    Ends when no useful marginal is left.
+    """
     together = {name: sum(_score(scores, name, other) for other in clique if other != name) for name in clique}
     inside = [max(clique, key=lambda name: together[name])]
     outside = [name for name in clique if name not in inside]
@@ -136,8 +154,11 @@ def _network(useful: Useful, clique: Clique, scores: Scores) -> Iterator[tuple[s
 
 
 def _parents(useful: Useful, child: str, inside: Sequence[str], scores: Scores) -> tuple[list[str], float]:
-    """Parents that depend on the child and little on each other, added one by one for as long as the marginal is useful; their merit,
-    sum R(child, p) / sqrt(k + 2 sum R(p, q)) over k parents p and pairs of them (Hall 2000, "Correlation-based Feature Selection")."""
+    """Return parents that depend on the child and little on each other, with their merit.
+
+    They are added one by one while the marginal is useful. The merit is sum R(child, p) / sqrt(k + 2 sum R(p, q)) over k parents p and
+    pairs of them (Hall 2000, "Correlation-based Feature Selection").
+    """
     parents: list[str] = []
     towards, among = 0.0, 0.0
     while True:
@@ -158,8 +179,10 @@ def _score(scores: Scores, one: str, other: str) -> float:
 
 
 def candidates(useful: Useful, cliques: Sequence[Clique]) -> dict[Clique, float]:
-    """What later rounds may ask about: single columns and the useful marginals inside a clique, each with the weight of its being drawn.
-    Every clique gives (its columns)^2 in equal parts to its own, so that small cliques have a say."""
+    """Return the candidates of later rounds with their weights of being drawn: single columns and the useful marginals inside a clique.
+
+    Every clique gives (its columns)^2 in equal parts to its own, so that small cliques count.
+    """
     weights: dict[Clique, float] = {}
     widths = accumulate(sum(math.comb(len(clique), k) for clique in cliques) for k in range(1, useful.columns + 1))
     widest = max(1, sum(count <= MOST_CANDIDATES for count in widths))

@@ -1,7 +1,8 @@
-"""How much columns depend on each other, all pairs together: one number with little noise, from noisy distances of all of them.
+"""The mean dependence of all pairs of columns: one number with little noise, from noisy distances of all pairs.
 
-That the mean over many pairs is asked makes it cheap: k distances cost as much as one with noise sqrt(k) times as large, and the mean of
-them has that noise divided by sqrt(k). What columns as measured, and people as drawn, would show of independent columns is taken off."""
+The mean over many pairs is cheap: k distances cost as much as one with noise sqrt(k) times as large, and their mean has that noise divided
+by sqrt(k). The apparent dependence of independent columns, from their noise and from drawing people, is subtracted.
+"""
 
 from __future__ import annotations
 
@@ -19,22 +20,31 @@ from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 
 DOUBT, AT_MOST = 0.01, 0.02
-"""The largest standard deviation that is asked for, a share of the people; the share of the budget that it may take."""
+"""Largest standard deviation that is asked for, as a share of the people, and the largest share of the budget for it."""
 NOISY = 0.005
-"""From this noise of columns on, what chance shows cannot be told from noise: it is no dependence then."""
+"""Noise of columns from which on chance cannot be told from noise; dependence then counts as zero."""
 
 
 def noise_in(cells: NDArray[np.float64], deviation: float) -> float:
-    """The L1 error that noise makes in cells of these counts: no more in one than is in it, for models have no negative counts."""
+    """Return the L1 error that noise causes in cells of these counts: at most the count of each cell, as models have no negative counts."""
     return float(np.minimum(HALF_NORMAL * deviation, cells.clip(0)).sum())
 
 
 def gap(
     kernel: Kernel, pairs: Sequence[Clique], model: GraphicalModel, columns: Sequence[Measurement], believed: Columns, noise: float
 ) -> tuple[float, float]:
-    """The share of people in a wrong cell of a pair if its columns were independent, mean over the pairs, as far as neither noise nor
-    chance explains it, and the standard deviation of what was asked. model: of the columns alone. columns: as measured. believed: of them.
-    noise: of columns with all of the budget, as a share of the people; it is asked twice as precisely."""
+    """Return the mean share of people in a wrong cell of a pair if its columns were independent, and the standard deviation of the answer.
+
+    Dependence that noise or chance explains is subtracted.
+
+    Args:
+        kernel: The kernel.
+        pairs: The pairs.
+        model: Model of the columns alone.
+        columns: The columns as measured.
+        believed: The smoothed columns.
+        noise: Noise of columns with the whole budget, as a share of the people; the question is asked twice as precisely.
+    """
     answers, people = model.marginals(pairs), model.total
     doubt = min(DOUBT, noise / 2)
     rho = min(AT_MOST * kernel.rho_total, (kernel.unit.marginal_l1 / (2 * people * doubt)) ** 2 / 2)

@@ -1,9 +1,10 @@
-"""Groups of values for columns of many: tables over groups have fewer cells for noise to go into than tables over values.
+"""Groups of values for columns of many values: tables over groups have fewer cells for noise to enter.
 
-Which values are together follows from the noisy columns. Of ordered columns they are neighbours, and groups hold about the same number of
-people; of others the most frequent values stay alone, and the rest is one group. Cells for missing and for other values have a group of
-their own. A model that measured a table over groups takes the values within a group to be independent of the other columns: what is not
-measured of them has as little structure as anything else that is not."""
+The noisy columns determine the groups. In ordered columns they are neighbours, and groups hold about the same number of people; in others
+the most frequent values stay alone, and the rest is one group. Cells for missing and for other values have a group of their own. A model
+that measured a table over groups takes the values within a group to be independent of the other columns, as it does for everything that is
+not measured.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +29,15 @@ from dpsynth_core.vocabulary.zeros import MAX_CELLS, MAX_OF_ALL
 Float = NDArray[np.float64]
 
 FINE = 512
-"""Runs of neighbours that are told apart where they are divided into groups: the time for it grows with the square."""
+"""Number of runs of neighbours to be divided into groups; the time grows with its square."""
 WORTH = 1.5
-"""A column with fewer than so many times as many cells has no groups: its tables would hardly become smaller."""
+"""Smallest ratio of cells to groups of a column with groups; otherwise its tables would hardly become smaller."""
 NOISY = 0.05
-"""The share of people that noise would put in a wrong cell of a table of two such columns from which on groups are worth their time."""
+"""Share of people that noise would put in a wrong cell of a table of two such columns, from which on groups are worth their time."""
 
 
 def groups_of(domain: Domain, columns: Sequence[Measurement], most: int) -> tuple[Groups, ...]:
-    """At most so many groups for each column that has many cells; none where that is 0. columns: what was measured of them."""
+    """Return at most `most` groups for each column of many cells; none for 0. `columns` are their measurements."""
     made = []
     for name in many_celled(domain, most):
         measured = combined(columns, (name,))
@@ -54,14 +55,14 @@ def many_celled(domain: Domain, most: int) -> list[str]:
 
 
 def pay(domain: Domain, most: int, noise: float) -> bool:
-    """Whether groups are worth their time. noise: standard deviation of a cell's noise, as a share of the people."""
+    """Return whether groups are worth their time. `noise` is the standard deviation of a cell's noise, as a share of the people."""
     sizes = [domain[name].size for name in many_celled(domain, most)]
     pairs = [a * b for a, b in combinations(sizes, 2)] or [size * max(domain.sizes(domain.names)) for size in sizes]
     return bool(pairs) and HALF_NORMAL * noise * fmean(pairs) / 2 >= NOISY
 
 
 def tables_with_groups(workload: Workload, most: int) -> int:
-    """How many tables may be measured: those that AIM scores, and the same with groups in place of columns."""
+    """Return how many tables may be measured: those that AIM scores, and the same with groups in place of columns."""
     grouped = set(many_celled(workload.domain, most))
     forms = workload.over_closure({name: 1 + (name in grouped) for name in workload.domain.names})
     return forms - len(grouped.intersection(name for clique in workload.cliques for name in clique))  # a single column is measured whole
@@ -74,7 +75,7 @@ def _unused(domain: Domain, name: str) -> str:
 
 
 def _places(domain: Domain, name: str, people: Float, most: int) -> tuple[int, ...]:
-    """For each cell of a column its group. people: in each cell, not negative."""
+    """Return the group of each cell of a column. `people` are in each cell, not negative."""
     attribute = domain[name]
     listed, spare = people[: attribute.values], len(people) - attribute.values
     inner = (_neighbours if KINDS[attribute.kind].ordered else _frequent)(listed, max(1, most - (1 if spare else 0)))
@@ -82,7 +83,7 @@ def _places(domain: Domain, name: str, people: Float, most: int) -> tuple[int, .
 
 
 def _neighbours(people: Float, most: int) -> list[int]:
-    """At most so many runs of cells, of which the squares of the numbers of people add up to the least: about the same number in each."""
+    """Return at most `most` runs of cells with the least sum of squared numbers of people: about equal numbers."""
     if len(people) > FINE:
         runs = _runs(people)
         together = _neighbours(np.bincount(runs, people).astype(np.float64), most)
@@ -103,7 +104,7 @@ def _neighbours(people: Float, most: int) -> list[int]:
 
 
 def _runs(people: Float) -> NDArray[np.intp]:
-    """The number of the run that each cell is in: `FINE` runs at most, of about as many people each; without people, of as many cells."""
+    """Return the run of each cell: `FINE` runs at most, with about equal numbers of people, or of cells if there are none."""
     through = np.cumsum(people) if people.any() else np.arange(1.0, len(people) + 1)
     return np.unique(np.minimum((FINE * through / through[-1]).astype(np.intp), FINE - 1), return_inverse=True)[1]
 
@@ -118,8 +119,13 @@ def _frequent(people: Float, most: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Tables that may be measured. weights: of each. finer: of each with groups, the table with a column in place of its last groups.
-    groups: by name."""
+    """Tables that may be measured.
+
+    Attributes:
+        weights: Weight of each table.
+        finer: For each table with groups, the table with a column in place of its last groups.
+        groups: Groups by name.
+    """
 
     weights: Mapping[Clique, float]
     finer: Mapping[Clique, Clique]
@@ -127,20 +133,22 @@ class Candidates:
 
     @classmethod
     def of(cls, domain: Domain, weights: Mapping[Clique, float], groups: Sequence[Groups]) -> Candidates:
-        """The tables of `weights`, and those of several columns with groups in place of columns too, which weigh as much. domain: with the
-        groups."""
+        """Return the tables of `weights`, and those of several columns also with groups in place of columns, equally weighted.
+
+        `domain` includes the groups.
+        """
         named, of_column = by_name(groups), {one.column: one for one in groups}
         every = {table: weight for clique, weight in weights.items() for table in _variants(domain, clique, of_column)}
         finer = {table: parent(domain, table, {table[-1]: named[table[-1]]}) for table in every if table[-1] in named}
         return cls(every, finer, named)
 
     def weighing(self, columns: Mapping[str, float]) -> dict[Clique, float]:
-        """The weight of each, where these are the columns' own: the sum over its columns. Groups weigh as much as their column."""
+        """Return each table's weight as the sum of its columns' weights. Groups weigh as much as their column."""
         every = {**columns, **{name: columns[one.column] for name, one in self.groups.items()}}
         return {table: sum(every[name] for name in table) for table in self.weights}
 
     def answers(self, model: GraphicalModel, tables: Collection[Clique]) -> dict[Clique, Float]:
-        """What a model says of each, in counts."""
+        """Return a model's answer to each table, in counts."""
         answers = model.marginals(list(dict.fromkeys(map(self._of_columns, tables))))
         return {table: self._answer(table, answers) for table in tables}
 
@@ -150,7 +158,7 @@ class Candidates:
         return table
 
     def _answer(self, table: Clique, answers: dict[Clique, Float]) -> Float:
-        """Of one of them, and in `answers` all that it is added up from."""
+        """Return the answer to one table, and store in `answers` all tables that it is summed from."""
         if table not in answers:
             finer, groups = self.finer[table], self.groups[table[-1]]
             answers[table] = groups.summed(self._answer(finer, answers), finer.index(groups.column))
@@ -168,7 +176,7 @@ def _variants(domain: Domain, clique: Clique, groups: Mapping[str, Groups]) -> I
 
 @dataclass(frozen=True, eq=False)
 class OfColumns:
-    """A model without its groups. domain: without them; its columns come first in the model's."""
+    """A model without its groups. `domain` is without them; its columns come first in the model's domain."""
 
     model: GraphicalModel
     domain: Domain

@@ -39,7 +39,7 @@ class HdmmPgm:
     max_size_mb: float = models.capacity_mb()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """The model has to hold the whole workload; one fit."""
+        """Forecast a run: the model has to hold the whole workload, in one fit."""
         domain, cells = workload.domain, workload.closure_cells
         reason = models.columns_too_large(domain, self.max_size_mb) or rounds.too_many_cells(cells)
         size = 0.0 if reason else models.Capacity(domain, self.max_size_mb).used_mb(workload.cliques)
@@ -53,7 +53,7 @@ class HdmmPgm:
         return split_by_size(within(workload, 0.0 if total_is_public else 1.0).shares)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """One Measured event per marginal of the strategy, one Fitted, then Finished."""
+        """Run HDMM+PGM. Yields one Measured event per marginal of the strategy, one Fitted, then Finished."""
         strategy = within(workload, hdmm.rows_price(kernel.unit))
         measurements: list[Measurement] = []
         for step in hdmm.measured(kernel, strategy):

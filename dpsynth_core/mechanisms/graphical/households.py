@@ -77,20 +77,25 @@ _COSTS = ((1.8, 1.7e-6, 4.7e-4), (220.0, 1.4e-5, 4.6e-4))
 """Seconds of a processor and megabytes: of any run, of a value of a pair, of a cell. Fitted to forty releases of invented households
 (`benchmarks.linked_forecasts`)."""
 _UNSAID = 50_000
-"""Households, where nobody says how many."""
+"""Number of households where none is declared."""
 
 
 def needed(households: float, most: int, columns: int, cells: int) -> tuple[float, float]:
-    """Seconds of a processor and megabytes. They grow with the pairs of members that there can be, and with the cells of the tables.
+    """Return processor seconds and megabytes. They grow with the possible pairs of members, and with the cells of the tables.
 
-    most: members of each. columns: of pairs, as far as tables ask for them."""
+    Args:
+        households: Number of households.
+        most: Largest number of members.
+        columns: Number of columns of pairs that tables ask for.
+        cells: Number of cells.
+    """
     values = households * max(2, most * (most - 1)) * columns
     seconds, megabytes = (fixed + of_value * values + of_cell * cells for fixed, of_value, of_cell in _COSTS)
     return seconds, megabytes
 
 
 def workload(link: Link) -> Workload:
-    """All tables of two columns of the four kinds."""
+    """Return all tables of two columns of the four kinds."""
     tables = kinds(link)
     number = Counter(tables.values())
     return Workload(link.domain, {clique: WEIGHTS[kind] / number[kind] for clique, kind in tables.items()})
@@ -98,8 +103,14 @@ def workload(link: Link) -> Workload:
 
 @dataclass(frozen=True, eq=False)
 class HouseholdModel:
-    """Models, and two tables from them. one: of a household and a random member. two: of two members of one household. alike: of each
-    column of members, their number and how many are alike."""
+    """Models of two linked tables, and rows from them.
+
+    Attributes:
+        link: The link of the tables.
+        one: Model of a household and a random member.
+        two: Model of two members of one household.
+        alike: For each column of members, a model of their number and of how many are alike.
+    """
 
     link: Link
     one: RowModel
@@ -107,17 +118,17 @@ class HouseholdModel:
     alike: Mapping[str, RowModel]
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Of tables of the four kinds."""
+        """Return the estimated marginal over `clique`, from the model that covers it."""
         return (self.two if set(clique) & set(map(self.link.other, self.link.members.names)) else self.one).marginal(clique)
 
     def tables(self, n: int, rng: np.random.Generator) -> LinkedCodes:
-        """n households with their members."""
+        """Draw n households with their members."""
         return draw(self.one, self.two, self.alike, self.link, n, rng)
 
 
 @dataclass(frozen=True)
 class Households:
-    """link: how the two tables belong together."""
+    """The mechanism for two linked tables. `link` describes how they belong together."""
 
     link: Link
     card: Card = Card(
@@ -138,13 +149,14 @@ class Households:
         return self.forecast_for(workload, rho, _UNSAID)
 
     def forecast_for(self, workload: Workload, _rho: float, people: float) -> Forecast:
-        """people: households."""
+        """Forecast a run for this number of households."""
         reason = columns_too_large(workload.domain, CAPACITY_MB)
         asked = {name for clique in workload.cliques for name in clique}
         return Forecast(not reason, *needed(people, self.link.most, len(asked), workload.cells), reason)
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
-        """Of the chosen tables as if each were chosen once; the first are narrow, so that more goes to choosing than it says."""
+        """Split the budget as if each chosen table were chosen once. The first tables are narrow, so that choosing takes more than stated.
+        """
         first = MEASURING * COLUMNS
         asked = (NUMBERS * bool(self._numbers(workload.cliques)) + ALIKE * bool(self._alike())) * (1 - first)
         table = MEASURING * fmean(_costs(workload.domain, workload.weights).values())
@@ -153,16 +165,18 @@ class Households:
         return tuple((part, share) for part, share in parts if share)
 
     def _numbers(self, cliques: Iterable[Clique]) -> list[Clique]:
-        """Those of the tables that say how many members a household has, by its own columns."""
+        """Return the tables that contain the number of members of a household and its own columns."""
         return [clique for clique in cliques if NUMBER in clique and set(clique) <= {NUMBER, *self.link.households.names}]
 
     def _alike(self) -> dict[str, list[Clique]]:
-        """For each column of members, how many of a household are alike in it, by the column and by how many there are."""
+        """Return, for each column of members, the tables of how many of a household are alike: with the column, and with the number of
+        members.
+        """
         clique, alike = self.link.domain.clique, self.link.alike
         return {name: [clique((by, alike(name))) for by in (name, NUMBER)] for name in self.link.members.names if self.link.most > 1}
 
     def _of_three(self, domain: Domain, asked: Mapping[Clique, float]) -> dict[Clique, float]:
-        """Tables of a column of the household and two of a member, of which all three pairs are asked for, and what they weigh."""
+        """Return tables of a column of the household and two of a member whose three pairs are all asked for, with their weights."""
         every = product(self.link.households.names, combinations(self.link.members.names, 2))
         pairs = {domain.clique((one, *two)): (two, (one, two[0]), (one, two[1])) for one, two in every}
         tables = {clique: fmean(asked[pair] for pair in of) for clique, of in pairs.items() if set(of) <= asked.keys()}
@@ -170,7 +184,7 @@ class Households:
         return {clique: OF_THREE * tables[clique] for clique in small}
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Columns of households and of one member, and numbers of members; then rounds of tables."""
+        """Measure columns of households and of one member, and numbers of members; then run rounds of tables."""
         link, domain = self.link, kernel.domain
         columns = (*link.households.names, NUMBER, *link.members.names)
         shares = least_error_shares(domain, {(name,): OF_NUMBER if name == NUMBER else 1.0 for name in columns})
@@ -250,19 +264,23 @@ class Households:
 
 
 def _noise(workload: Workload, deviation: float) -> float:
-    """The share of records that noise puts in a wrong cell of a table, the mean of all. deviation: of a cell's noise, likewise a share."""
+    """Return the mean share of records that noise puts in a wrong cell of a table. `deviation` is a cell's noise as a share."""
     return HALF_NORMAL / 2 * deviation * workload.cells / len(workload.cliques)
 
 
 def _rounds(noise: float) -> int:
-    """As how many the first are paid. noise: of all that is left, on one table, as above."""
+    """Return the number of rounds whose price the first rounds have. `noise` is that of the remaining budget on one table."""
     least, usual, most = ROUNDS
     return min(max(round(usual * (USUAL / noise) ** FASTER), least), most)
 
 
 def _starts(held: NDArray[np.float64], few: float) -> list[int]:
-    """The sizes of households at which a class of them begins. held: the share of households of each size. few: so many are one class.
-    Couples are told from families whatever the noise is."""
+    """Return the sizes of households at which classes begin. Couples are separate from families at any noise.
+
+    Args:
+        held: Share of households of each size.
+        few: Share up to which sizes form one class.
+    """
     starts = [*CLASSES]
     for size in range(starts[-1] + 1, len(held)):
         if min(held[starts[-1] : size].sum(), held[size:].sum()) >= few:
@@ -271,18 +289,18 @@ def _starts(held: NDArray[np.float64], few: float) -> list[int]:
 
 
 def _parts(link: Link, *sizes: str) -> tuple[set[str], set[str]]:
-    """The columns of a household and a member; of its size, and classes of it, and two members."""
+    """Return two sets of columns: of a household and a member; and of its size, classes of size, and two members."""
     mine = link.members.names
     return {*link.households.names, NUMBER, *mine}, {NUMBER, *sizes, *mine, *map(link.other, mine)}
 
 
 def holds(link: Link, clique: Clique) -> bool:
-    """Whether one of the two models has all of these columns."""
+    """Return whether one of the two models has all of these columns."""
     return any(set(clique) <= names for names in _parts(link))
 
 
 class _Part:
-    """A model of some of the columns, and what it is fitted to."""
+    """A model of some of the columns, with its measurements."""
 
     def __init__(self, kernel: Kernel, names: Collection[str], told: Sequence[Measurement]) -> None:
         self.domain = kernel.domain.keep(set(names).intersection(kernel.domain.names))
@@ -302,12 +320,12 @@ class _Part:
         return self.model.marginals(list(cliques)).items()
 
     def take(self, told: Sequence[Measurement | Roots], fraction: float) -> None:
-        """What is of its columns, as long as the model does not become too large, in place of what was told of the same tables before."""
+        """Add the measurements of its columns while the model stays within the capacity, replacing earlier ones of the same tables."""
         new = {one.clique: one for one in told if self.holds(one.clique) and self.allowed([one.clique], fraction)}
         self._told = [*(one for one in self._told if one.clique not in new), *new.values()]
 
     def fit(self, kernel: Kernel, stopping: Stopping, two: RowModel) -> None:
-        """two: of two members of one household."""
+        """Fit the model. `two` is the model of two members of one household."""
         roots = [one.counts(self.model, two) for one in self._told if isinstance(one, Roots)]
         self.model = self._fitted(kernel, self.model, stopping, roots)
 
@@ -325,7 +343,14 @@ class _Part:
 
 
 def _number_model(kernel: Kernel, told: Sequence[Measurement], known: Clique, first: RowModel) -> GraphicalModel:
-    """Of a column of members, their number and how many are alike. told: measured. known: the first two, which the first model tells."""
+    """Return a model of a column of members, their number and how many are alike.
+
+    Args:
+        kernel: The kernel.
+        told: The measurements.
+        known: The column and the number of members, whose marginal follows from `first`.
+        first: The model of a household and a member.
+    """
     domain = kernel.domain.keep({*known, *(name for one in told for name in one.clique)})
     alike, size = domain.names[-1], domain[NUMBER].size
     nobody = domain[alike].size - 1  # whose cell is the last, and which households of two and more have not; code 0 is one member
@@ -344,7 +369,7 @@ class _Sums:
         self._noisy, self._before = dict[Clique, list[Measurement]](), dict[Clique, NDArray[np.float64]]()
 
     def pay(self, clique: Clique, noise: float) -> bool:
-        """Whether they are worth measuring of a table, and can be. noise: of a cell, as a share of all records."""
+        """Return whether sums of roots of a table can be measured and are worth it. `noise` is a cell's, as a share of all records."""
         link, mine = self._both.link, [name for name in clique if name in self._both.link.swapped]
         pair = paired(link, clique) and len(clique) == 3 and self._sizes.name in clique
         if not pair and not set(clique) <= {*link.households.names, NUMBER, *link.members.names}:
@@ -355,7 +380,7 @@ class _Sums:
         return bool(mine) and noise * cells * others > wide and cells**2 * (link.most + 1) <= MOST_PAIRS
 
     def measured(self, clique: Clique, sigma: float, one: GraphicalModel, two: GraphicalModel) -> list[Roots]:
-        """What is believed of both members, by all measurements of the table. one, two: models as they are."""
+        """Return the estimates for both members from all measurements of the table. `one` and `two` are the present models."""
         link = self._both.link
         roots = self._kernel.measure_roots(clique, sigma)[of_members(link, clique)]
         every = self._noisy.setdefault(clique, [])
@@ -365,14 +390,14 @@ class _Sums:
 
 
 def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
-    """A table of two members, by class of the household's size; any other as it is."""
+    """Return a table of two members by class of the household's size; any other table unchanged."""
     members = [name in link.members for name in clique]
     others = [name in link.swapped and name not in link.members for name in clique]
     return domain.clique((*clique, sizes)) if any(members) and any(others) and NUMBER not in clique else clique
 
 
 def _costs(domain: Domain, weights: Mapping[Clique, float], more: int = 0) -> dict[Clique, float]:
-    """Of measuring each, as multiples of what a round measures one for, with which it measures a usual one of all but the last `more`."""
+    """Return the cost of measuring each table, as multiples of the cost of a typical one of all but the last `more`."""
     shares = least_error_shares(domain, weights)
     usual = fmean(list(shares.values())[: len(shares) - more])
     return {r: share / usual for r, share in shares.items()}
@@ -381,21 +406,26 @@ def _costs(domain: Domain, weights: Mapping[Clique, float], more: int = 0) -> di
 def _chosen(
     kernel: Kernel, answers: Answers, weights: Mapping[Clique, float], costs: Mapping[Clique, float], budget: RoundBudget
 ) -> Choice:
-    """costs: of measuring each, as multiples of what a round measures one for."""
+    """Choose a table. `costs` of measuring each are multiples of a round's measurement."""
     offsets = {r: OFFSET * HALF_NORMAL * budget.sigma / math.sqrt(costs[r]) * answer.size for r, answer in answers.items()}
     return choose(kernel, answers, {r: weights[r] for r in answers}, offsets, budget.eps)
 
 
 @dataclass(frozen=True, eq=False)
 class _Both:
-    """Measurements as they hold for both members: those of one member for the other too, those of both made symmetric."""
+    """Copies of each measurement of one member for the other, and symmetric measurements of pairs of members."""
 
     link: Link
     domain: Domain
 
     def of(self, measured: Sequence[Measurement], before: NDArray[np.float64] | None = None) -> list[Measurement]:
-        """before: what a model said of the only one when nothing of it had been measured: seen from a later answer, what earlier noise did
-        to that answer would be believed twice."""
+        """Return the measurements for both members.
+
+        Args:
+            measured: The measurements.
+            before: A model's answer before any measurement of the table. Shrinking towards a later answer would count the noise in it
+                twice.
+        """
         every = list[Measurement]()
         for one in measured:
             names = self.link.mirrored(one.clique)

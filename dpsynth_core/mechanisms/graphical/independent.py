@@ -17,7 +17,7 @@ from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.workload import Workload
 
 MOST_MB = 80.0
-"""Of the model, which published tables make larger than its columns."""
+"""Largest memory of the model in MB; published tables make it larger than its columns."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Independent:
     fitting: models.Fitting = models.Fitting()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Work grows with the number of cells of the one-way marginals only."""
+        """Forecast a run: work grows with the number of cells of the one-way marginals only."""
         cells = sum(workload.domain.sizes(workload.domain.names))
         reason = "" if rounds.columns_of(workload.domain) else "every column is published, and it measures nothing else; use AIM"
         if workload.domain.published and models.columns_too_large(workload.domain, MOST_MB):

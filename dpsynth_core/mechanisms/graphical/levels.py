@@ -1,10 +1,10 @@
-"""Columns whose ranges are asked for: measured by their cells and by groups of neighbours, of four cells, of sixteen and so on.
+"""Columns whose ranges are asked for, measured by their cells and by groups of neighbours, of four cells, of sixteen and so on.
 
-The error of a range that is read off cells is that of all of its cells together. Groups of neighbours answer its middle with few numbers,
-and cells its ends (Hay, Rastogi, Miklau, Suciu 2010, "Boosting the accuracy of differentially private histograms through consistency").
-How many levels there are follows from the number of cells alone; the cells get twice as much budget as each level, which is near the best
-division at every size that was tried. What all of them say together of the cells is the nearest numbers of people that are
-not negative and add up to everybody: where most cells are empty, that takes most of the noise away.
+The error of a range that is summed over cells is that of all of its cells together. Groups of neighbours answer its middle with few
+numbers, and cells its ends (Hay, Rastogi, Miklau, Suciu 2010, "Boosting the accuracy of differentially private histograms through
+consistency"). The number of levels follows from the number of cells alone; the cells get twice as much budget as each level, which is near
+the best division at every size that was tried. The estimate of the cells is the nearest nonnegative numbers that add up to all people:
+where most cells are empty, that removes most of the noise.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
 
 Levels = Mapping[str, tuple[Groups, ...]]
-"""Of each column whose ranges are asked for, from fine to coarse; none of a column of few cells."""
+"""Levels of each column whose ranges are asked for, from fine to coarse; empty for a column of few cells."""
 
 Believed = Callable[[Domain, Sequence[Measurement], Sequence[MarginalCounts]], Columns]
-"""From the measurements of columns alone."""
+"""Returns the smoothed columns from the measurements of columns alone."""
 
 TOGETHER = 4
-"""Neighbours in a group, and groups in one of the next level."""
+"""Number of neighbours in a group, and of groups in a group of the next level."""
 FEWEST_GROUPS = 2
 MOST_CELLS = 256
-"""Of a column that is measured so: the time for what follows for its cells grows with the cube."""
+"""Largest number of cells of a column with levels; the time of the estimate grows with its cube."""
 _EXACTLY = 300.0
-"""How many times as much as any measured number it counts that the cells add up to everybody."""
+"""Weight of the condition that the cells add up to all people, relative to a measured number."""
 
 
 def levels_of(domain: Domain, columns: Collection[str]) -> Levels:
@@ -46,7 +46,7 @@ def without_levels(_domain: Domain, _columns: Collection[str]) -> Levels:
 
 
 def _levels(domain: Domain, attribute: Attribute) -> list[Groups]:
-    """Cells for missing and other values have a group of their own."""
+    """Return the levels of a column. Cells for missing and other values have a group of their own."""
     sizes = takewhile(lambda size: FEWEST_GROUPS * size <= attribute.ordered, (TOGETHER**level for level in range(1, 10)))
     return [_level(domain, attribute, size) for size in sizes]
 
@@ -61,8 +61,11 @@ def _level(domain: Domain, attribute: Attribute, size: int) -> Groups:
 
 
 def divided(shares: Mapping[Clique, float], levels: Levels) -> dict[Clique, float]:
-    """The part of a budget for each table, from that for each column. What columns with ranges have together is divided anew: errors of
-    ranges hardly grow with the cells, so each level of each of them gets as much, and their cells twice that."""
+    """Return the part of a budget for each table, from the part for each column.
+
+    The parts of columns with ranges are pooled: errors of ranges hardly grow with the cells, so each level of each column gets the same,
+    and the cells twice that.
+    """
     ranged = [(name,) for name in levels]
     one = sum(shares[clique] for clique in ranged) / max(1, sum(2 + len(coarser) for coarser in levels.values()))
     coarser = [(groups.name,) for of_column in levels.values() for groups in of_column]
@@ -70,7 +73,7 @@ def divided(shares: Mapping[Clique, float], levels: Levels) -> dict[Clique, floa
 
 
 def believed(levels: Levels, measured: Sequence[Measurement], total: float) -> Believed:
-    """What is believed of columns. measured: all that was, levels included. total: the number of people."""
+    """Return the estimate of columns. `measured` holds all measurements, levels included; `total` is the number of people."""
 
     def of(domain: Domain, measurements: Sequence[Measurement], known: Sequence[MarginalCounts] = ()) -> Columns:
         others = smooth_columns(domain, [m for m in measurements if m.clique[0] not in levels], known)
@@ -82,12 +85,12 @@ def believed(levels: Levels, measured: Sequence[Measurement], total: float) -> B
 
 
 def _is_of(measurement: Measurement, name: str) -> bool:
-    """Whether it is of this column, in cells or in groups."""
+    """Return whether the measurement is of this column, in cells or in groups."""
     return measurement.clique == (name,) or [one.column for one in measurement.groups] == [name]
 
 
 def _cells(domain: Domain, name: str, measured: Sequence[Measurement], total: float) -> MarginalCounts:
-    """Weighted least squares over counts that are not negative. variances: of the least squares without that."""
+    """Estimate cells by weighted least squares over nonnegative counts. The variances are those without that condition."""
     size = domain[name].size
     rows = np.vstack([_sums(m, size) / m.deviation for m in measured])
     noisy = np.concatenate([m.values / m.deviation for m in measured])
@@ -98,7 +101,7 @@ def _cells(domain: Domain, name: str, measured: Sequence[Measurement], total: fl
 
 
 def _sums(measurement: Measurement, size: int) -> NDArray[np.float64]:
-    """Which cells each of its numbers counts, shape (numbers, cells)."""
+    """Return which cells each of a measurement's numbers counts, shape (numbers, cells)."""
     if not measurement.groups:
         return np.eye(size)
     (groups,) = measurement.groups

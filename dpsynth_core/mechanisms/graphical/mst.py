@@ -53,7 +53,7 @@ class Mst:
     fitting: Fitting = Fitting()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Each selection compares the model with every pair that fits its capacity."""
+        """Forecast a run: each selection compares the model with every pair that fits its capacity."""
         domain = workload.domain
         pairs = [domain.cells(pair) for pair in _pairs(domain, Capacity(domain, self.max_size_mb))]
         cells, edges = sum(pairs), len(domain) - 1
@@ -68,7 +68,7 @@ class Mst:
         return ((SINGLE, THIRD), (CHOOSING, THIRD), (CHOSEN, THIRD))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """One Measured event per column and per edge, a Fitted after each of the two, then Finished."""
+        """Run MST. Yields one Measured event per column and per edge, a Fitted after each of the two, then Finished."""
         domain = kernel.domain
         measurements = yield from rounds.measure_columns(kernel, THIRD * kernel.rho_total)
         folding = Folding.of(kernel.domain, measurements, self.merge_below, kernel.known)
@@ -94,7 +94,9 @@ def _pairs(domain: Domain, capacity: Capacity) -> list[Clique]:
 
 
 def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float) -> list[models.Choice]:
-    """Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1; a forest where the capacity is too small."""
+    """Run Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1; a forest where the capacity is too
+    small.
+    """
     pool, component = capacity.pool(_pairs(kernel.domain, capacity)), np.arange(len(kernel.domain))
     for table in kernel.domain.published:  # whose columns are joined already
         joined = [pool.places[name] for name in table.columns]

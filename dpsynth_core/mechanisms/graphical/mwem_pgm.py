@@ -31,7 +31,7 @@ _KEPT = (
 )
 
 def _with_the_rounds(progress: float) -> float:
-    """The share of the capacity that is open when this share of the rounds is under way: so no early choice fills it."""
+    """Return the open share of the capacity at this share of the rounds, so that no early choice fills it."""
     return progress
 
 
@@ -41,7 +41,13 @@ def _at_once(_progress: float) -> float:
 
 @dataclass(frozen=True)
 class MwemPgm:
-    """cells: n_r in the scores. opening: of the capacity. fit: a model to what was measured."""
+    """MWEM+PGM.
+
+    Attributes:
+        cells: Returns n_r for the scores.
+        opening: Returns the open share of the capacity.
+        fit: Fits a model to the measurements.
+    """
 
     card: Card = Card(
         "mwem_pgm", "MWEM+PGM", ZCDP, keeps_published=True,
@@ -70,7 +76,8 @@ class MwemPgm:
     fit: Callable[..., Any] = models.fit
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Every round compares the model with the whole workload; at least one marginal of it has to fit the model's capacity."""
+        """Forecast a run: every round compares the model with the whole workload, of which at least one marginal has to fit the capacity.
+        """
         domain = workload.domain
         reason = models.columns_too_large(domain, self.max_size_mb)
         reason = reason or rounds.too_many_cells(workload.cells) or models.none_fits(domain, workload.cliques, self.max_size_mb)
@@ -83,7 +90,7 @@ class MwemPgm:
         return stages if total_is_public else ((COUNTING, rounds.TOTAL_SHARE), *stages)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Algorithm 1. Yields a Fitted event (before it Measured, the number of rows), then both in each round, then Finished."""
+        """Run Algorithm 1. Yields a Fitted event (before it Measured, the number of rows), then both in each round, then Finished."""
         capacity = Capacity(kernel.domain, self.max_size_mb)
         count = self._rounds(kernel.domain)
         counted = yield from rounds.count_people(kernel, rounds.TOTAL_SHARE)
@@ -111,7 +118,7 @@ class MwemPgm:
         yield Finished(self.fitting.finish(model), model.total, details, tuple(record.selections), record.considered)
 
     def _rounds(self, domain: Domain) -> int:
-        """T. The authors' program has as many rounds as there are columns."""
+        """Return T. The authors' program has as many rounds as there are columns."""
         return max(1, round(self.rounds_per_attribute * len(domain)))
 
 

@@ -29,10 +29,10 @@ from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 MOST_SETS = 10_000
-"""Sets of parents looked at in one round; with more, fewer parents are allowed. Bounds the time of a round, from public facts."""
+"""Largest number of sets of parents per round; with more, fewer parents are allowed. Bounds the time of a round, from public facts."""
 
 MOST_CELLS = 40_000_000
-"""Cells of all tables compared in all rounds together: bounds memory."""
+"""Largest number of cells of all tables compared in all rounds together, which bounds memory."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class PrivBayes:
     merge_below: float = models.merge_below()
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Bounded by construction: the sets looked at per round, the cells compared, the model's capacity."""
+        """Forecast a run, bounded by construction: the sets per round, the compared cells, the model's capacity."""
         domain = workload.domain
         reason = models.columns_too_large(domain, self.max_size_mb)
         if not reason and len(domain) < 2:
@@ -80,13 +80,15 @@ class PrivBayes:
         return Forecast(not reason, seconds, 200.0 + 1.5e-5 * cells + 2 * self.max_size_mb, reason)
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
-        """Every column and every table of the network gets the same; a network that cannot grow leaves its part to the columns."""
+        """Split the budget equally between every column and every table of the network; a network that cannot grow leaves its part to the
+        columns.
+        """
         share, columns = self.measure_share, len(workload.domain)
         each = share / (2 * columns - 1)
         return ((SINGLE, columns * each), (CHOOSING, 1 - share), (CHOSEN, (columns - 1) * each))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """A Measured event per column, a Measured and a Fitted event per round, then Finished."""
+        """Run the mechanism. Yields a Measured event per column, a Measured and a Fitted event per round, then Finished."""
         domain, columns = kernel.domain, rounds.columns_of(kernel.domain)
         count, share = len(columns) - 1, self.measure_share
         sigma = rounds.sigma_for(share * kernel.rho_total / (len(columns) + count), kernel.unit.marginal_l2)
@@ -123,15 +125,18 @@ class PrivBayes:
 
 @dataclass(frozen=True)
 class _Offers:
-    """Which tables a round may choose from; released and public values only."""
+    """The tables that a round may choose from; released and public values only."""
 
     domain: Domain
     capacity: models.Capacity
     max_parents: int
 
     def tables(self, network: Collection[str], measured: Sequence[Clique], useful: float) -> list[Clique]:
-        """Every pair to begin with, then each column outside the network with its largest sets of parents inside. Of at most `useful` cells
-        each and within the model's capacity; the smallest ones where they have too many cells together."""
+        """Return every pair at first, then each column outside the network with its largest sets of parents inside.
+
+        Tables have at most `useful` cells each and fit the model's capacity; only the smallest are returned if all together have too many
+        cells.
+        """
         inside = [name for name in self.domain.names if name in network]
         outside = [name for name in self.domain.names if name not in network]
         if inside:
@@ -145,7 +150,7 @@ class _Offers:
         return [table for table, cells in zip(ordered, running, strict=True) if cells <= MOST_CELLS / len(self.domain)]
 
     def _largest(self, name: str, inside: Sequence[str], degree: int, measured: Sequence[Clique], useful: float) -> list[Clique]:
-        """The column with each set of parents that fits and is not part of a larger one."""
+        """Return the column with each maximal set of parents that fits."""
         largest: list[Clique] = []
         for size in range(degree, 0, -1):
             for parents in combinations(inside, size):

@@ -1,11 +1,13 @@
-"""PrivMRF: a Markov random field whose shape is decided first and whose marginals are then added round by round (Cai, Lei, Wei, Xiao
-2021, "Data Synthesis via Differentially Private Markov Random Fields").
+"""PrivMRF: a Markov random field whose shape is decided first and whose marginals are then added round by round.
 
-Noisy R-scores say how much the columns of each pair depend on each other. From them grows an attribute graph within the model's capacity
-(`attribute_graph`), and from the graph follow the initial marginals. Then each round asks for the noisy errors of candidates inside the
-graph's cliques and measures the worst of them. A marginal is considered only if its average count is theta times its expected noise: if
-it is theta-useful. Ours considers a pair too whose dependence is more than its noise. Knows no workload. Shares, theta and the other
-constants are those of the authors' program."""
+Source: Cai, Lei, Wei, Xiao 2021, "Data Synthesis via Differentially Private Markov Random Fields".
+
+Noisy R-scores measure the dependence of each pair of columns. From them grows an attribute graph within the model's capacity
+(`attribute_graph`), and the graph gives the initial marginals. Then each round asks for the noisy errors of candidates inside the graph's
+cliques and measures the worst ones. A marginal is considered only if it is theta-useful: its average count is theta times its expected
+noise. Ours also considers a pair whose dependence exceeds its noise. Knows no workload. Shares, theta and the other constants are those of
+the authors' program.
+"""
 
 from __future__ import annotations
 
@@ -33,18 +35,21 @@ COLUMNS, SCORES, ERRORS = 0.1, 0.1, 0.1
 """Shares of the budget for the columns, for the R-scores and for the errors of candidates; the rest measures marginals."""
 MARGINALS = 1 - COLUMNS - SCORES - ERRORS
 DOUBT = 2.0
-"""Standard deviations of its noise by which a pair's dependence is taken to be smaller than it seems."""
+"""Standard deviations of its noise that are subtracted from a pair's dependence."""
 ADDED, MOST_ROUNDS = 0.8, 8
-"""Marginals that the rounds add, for each column, and how many rounds there are at most: otherwise half as many as columns."""
+"""Marginals that the rounds add per column, and the largest number of rounds: otherwise half as many as columns."""
 
 
 @dataclass(frozen=True)
 class PrivMrf:
-    """The R-score of a pair is half the distance of its shares from the product of its columns' shares. With the product of the private
-    columns, as in the paper, a person changes the distance by up to 4 in counts (by PrivBayes' argument: 1 by the pair, less than 3 by
-    the product). Here the product is that of noisy columns, a released table v: by the triangle inequality | ||M(D) - v||_1 -
-    ||M(D') - v||_1 | is at most ||M(D) - M(D')||_1, which is 1 where a record is added or removed and 2 where one is replaced, times the
-    rows of a person. It is what `Kernel.measure_errors` charges, for all pairs at once."""
+    """PrivMRF.
+
+    The R-score of a pair is half the distance of its shares from the product of its columns' shares. With the product of the private
+    columns, as in the paper, a person changes the distance by up to 4 in counts (by PrivBayes' argument: 1 by the pair, less than 3 by the
+    product). Here the product is that of noisy columns, a released table v: by the triangle inequality | ||M(D) - v||_1 - ||M(D') - v||_1 |
+    is at most ||M(D) - M(D')||_1, which is 1 where a record is added or removed and 2 where one is replaced, times the rows of a person.
+    `Kernel.measure_errors` charges this for all pairs at once.
+    """
 
     card: Card = Card(
         "privmrf", "PrivMRF", GDP,
@@ -92,11 +97,11 @@ class PrivMrf:
     merge_below: float = models.merge_below()
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """As for an ordinary number of people."""
+        """Forecast a run for a typical number of people."""
         return self.forecast_for(workload, rho, aim_forecast.PEOPLE_ASSUMED)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """Every pair is compared once; a round compares the candidates and fits a model within the capacity."""
+        """Forecast a run: every pair is compared once; a round compares the candidates and fits a model within the capacity."""
         domain = workload.domain
         pairs, cells = math.comb(len(domain), 2), rounds.cells_of_pairs(domain)
         reason = models.columns_too_large(domain, self.max_size_mb) or rounds.without_pairs(domain) or rounds.too_many_in_pairs(cells)
@@ -107,11 +112,15 @@ class PrivMrf:
         return Forecast(not reason, seconds, 250.0 + 5e-5 * cells + 2 * self.max_size_mb, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """A tenth for the columns, two for choosing, the rest for marginals. Where no round is needed, marginals get its share too."""
+        """Split the budget: a tenth for the columns, two for choosing, the rest for marginals, which also get unneeded rounds' share."""
         return ((SINGLE, COLUMNS), (CHOOSING, SCORES + ERRORS), (CHOSEN, MARGINALS))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """A Measured per column and marginal, a Fitted for the graph and after the initial marginals and each round, then Finished."""
+        """Run PrivMRF.
+
+        Yields:
+            A Measured per column and marginal, a Fitted for the graph and after the initial marginals and each round, then Finished.
+        """
         kernel.prepare(list(combinations(kernel.domain.names, 2)))
         run = _Run(self, kernel, (yield from rounds.measure_columns(kernel, COLUMNS * kernel.rho_total)))
         scores = run.scores()
@@ -132,8 +141,10 @@ class PrivMrf:
         yield Finished(run.model, run.model.total, details)
 
     def _plan(self, kernel: Kernel, model: GraphicalModel, cliques: Sequence[Clique], scores: attribute_graph.Scores) -> _Plan:
-        """From the graph's cliques, with sigma as it is if as many marginals are added as wanted. Where there are no more candidates than
-        that, all of them are measured at once."""
+        """Return the plan from the graph's cliques, with sigma as if as many marginals are added as wanted.
+
+        If there are no more candidates than that, all of them are measured at once.
+        """
         domain, wanted = model.folding.model, added(len(kernel.domain))
         doubt = DOUBT * score_sigma(kernel)
         dependent = {pair: 2 * score * model.total - doubt for pair, score in scores.items()}
@@ -157,8 +168,14 @@ class PrivMrf:
 
 @dataclass(frozen=True)
 class _Plan:
-    """initial: marginals that are measured first. offers: the candidates of the rounds, with their weights. rounds: how many marginals each
-    adds. sigma: noise of each marginal, in counts, if there are rounds."""
+    """The plan of the marginals.
+
+    Attributes:
+        initial: Marginals to measure first.
+        offers: Candidates of the rounds, with their weights.
+        rounds: Number of marginals that each round adds.
+        sigma: Noise of each marginal, in counts, if there are rounds.
+    """
 
     initial: list[Clique]
     offers: Mapping[Clique, float]
@@ -167,7 +184,7 @@ class _Plan:
 
 
 class _Run:
-    """The state of a run: what is measured, and the model that is fitted to it. It begins with the columns; `marginals` are those after."""
+    """The state of a run: its measurements and the fitted model. It begins with the columns; `marginals` are the later ones."""
 
     def __init__(self, mechanism: PrivMrf, kernel: Kernel, columns: list[Measurement]) -> None:
         self._kernel = kernel
@@ -179,21 +196,24 @@ class _Run:
         self.model = models.fit(kernel, columns, folding=self.folding)
 
     def scores(self) -> dict[Clique, float]:
-        """R-scores by the model of the columns alone, as they were measured: against smoothed ones they would be smaller."""
+        """Return R-scores by the model of the columns as measured; smoothed columns would make them smaller."""
         pairs = list(combinations(self._kernel.domain.names, 2))
         errors = self._kernel.measure_errors(self.model.marginals(pairs), score_sigma(self._kernel))
         return {pair: max(0.0, error) / (2 * self.model.total) for pair, error in errors.items()}
 
     def measure_initial(self, plan: _Plan) -> Iterator[Step]:
-        """The initial marginals that the model has room for; columns once more, where there is none. Without rounds they get all that is
-        left."""
+        """Measure the initial marginals that fit the model, or columns once more if none does. Without rounds they get the remaining
+        budget.
+        """
         chosen = self._fitting(plan.initial, len(plan.initial)) or self._columns
         yield from self._measure(1, chosen, plan.sigma if plan.rounds else self._all_left(chosen), last=not plan.rounds)
         yield rounds.fitted(self._kernel, 1, f"measured {len(chosen)} initial marginals")
 
     def measure_worst(self, number: int, ranked: Sequence[Clique], count: int, plan: _Plan) -> Generator[Step, None, list[Clique]]:
-        """The first `count` of them that the model has room for, as one round. The last round spends what is left, on columns if there is
-        no room for anything else."""
+        """Measure the first `count` of the ranked marginals that fit the model, as one round.
+
+        The last round spends the remaining budget, on columns if no other marginal fits.
+        """
         last, chosen = number == len(plan.rounds) + 1, self._fitting(ranked, count)
         if last:
             chosen = chosen or self._columns
@@ -210,7 +230,7 @@ class _Run:
         return rounds.columns_of(self._kernel.domain)
 
     def _all_left(self, marginals: Sequence[Clique]) -> float:
-        """The noise of so many marginals that spend all that is left."""
+        """Return the noise of that many marginals that spend the remaining budget."""
         return rounds.sigma_for(self._kernel.rho_left / len(marginals), self._kernel.unit.marginal_l2)
 
     def _measure(self, number: int, chosen: Sequence[Clique], sigma: float, *, last: bool) -> Iterator[Step]:
@@ -220,8 +240,10 @@ class _Run:
         self.model = models.fit(self._kernel, self._measurements, self.model, stopping, folding=self.folding, columns=self.believed)
 
     def _fitting(self, wanted: Sequence[Clique], count: int) -> list[Clique]:
-        """The first `count` of the wanted that the model has room for. All lie inside cliques that fit together, but the order in which a
-        model eliminates its columns need not be the graph's."""
+        """Return the first `count` of the wanted marginals that fit the model.
+
+        All lie inside cliques that fit together, but a model's elimination order need not be the graph's.
+        """
         chosen: list[Clique] = []
         for clique in wanted:
             if len(chosen) < count and self.capacity.allows([*self._columns, *self.marginals, *chosen], clique):
@@ -238,7 +260,7 @@ def rounds_for(columns: int) -> int:
 
 
 def score_sigma(kernel: Kernel) -> float:
-    """Noise of the distance of each pair from independence, in counts."""
+    """Return the noise of the distance of each pair from independence, in counts."""
     return rounds.sigma_for(SCORES * kernel.rho_total, kernel.unit.errors_l2(math.comb(len(kernel.domain), 2)))
 
 
@@ -250,6 +272,6 @@ def _drawn(offers: Mapping[Clique, float], count: int, rng: np.random.Generator)
 
 
 def _left(offers: Mapping[Clique, float], ranked: Sequence[Clique], chosen: Sequence[Clique]) -> dict[Clique, float]:
-    """What the next round is offered: those of the smaller errors with half their weight."""
+    """Return the offer of the next round, where candidates with the smaller errors have half their weight."""
     smaller = set(ranked[len(ranked) // 2 :])
     return {r: weight / 2 if r in smaller else weight for r, weight in offers.items() if r not in chosen}

@@ -1,19 +1,18 @@
-"""What a public table says before a graphical model has measured more than single columns: marginals, weighed by their own error.
+"""Priors from a public table for a graphical model that has measured single columns alone: marginals, weighed by their own error.
 
-Public and released values only: it costs nothing, and what is fitted with it is post-processing.
+Public and released values only: it costs nothing, and everything fitted with it is post-processing.
 
 1. The public rows get weights, those that change least while they agree with the noisy columns: a public table in which some people are too
-   frequent is corrected as far as single columns show it (`raked`).
-2. Of the weighted rows, marginals are chosen as AIM chooses, without noise: those that are nearer the private ones than the model's answers
-   are, as far as so few people can show it, while a small part of the capacity holds them (`PublicPrior.of`).
-3. Each enters the fit with the variance of each of its cells, that of n_eff people drawn from the private ones; n_eff is 1 / sum w^2 over
-   public people (Kish's effective sample size). Several marginals that share two columns tell the same of them, so the variances are
-   multiplied by how many there are (`_sharing`); and by what private measurements say: how much further from the table they are than
-   their noise and its sampling error explain (`PublicPrior.inflation`).
-4. A marginal that nothing contradicts is believed, however large its sigma. So a second model is fitted without the table, and both are
+   frequent is corrected as far as single columns show it (`raked`). 2. Marginals of the weighted rows are chosen as AIM chooses, without
+   noise: those that are nearer the private ones than the model's answers are, as far as that many people can show it, within a small part
+   of the capacity (`PublicPrior.of`). 3. Each enters the fit with the variance of each of its cells, that of n_eff people drawn from the
+   private ones; n_eff is 1 / sum w^2 over public people (Kish's effective sample size). Marginals that share two columns repeat the same
+   information, so their variances are multiplied by the number of such marginals (`_sharing`); and by the factor that private measurements
+   show: how much further from the table they are than their noise and its sampling error explain (`PublicPrior.inflation`). 4. A marginal
+   that no measurement contradicts is believed, however large its sigma. So a second model is fitted without the table, and both are
    compared with each table that is measured, before they know it. The public table is dropped altogether as soon as the model without it
-   makes all that was measured `CLOSER` times as likely (`PublicPrior.learn`): what it can cost is what AIM measured until then where it
-   errs, not where AIM would. Where columns get all of the budget, nothing can be compared, and no public table is believed.
+   makes all measurements `CLOSER` times as likely (`PublicPrior.learn`): the cost is that AIM measured, until then, where the table errs,
+   not where AIM would. Where columns get the whole budget, no comparison is possible, and no public table is believed.
 """
 
 from __future__ import annotations
@@ -40,26 +39,27 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.released import of_codes
 
 PART, ROOM = 0.04, 0.1
-"""Share of the model's capacity that public marginals may take; what the model may grow to from the first round on."""
+"""Share of the model's capacity for public marginals, and the size that the model may have from the first round on."""
 MAX_MARGINALS, PER_FIT = 30, 6
-"""Public marginals altogether, and between two fits."""
+"""Largest number of public marginals altogether, and between two fits."""
 HOPELESS = 50.0
-"""A table that is so many times its own sampling variance away from the noisy columns, weights and all, is not used."""
+"""Distance of a table from the noisy columns, in multiples of its sampling variance, from which on it is not used, despite its weights."""
 
 CLOSER = 10.0
-"""How many times as likely as the model with the table the one without has to make all that was measured, for the table to be dropped. If
-the one with it is right, that happens in one run of ten at most (Ville 1939)."""
+"""Likelihood ratio of all measurements, without and with the table, at which the table is dropped. If the model with the table is right,
+that happens in one run of ten at most (Ville 1939).
+"""
 PASSES = 20
-"""Of finding the mean of ratios and its weights."""
+"""Iterations for the mean of ratios and its weights."""
 _ITERATIONS, _CLOSE = 500, 1e-5
-"""Of raking: an iteration is a pass over the public rows; the columns' shares are met to so much."""
+"""Largest number of iterations of raking, each a pass over the public rows, and precision of the columns' shares."""
 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 
 class Prior(Protocol):
-    """What a fit knows besides its own measurements. room: share of the capacity that the model may have however little is spent."""
+    """Knowledge of a fit beyond its measurements. `room` is the share of the capacity that the model may have however little is spent."""
 
     room: float
 
@@ -67,21 +67,23 @@ class Prior(Protocol):
     def marginals(self) -> Sequence[MarginalCounts]: ...
 
     def learn(self, measurement: Measurement, model: GraphicalModel, /) -> bool:
-        """Compare a new private measurement with it, and with the model before. False where it was dropped: then that model is no start for
-        a fit."""
+        """Compare a new private measurement with the prior, and with the model before. Return False if the prior was dropped.
+
+        A fit then cannot start from that model.
+        """
 
     def details(self) -> Mapping[str, float]:
-        """Public facts for the report."""
+        """Return public facts for the report."""
 
 
 class NoPrior:
-    """No public table."""
+    """The prior without a public table."""
 
     room: float = 0.0
     marginals: Sequence[MarginalCounts] = ()
 
     def learn(self, _measurement: Measurement, _model: GraphicalModel, /) -> bool:
-        """Nothing to compare it with."""
+        """Return True; there is nothing to compare with."""
         return True
 
     def details(self) -> Mapping[str, float]:
@@ -90,9 +92,20 @@ class NoPrior:
 
 @dataclass(eq=False)
 class PublicPrior:
-    """A weighted public table and the marginals of it that take part. domain, codes: of distinct rows, shape (rows, attributes). weights:
-    of these rows, adding up to 1. people: n_eff. total: private people. measured: what is known of the private table. fit: Private-PGM.
-    alone: its model of that, without the public table."""
+    """A weighted public table and its chosen marginals.
+
+    Attributes:
+        domain: The domain.
+        codes: Distinct rows, shape (rows, attributes).
+        weights: Weights of these rows, adding up to 1.
+        people: n_eff.
+        total: Number of private people.
+        measured: Measurements of the private table.
+        fit: Private-PGM.
+        alone: Its model of the measurements, without the public table.
+        cliques: The chosen marginals.
+        room: Share of the model's capacity.
+    """
 
     domain: Domain
     codes: Codes
@@ -112,7 +125,7 @@ class PublicPrior:
     def of(
         cls, public: PublicTable, kernel: Kernel, columns: Sequence[Measurement], candidates: Candidates, capacity: Capacity, fit: Fit
     ) -> PublicPrior:
-        """Weigh the table and choose its marginals: none, if its columns are hopelessly far from the noisy ones in spite of the weights."""
+        """Weigh the table and choose its marginals: none if its columns stay hopelessly far from the noisy ones."""
         rows, counts = public.support()
         groups = candidates.groups.values()
         rows = np.column_stack([rows, *(one.codes(rows[:, kernel.domain.position(one.column)]) for one in groups)])
@@ -132,20 +145,26 @@ class PublicPrior:
 
     @property
     def marginals(self) -> list[MarginalCounts]:
-        """What the table says of the private counts: of none more precisely than to one person, however large the table is."""
+        """The table's estimates of the private counts, each to one person at best, however large the table is."""
         sharing, inflation = _sharing(self.cliques), self.inflation
         variances = {r: np.maximum(1.0, sharing[r] * inflation * self._variances(r)) for r in self.cliques}
         return [MarginalCounts(r, self.total * self.shares(r), variances[r]) for r in self.cliques]
 
     @property
     def inflation(self) -> float:
-        """Variance of the table's marginals as a multiple of their sampling variance v, at least 1: as what was measured since says. Every
-        private measurement is an estimate of it, (||y - N q||^2 - cells sigma^2) / v. The columns do not count: the weights follow them."""
+        """Variance of the table's marginals as a multiple of their sampling variance v, at least 1, from the measurements since.
+
+        Every private measurement estimates it by (||y - N q||^2 - cells sigma^2) / v. The columns do not count, because the weights follow
+        them.
+        """
         return max(1.0, _average(self._ratios))
 
     def learn(self, measurement: Measurement, model: GraphicalModel, /) -> bool:
-        """Compare a private measurement with the table, and two models that did not know it: with the table and without. False where that
-        drops it: the one without makes all measurements so far `CLOSER` times as likely."""
+        """Compare a private measurement with the table, and with two models that did not know it, with the table and without.
+
+        Returns:
+            False if the table is dropped: the model without it makes all measurements so far `CLOSER` times as likely.
+        """
         if not self.cliques:
             return True
         self._ratios.append(self._compared(measurement))
@@ -158,7 +177,7 @@ class PublicPrior:
         return True
 
     def _compared(self, measurement: Measurement) -> tuple[float, float]:
-        """The ratio that `inflation` averages, and the variance of its noise."""
+        """Return the ratio that `inflation` averages, and the variance of its noise."""
         q, cells = self.shares(measurement.clique), measurement.values.size
         variance = float(self._variances(measurement.clique).sum())
         excess = float(((measurement.values - self.total * q) ** 2).sum()) - cells * measurement.deviation**2
@@ -175,12 +194,13 @@ class PublicPrior:
         return {"public_rows": len(self.codes)} | facts
 
     def _variances(self, clique: Clique) -> Float:
-        """Of each cell, in counts^2: that of q_i is q_i (1 - q_i) / n_eff, and that of an empty cell as if one person were in it."""
+        """Return the variance of each cell, in counts^2: q_i (1 - q_i) / n_eff for q_i, and for an empty cell as if one person were in it.
+        """
         q = self.shares(clique)
         return self.total**2 * np.maximum(q * (1 - q), 1.0 / self.people) / self.people
 
     def _choose(self, capacity: Capacity, weights: Mapping[Clique, float]) -> None:
-        """AIM's choice without noise, a few marginals before each fit, until none is worth it."""
+        """Make AIM's choice without noise, a few marginals before each fit, until none is worth it."""
         single, model = [measurement.clique for measurement in self.measured], self.alone
         while len(self.cliques) < MAX_MARGINALS:
             scores = {
@@ -197,9 +217,11 @@ class PublicPrior:
             model = self.fit(self.measured, model, assumed=self.marginals)
 
     def _gain(self, clique: Clique, model: GraphicalModel) -> float:
-        """How much nearer the private marginal the table's is than the model's, L1, in counts: the model's distance from it, as the table
-        shows it beyond chance, less what chance does to the table. Of n_eff people who are drawn from the model, a cell has 2 p too many or
-        too few where hardly anybody is in it, and never more than its deviation."""
+        """Return how much nearer the private marginal the table's is than the model's, in L1 counts.
+
+        It is the model's distance from the table beyond chance, less the effect of chance on the table. For n_eff people drawn from the
+        model, a cell is off by 2 p where it is nearly empty, and never more than its deviation.
+        """
         p = model.marginal(clique) / self.total
         shown = float(np.abs(self.shares(clique) - p).sum())
         chance = float(np.minimum(HALF_NORMAL * np.sqrt(p * (1 - p) / self.people), 2 * p).sum())
@@ -207,19 +229,21 @@ class PublicPrior:
 
 
 def _sharing(cliques: Sequence[Clique]) -> dict[Clique, int]:
-    """For each clique of two columns or more, how many of them hold the two of its columns that are held most often."""
+    """Return, for each clique of two columns or more, how many cliques contain the most frequent pair of its columns."""
     held = Counter(pair for clique in cliques for pair in combinations(clique, 2))
     return {clique: max(held[pair] for pair in combinations(clique, 2)) for clique in cliques}
 
 
 def _misfit(model: GraphicalModel, measurement: Measurement) -> float:
-    """-log of how likely the model makes it, up to what is the same of all models."""
+    """Return -log of the measurement's likelihood under the model, up to a constant common to all models."""
     return float(((measurement.values - model.marginal(measurement.clique)) ** 2).sum()) / (2 * measurement.deviation**2)
 
 
 def _average(ratios: Sequence[tuple[float, float]]) -> float:
-    """Of ratios with the variances of their noise, and of the assumption that it is 1, which has none. A ratio varies by about their mean
-    besides, so that a table that is far off is not saved by the noise of what shows it."""
+    """Return the weighted mean of ratios with known noise, and of an assumed ratio of 1 without noise.
+
+    A ratio also varies by about their mean, so that noise in the evidence does not rescue a table that is far off.
+    """
     mean = 1.0
     for _ in range(PASSES):
         precisions = [1.0 / (max(mean, 1.0) ** 2 + noise) for _, noise in ratios]
@@ -229,9 +253,12 @@ def _average(ratios: Sequence[tuple[float, float]]) -> float:
 
 
 def raked(domain: Domain, rows: Codes, counts: NDArray[np.int64], columns: Sequence[Measurement], total: float) -> Float:
-    """Weights w on distinct rows that minimise sum_j ||A_j w - y_j||^2 / (2 sigma_j^2) + n KL(w, counts / n), in fractions of the total. n
-    = sum of counts: so much does the public table weigh against the noise of the columns. Solved in the dual, which has a parameter for
-    each cell of each column and is smooth: at the minimum w is proportional to counts * exp(sum of the parameters of a row's cells)."""
+    """Return weights w on distinct rows that minimise sum_j ||A_j w - y_j||^2 / (2 sigma_j^2) + n KL(w, counts / n), in fractions of the
+    total.
+
+    n = sum of counts is the weight of the public table against the noise of the columns. The dual has a parameter per cell of each column
+    and is smooth: at the minimum w is proportional to counts * exp(sum of the parameters of a row's cells).
+    """
     starts = np.cumsum([0, *(m.values.size for m in columns)])
     places = np.stack([rows[:, domain.position(m.clique[0])] + start for m, start in zip(columns, starts[:-1], strict=True)])
     noisy = np.concatenate([m.values for m in columns]) / total

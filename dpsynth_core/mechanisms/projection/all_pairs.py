@@ -1,9 +1,9 @@
-"""All pairs: every pair of columns measured once, noise taken out of all of them together, and rows moved towards them; for tables of so
-many columns that no model holds their dependence.
+"""All pairs: every pair of columns measured once, denoised jointly, and rows moved towards them.
 
-The pairs share the budget equally, which keeps the noise of the whole matrix of pairs alike in every cell: then what stands out of it is
-known (`inference.all_pairs`), and columns need no share, for each is in all its pairs. Knows no workload. Reads the private table only
-through the kernel."""
+For tables of so many columns that no model holds their dependence. The pairs share the budget equally, so that the noise of the whole
+matrix of pairs is the same in every cell and the signal above it is known (`inference.all_pairs`); columns need no share, because each is
+in all its pairs. Knows no workload. Reads the private table only through the kernel.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ from dpsynth_core.vocabulary.released import by_column, combined
 from dpsynth_core.vocabulary.workload import Workload
 
 MOST_CELLS = 10_000_000
-"""Of all pairs; each takes noise of its own."""
+"""Largest number of cells of all pairs; each takes noise of its own."""
 MOST_BYTES, _PAIR_BYTES, _CELL_BYTES = 200_000_000, 850, 5
-"""Of release.json, or `bundle.unpack` does not read it and nobody can check the bundle; of a pair and a cell of it there."""
+"""Largest size of release.json, above which `bundle.unpack` does not read it and the bundle cannot be checked; bytes of a pair and of a
+cell.
+"""
 _USUAL_TOTAL = 50_000
 _PAIR, _CELL, _MOVE = 7.8e-4, 1.3e-5, 7e-11
-"""Seconds of a pair, of a cell of it, and of one row for each square of a value: as a run each of 100 and 300 columns took
-(benchmarks/wide.py)."""
+"""Seconds of a pair, of a cell of a pair, and of one row per squared value, from one run each with 100 and 300 columns
+(benchmarks/wide.py).
+"""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class AllPairs:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Noise for every cell of every pair; rows are compared with all of them."""
+        """Forecast a run: noise for every cell of every pair, and rows compared with all cells."""
         domain = workload.domain
         sizes = domain.sizes(domain.names)
         pairs, cells = math.comb(len(sizes), 2), rounds.cells_of_pairs(domain)
@@ -73,7 +76,7 @@ class AllPairs:
         return ((CHOSEN, 1.0),)
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """One Measured event per pair, a Fitted, then Finished."""
+        """Run the mechanism. Yields one Measured event per pair, a Fitted, then Finished."""
         domain = kernel.domain
         pairs = list(combinations(domain.names, 2))
         kernel.prepare(pairs)
@@ -89,7 +92,7 @@ class AllPairs:
 
 
 def _columns(domain: Domain, pairs: Sequence[Measurement]) -> list[NDArray[np.float64]]:
-    """Counts of each column: what all its pairs say of it together, smoothed."""
+    """Return counts of each column from all its pairs together, smoothed."""
     holders = by_column(pairs)
     means = [mean for name in domain.names if (mean := combined(holders[name], (name,))) is not None]
     return [column.values for column in smooth_columns(domain, means).instead(means)]

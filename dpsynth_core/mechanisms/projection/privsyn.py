@@ -1,10 +1,12 @@
-"""PrivSyn: many small tables, chosen once by noisy dependence, and rows moved towards them (Zhang, Wang, Li, Honorio, Backes, He, Chen,
-Zhang 2021, "PrivSyn: Differentially Private Data Synthesis").
+"""PrivSyn: many small tables, chosen once by noisy dependence, and rows moved towards them.
 
-A tenth of the budget measures every column. A tenth asks of every pair how far it is from independence (InDif). DenseMarg then takes
-pairs one by one, for as long as the dependence that would be missed is more than the noise that one more table brings to all of them;
-pairs that form small cliques become one table. The rest of the budget measures these tables, which are made consistent
-(`inference.consistency`), and rows are moved towards them (`inference.gradual`). Knows no workload, and no model has to hold all tables."""
+Source: Zhang, Wang, Li, Honorio, Backes, He, Chen, Zhang 2021, "PrivSyn: Differentially Private Data Synthesis".
+
+A tenth of the budget measures every column. A tenth measures the distance of every pair from independence (InDif). DenseMarg then takes
+pairs one by one, while the missed dependence exceeds the noise that one more table brings to all of them; pairs that form small cliques
+become one table. The rest of the budget measures these tables, which are made consistent (`inference.consistency`), and rows are moved
+towards them (`inference.gradual`). Knows no workload, and no model has to hold all tables.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ from dpsynth_core.vocabulary.workload import Workload
 COLUMNS, PAIRS = 0.1, 0.1
 """Shares of the budget for the columns and for the dependence of pairs; the rest measures the chosen tables."""
 _OVERLAP = 2
-"""A clique of pairs becomes one table if no more of its columns than these are in such a table already."""
+"""Largest number of columns that a clique of pairs may share with earlier tables to become one table."""
 _MOST_CLIQUES = 50_000
 _START_MB = 80.0
 _USUAL_TOTAL = 50_000
@@ -68,7 +70,9 @@ class PrivSyn:
     merged_cells: int = whole(5000, least=8, most=1_000_000, text="Pairs that form a clique become one table of up to so many cells.")
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Every pair is compared once; each pass goes over all rows for each chosen table, at most as many as there are pairs."""
+        """Forecast a run: every pair is compared once; each pass goes over all rows for each chosen table, at most as many as there are
+        pairs.
+        """
         domain = workload.domain
         cells = rounds.cells_of_pairs(domain)
         reason = models.columns_too_large(domain, _START_MB) or rounds.without_pairs(domain) or rounds.too_many_in_pairs(cells)
@@ -77,11 +81,13 @@ class PrivSyn:
         return Forecast(not reason, seconds, 250.0 + 5e-5 * cells, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """A tenth for the columns, a tenth for the choice, the rest for the chosen tables."""
+        """Split the budget: a tenth for the columns, a tenth for the choice, the rest for the chosen tables."""
         return ((SINGLE, COLUMNS), (CHOOSING, PAIRS), (CHOSEN, 1 - COLUMNS - PAIRS))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """One Measured event per column, a Fitted for the choice, one Measured per chosen table, a Fitted, then Finished."""
+        """Run PrivSyn. Yields one Measured event per column, a Fitted for the choice, one Measured per chosen table, a Fitted, then
+        Finished.
+        """
         domain = kernel.domain
         measurements = yield from rounds.measure_columns(kernel, COLUMNS * kernel.rho_total)
         product = models.fit(kernel, measurements)
@@ -113,10 +119,17 @@ class PrivSyn:
 
 
 def dense_pairs(domain: Domain, dependence: Mapping[Clique, float], rho: float, l2: float) -> list[Clique]:
-    """DenseMarg: pairs in the order in which they are chosen. dependence: how far each pair is from independence, in counts. rho: what all
-    chosen pairs share. With the best division of rho, the expected noise of the pairs X together is (sum of c_i^(2/3))^(3/2) * sqrt(2/pi) *
-    l2 / sqrt(2 rho), c_i being their cells. Every step takes the pair that lowers noise and missed dependence together the most, until none
-    does."""
+    """Run DenseMarg and return the pairs in the order of choice.
+
+    With the best division of rho, the expected noise of the pairs X together is (sum of c_i^(2/3))^(3/2) * sqrt(2/pi) * l2 / sqrt(2 rho),
+    c_i being their cells. Every step takes the pair that lowers noise and missed dependence together the most, until none does.
+
+    Args:
+        domain: The domain.
+        dependence: Distance of each pair from independence, in counts.
+        rho: Budget of all chosen pairs.
+        l2: L2 sensitivity of a marginal.
+    """
     unit = HALF_NORMAL * rounds.sigma_for(rho, l2)
     powers = {pair: domain.cells(pair) ** (2 / 3) for pair in dependence}
     chosen: list[Clique] = []
@@ -133,8 +146,11 @@ def dense_pairs(domain: Domain, dependence: Mapping[Clique, float], rho: float, 
 
 
 def merged(domain: Domain, pairs: Sequence[Clique], dependence: Mapping[Clique, float], most_cells: int) -> list[Clique]:
-    """Tables that hold all the pairs: cliques of three columns or more of up to `most_cells` cells, the widest first, each with at most two
-    columns that are in one already; then the pairs that are in none."""
+    """Return tables that contain all the pairs.
+
+    They are cliques of three columns or more of up to `most_cells` cells, the widest first, each with at most two columns that are in one
+    already; then the remaining pairs.
+    """
     tables: list[Clique] = []
     taken: set[str] = set()
     for clique in _cliques(domain, pairs, dependence, most_cells):
@@ -145,8 +161,9 @@ def merged(domain: Domain, pairs: Sequence[Clique], dependence: Mapping[Clique, 
 
 
 def _cliques(domain: Domain, pairs: Sequence[Clique], dependence: Mapping[Clique, float], most_cells: int) -> list[Clique]:
-    """Sets of columns all pairs of which are given, the widest first, then those of the most dependence. Narrower ones alone where there
-    are too many."""
+    """Return sets of columns all pairs of which are given, the widest first, then by dependence. If there are too many, narrower ones
+    alone.
+    """
     linked, levels = set(pairs), [list(pairs)]
     while levels[-1] and sum(map(len, levels)) <= _MOST_CLIQUES:
         levels.append(_wider(domain, levels[-1], linked, most_cells))
@@ -155,7 +172,7 @@ def _cliques(domain: Domain, pairs: Sequence[Clique], dependence: Mapping[Clique
 
 
 def _wider(domain: Domain, cliques: Sequence[Clique], linked: set[Clique], most_cells: int) -> list[Clique]:
-    """Every clique with one column more, a later one in the domain."""
+    """Return every clique with one more column, a later one in the domain."""
     wider: list[Clique] = []
     for clique in cliques:
         for name in domain.names[domain.position(clique[-1]) + 1 :]:
