@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import readers
@@ -62,15 +63,28 @@ class Held:
             check_type(field.name, field.type)
 
     def content(self) -> Iterator[bytes]:
-        """What it says, the same in whatever kind of frame: each column's name, then its cells as texts."""
+        """Yield what the table says, the same in whatever kind of frame: each column's name, then its cells as texts.
+
+        Ledgers hold hashes of these bytes, so they stay as they are: numbers and times keep the texts that the first version gave them.
+        """
         for name in self.source.names:
             yield name.encode() + b"\0"
             for batch in self.source.batches([name], "."):
                 column = batch.column(0)
                 column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-                cells = texts(column).cast(pa.large_string())
+                cells = _hashed_texts(column).cast(pa.large_string())
                 for start in range(0, len(cells), _CELLS):
                     yield pa.record_batch([cells[start : start + _CELLS]], names=["cells"]).serialize()
+
+
+def _hashed_texts(values: pa.Array) -> pa.Array:
+    """Return `arrays.texts` as it was when hashes of it were first kept: numbers with exponents, decimals and times with zeros."""
+    kind = values.type
+    if pa.types.is_floating(kind):
+        return pc.if_else(pc.is_nan(values), None, values).cast(pa.string())
+    if pa.types.is_timestamp(kind):
+        return pc.replace_substring_regex(values.cast(pa.string()), r"\.0+$", "")
+    return values.cast(pa.string()) if pa.types.is_decimal(kind) or pa.types.is_time(kind) else texts(values)
 
 
 _CELLS = 1 << 16

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, time
+from decimal import Decimal
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ import pytest
 
 import dpsynth_core as dps
 from dpsynth_core.planning.spec import Spec
+from dpsynth_core.sources import memory
 from dpsynth_core.store import balance, chain, fingerprints
 from tests.interface.test_going_on import PEOPLE, people, stopped
 from tests.interface.test_interface import planned
@@ -134,3 +138,42 @@ def test_nobody_sees_from_the_ledger_that_two_runs_had_the_same_records() -> Non
     planned(people()[::-1], columns=COLUMNS).run(progress=False, again=True)
     parts = [part for entry in chain.entries() if entry.kind == "reserve" for part in entry.fingerprint.split()]
     assert len(parts) == len(set(parts)) == 4
+
+
+HASHED = {
+    "i": "9805decd37e8b45e",
+    "big": "bf8f127efe36b365",
+    "f": "4d431e48b3006b24",
+    "b": "5b4ade57ca812524",
+    "s": "5f64969c6fe78236",
+    "t": "d548bf7895902620",
+    "c": "06e6ebee07237143",
+    "d": "d60ae3262fc56c63",
+    "time": "5d75211dc6c26825",
+    "h": "7feab50c84fe9511",
+    "tz": "33266061377bd435",
+    "bin": "412a20b6016ef78b",
+}
+"""By column: the beginning of the SHA-256 of its content, as the version made it that first kept such hashes in a ledger."""
+
+
+def columns_of_each_type() -> list[Any]:
+    when = pd.to_datetime(["2024-01-01", "2024-01-02 03:04:05.120", None], format="ISO8601")
+    frame = {"i": [1, 2, None], "big": [1e10, 2.5e11, np.nan], "f": [1.0, 2.5, 1e-7], "b": [True, None, False], "s": [" a", "é", None]}
+    decimals, moments = [Decimal("1.50"), None, Decimal("2.00")], [time(1, 2, 3), None, time(4, 5, 6, 120_000)]
+    typed = {
+        "d": pa.array(decimals),
+        "time": pa.array(moments, pa.time64("us")),
+        "h": pa.array([1.5, 2.0, None], pa.float32()),
+        "tz": pa.array([datetime(2024, 1, 1), None, None], pa.timestamp("ms", "UTC")),  # noqa: DTZ001
+        "bin": pa.array([b"x", None, b" y"]),
+    }
+    odd = {"t": when, "c": pd.Categorical(["x", None, "y"])}
+    return [*(pd.DataFrame({name: column}) for name, column in {**frame, **odd}.items()), *(pa.table({n: c}) for n, c in typed.items())]
+
+
+def test_the_content_of_a_table_in_memory_is_hashed_as_ever() -> None:
+    """Else what is in a ledger would be charged again."""
+    held = list(map(memory.hold, columns_of_each_type()))
+    hashes = {one.source.names[0]: sha256(b"".join(one.content())).hexdigest()[:16] for one in held}
+    assert hashes == HASHED
