@@ -165,7 +165,7 @@ def columns_of_each_type() -> list[Any]:
         "d": pa.array(decimals),
         "time": pa.array(moments, pa.time64("us")),
         "h": pa.array([1.5, 2.0, None], pa.float32()),
-        "tz": pa.array([datetime(2024, 1, 1), None, None], pa.timestamp("ms", "UTC")),  # noqa: DTZ001
+        "tz": pa.array([datetime(2024, 1, 1), None, None], pa.timestamp("ms", "UTC")),
         "bin": pa.array([b"x", None, b" y"]),
     }
     odd = {"t": when, "c": pd.Categorical(["x", None, "y"])}
