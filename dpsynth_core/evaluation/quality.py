@@ -21,7 +21,7 @@ from dpsynth_core.claims.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation import baselines, naming
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound
 from dpsynth_core.evaluation.comparison import Truth
-from dpsynth_core.evaluation.unread import Unread, says_something, unread_columns
+from dpsynth_core.evaluation.unread import Undeclared, Unread, says_something, undeclared_columns, unread_columns
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import in_wrong_cell, largest_gap, possible
@@ -84,6 +84,11 @@ class Statements:
         """The columns of which nothing was understood."""
         total = known_total(self.evidence.measurements, self.evidence.total if self.unit.total_is_public else None)
         return unread_columns(self.evidence, total, marginal_limits(self), self.declared)
+
+    @cached_property
+    def undeclared(self) -> tuple[Undeclared, ...]:
+        """The columns of which a noteworthy share is missing or "other"."""
+        return undeclared_columns(self.evidence, self.declared)
 
     @cached_property
     def silent(self) -> frozenset[str]:

@@ -1,4 +1,5 @@
 """Columns of which nothing was understood: nearly all of their values are "other" or missing, so that no table with them can be good.
+And columns of which a part is, for a reader to know.
 
 A column whose spelling differs from its list is the easiest column there is: all rows are "other", and that is right for everybody. So its
 tables are small in error and say nothing. Noisy counts of each column are released anyway, and what follows from them costs nothing.
@@ -19,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +38,8 @@ SURELY = 0.2
 """A column is surely unread only if the share of listed values is at most this."""
 FAILURE = 1e-5
 """Probability that a column with a larger share than `SURELY` is called unread."""
+_NOISE_EXPLAINS = 0.95
+"""Noise explains a count that it exceeds in 5 of 100 tables without such people."""
 _LIMITS = tuple(percent / 100 for percent in range(1, 21))
 
 
@@ -57,6 +61,21 @@ class Unread:
     def is_sure(self) -> bool:
         """Whether the released counts show that nearly nothing was understood."""
         return self.at_most <= SURELY
+
+
+@dataclass(frozen=True)
+class Undeclared:
+    """A column of which a noteworthy share is missing or "other".
+
+    Attributes:
+        column: Name of the column, hostile text.
+        share: Estimated share of the people with "other" where `is_shown`, else the share of the rows with "other" or missing.
+        is_shown: Whether the released counts show it; else the noise alone may explain it.
+    """
+
+    column: str
+    share: float
+    is_shown: bool
 
 
 def unread_columns(
@@ -84,15 +103,18 @@ def unread_columns(
     return tuple(found)
 
 
-def distinct(unread: Sequence[Unread], swapped: Mapping[str, str]) -> tuple[Unread, ...]:
-    """Return the unread columns without those of a second member of a household whose first member's are among them.
+_Column = TypeVar("_Column", Unread, Undeclared)
+
+
+def distinct(columns: Sequence[_Column], swapped: Mapping[str, str]) -> tuple[_Column, ...]:
+    """Return the columns without those of a second member of a household whose first member's are among them.
 
     Args:
-        unread: In the order of the domain.
+        columns: In the order of the domain.
         swapped: By column of a member, the same column of the other one.
     """
-    names = [one.column for one in unread]
-    return tuple(one for place, one in enumerate(unread) if swapped.get(one.column) not in names[:place])
+    names = [one.column for one in columns]
+    return tuple(one for place, one in enumerate(columns) if swapped.get(one.column) not in names[:place])
 
 
 def says_something(clique: Clique, unread: Collection[str]) -> bool:
@@ -137,3 +159,29 @@ def _bounded(domain: Domain, name: str, share: float, limits: Mapping[Clique, fl
     """Return a column's published share and the error bound (95 %) of the smallest table with it, added up; NaN where nothing bounds it."""
     smallest = min((clique for clique in limits if name in clique), key=domain.cells, default=())
     return min(1.0, share + limits.get(smallest, math.nan))
+
+
+def undeclared_columns(evidence: Evidence, declared: Mapping[str, Attribute]) -> tuple[Undeclared, ...]:
+    """Return the columns of which surely a share of `SURELY` is "other", and those whose rows have missing values through noise perhaps.
+
+    Args:
+        evidence: What is released.
+        declared: As for `unread_columns`.
+    """
+    columns = [(one.name, declared.get(one.name, one)) for one in evidence.domain]
+    open_ones = {name: own for name, own in columns if not own.is_coded and own.size > own.values > 0}
+    published = evidence.published([(name,) for name in open_ones])
+    found = []
+    for name, own in open_ones.items():
+        if (seen := evidence.measured((name,))) is None:
+            continue
+        everyone, noise = float(seen.values[: own.size].sum()), seen.widest
+        strange = 0.0 if own.other_code is None else float(seen.values[own.other_code])
+        doubt = normal(1 - FAILURE) * noise * math.hypot(1 - SURELY, SURELY * math.sqrt(own.size - 1))
+        outside, spread = float(seen.values[own.values : own.size].sum()), noise * math.sqrt(own.size - own.values)
+        lost = 1 - _read(own, published[(name,)]) if (name,) in published else 0.0
+        if everyone > 0 and strange - SURELY * everyone >= doubt:
+            found.append(Undeclared(name, strange / everyone, True))
+        elif lost >= NEARLY_NONE and outside <= normal(_NOISE_EXPLAINS) * spread:
+            found.append(Undeclared(name, lost, False))
+    return tuple(found)

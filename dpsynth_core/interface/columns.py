@@ -19,7 +19,8 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.names import column_field
 
 Said: TypeAlias = "tuple[Any, Any] | Sequence[Any] | range | Mapping[str, Any] | int"
-"""Of a column: (lowest, highest); its categories; a range; a column of a domain in JSON. Of all columns: how many codes each has."""
+"""Of a column: (lowest, highest); its categories; a range; a column of a domain in JSON, in which "values" may be one of the former:
+``{"values": (0, 99), "missing": False, "other": False}``. Of all columns: how many codes each has."""
 Columns: TypeAlias = "Mapping[str, Said] | Mapping[str, Any] | Domain | str | os.PathLike[str]"
 
 
@@ -95,7 +96,8 @@ def domain(columns: Columns) -> Domain:
 
 def _column(name: str, said: Any) -> dict[str, Any]:
     if isinstance(said, Mapping):
-        return {"name": name, **said}
+        short = _column(name, said["values"]) if "values" in said else {"name": name}
+        return short | {field: stated for field, stated in said.items() if field != "values"}
     if isinstance(said, range) and said.step == 1 and said:
         return {"name": name, "kind": "integer", "lower": said[0], "upper": said[-1]}
     if isinstance(said, tuple) and len(said) == 2 and all(isinstance(end, Real | date) and not isinstance(end, bool) for end in said):

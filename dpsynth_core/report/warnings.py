@@ -1,15 +1,31 @@
-"""The warnings of a release: its brands, and the columns of which nothing was understood. Names in them are hostile text."""
+"""The warnings of a release: its brands, and the columns of which nothing, or a part, was understood. Names in them are hostile text."""
 
 from __future__ import annotations
 
-from dpsynth_core.evaluation.unread import distinct
+from collections.abc import Iterator, Sequence
+
+from dpsynth_core.evaluation.unread import Undeclared, distinct
 from dpsynth_core.evaluation.verdict import UNREAD
+from dpsynth_core.foundation.visible import listed
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.verdict import REMEDIES, not_read
+
+_NAMED = 5
 
 
 def warnings(release: Release) -> list[str]:
     """Return what a reader must know before they trust a release, in full sentences."""
-    unread = distinct(release.statements.unread, release.statements.swapped)
+    stated = release.statements
+    unread = distinct(stated.unread, stated.swapped)
     remedy = [" ".join((*not_read(unread), REMEDIES[UNREAD]))] if unread else []
-    return [*(brand.sentence for brand in release.brands), *remedy]
+    others = [one for one in distinct(stated.undeclared, stated.swapped) if one.column not in stated.silent]
+    return [*(brand.sentence for brand in release.brands), *remedy, *_undeclared(others)]
+
+
+def _undeclared(columns: Sequence[Undeclared]) -> Iterator[str]:
+    if shown := [f"{one.share:.0%} of “{one.column}”" for one in columns if one.is_shown]:
+        yield f"Counted as other, for their values are not declared: {listed(shown, _NAMED)}."
+    if noisy := [one for one in columns if not one.is_shown]:
+        named = listed([f"“{one.column}”" for one in noisy], _NAMED)
+        empty = f"Up to {max(one.share for one in noisy):.0%} of the rows have no value in {named}: they are missing or other"
+        yield f'{empty}. Noise alone may explain that. If every record has a declared value, state "missing": false and "other": false.'

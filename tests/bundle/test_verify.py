@@ -72,7 +72,7 @@ def test_what_is_said_of_a_bundle_knows_its_rows() -> None:
     assert summary is not None
     assert dict(summary.facts)["Synthetic rows"] == dict(report.facts(made()))["Synthetic rows"]
     assert summary.statement == made().statement
-    assert summary.warnings == tuple(brand.sentence for brand in made().brands)
+    assert summary.warnings == tuple(report.warnings(made()))
 
 
 def test_predictable_noise_is_not_consistent() -> None:

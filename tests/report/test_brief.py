@@ -52,10 +52,11 @@ def test_it_answers_what_this_is_whether_to_publish_how_far_off_who_is_protected
 
 
 def test_warnings_and_a_curators_reason_are_pointed_at_and_never_left_out() -> None:
-    without = replace(made(), brands=())
+    without = replace(made(), brands=(), measurements=())
     assert "warning" not in text_of(without)
-    assert "Read its warning below first." in text_of(replace(made(), brands=(Brand("x", "y"),)))
-    assert "Read its 2 warnings below first." in text_of(replace(made(), brands=(Brand("x", "y"),) * 2))
+    assert "Read its warning below first." in text_of(replace(without, brands=(Brand("x", "y"),)))
+    assert "Read its 2 warnings below first." in text_of(replace(without, brands=(Brand("x", "y"),) * 2))
+    assert "Read its warning below first." in text_of(replace(made(), brands=()))  # that a part of a column is not declared
     judged = report.quality_of(made()).value
     assert judged.verdict is not None
     parts = brief.first_page(made(), judged.headline, replace(judged.verdict, despite="for a reason"))
