@@ -27,10 +27,18 @@ def day_number(day: date) -> int:
     return (day - _EPOCH).days
 
 
+_STANDING_IN = [date(1, 1, 1), date(1900, 1, 1), date(1970, 1, 1), date(2999, 12, 31), date.max]
+"""Days that programs write for "unknown" or "for ever"."""
+_YEARS = (1, 1000, 1500, 1600, 1700, 1750, *range(1800, 1900, 10), *range(1900, 2101), 2200, 2500, 9999)
 FIRST_LOOK = tuple(
-    day_number(date(year, 1, 1)) for year in (1, 1000, 1500, 1600, 1700, 1750, *range(1800, 1900, 10), *range(1900, 2101), 2200, 2500, 9999)
+    sorted(
+        {
+            *(day_number(date(year, 1, 1)) for year in _YEARS),
+            *(day_number(day) + further for day in _STANDING_IN for further in (0, 1)),
+        }
+    )
 )
-"""Days between which dates are looked at first."""
+"""Days between which dates are looked at first; a day that stands in for something else has a cell of its own."""
 
 
 def day_of(number: float) -> date:
