@@ -24,7 +24,7 @@ from dpsynth_core.sources.formats import ALL_DELIMITERS, TEXT, TableFormat
 from dpsynth_core.sources.lines import known_encoding
 from dpsynth_core.sources.spelling import example
 
-_SPELLED = ("decimal", "thousands", "date_format", "time_format")
+_SPELLED = ("decimal", "thousands", "date_format", "time_format", "negative", "units")
 SUGGESTED = ("encoding", "skip", "delimiter", *_SPELLED)
 """What first records can suggest: fields of `TableFormat`."""
 
@@ -120,6 +120,8 @@ def in_words(form: TableFormat, fields: Collection[str]) -> str:
         "decimal": f"numbers like {example(form.decimal, form.thousands)}",
         "date_format": f"dates like {form.date_format}",
         "time_format": f"times like {form.time_format}",
+        "negative": f"numbers below zero like {form.negative}",
+        "units": f"numbers with {', '.join(form.units)}" if form.units else "numbers without units",
     }
     named = {"decimal" if name == "thousands" else name for name in fields}
     return ", ".join(said for name, said in words.items() if name in named)

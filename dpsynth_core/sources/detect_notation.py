@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import lru_cache
 from typing import Any
 
@@ -17,8 +18,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpsynth_core.sources.characters import plain
+from dpsynth_core.sources.detect_signs import bare, detect_signs
 from dpsynth_core.sources.notation import Notation
-from dpsynth_core.sources.spelling import DATE_FORMATS, DECIMALS, date_pattern, example, number_pattern
+from dpsynth_core.sources.spelling import DATE_FORMATS, DECIMALS, WORDY_FORMATS, date_pattern, example, number_pattern
+from dpsynth_core.vocabulary.kinds.dates import day_number
 from dpsynth_core.vocabulary.names import column_field
 
 Marks = tuple[str, str]
@@ -31,7 +35,6 @@ _MOSTLY_NUMBERS = 0.5
 _LONGEST = 40
 """Characters of a number."""
 _SIGNS = re.compile("[.,' \u2019\u00a0\u2009\u202f]")
-_PERCENT = re.compile(r"\s*%$")
 _CODE = re.compile("[+-]?0[0-9]")
 _LATER_DIGIT = re.compile("(?<=[0-9])0|[1-9]")
 _TIMES = {
@@ -39,7 +42,14 @@ _TIMES = {
     "hh.mm": re.compile("([01][0-9]|2[0-3])[.][0-5][0-9]$"),
     "hhhmm": re.compile("[0-9]{1,2} ?[hH] ?[0-5][0-9]$"),
 }
-_STATED_DATES = {form: re.compile(str(date_pattern(form))) for form in DATE_FORMATS[1:] if form != "yyyymmdd"}  # those could be numbers
+_DIGITS = "yyyymmdd"
+_SHORT = ("dd.mm.yy", "dd/mm/yy", "mm/dd/yy", "dd-mm-yy", "dd-mmm-yy")
+_FROM = " from 1930"
+_EAST_ASIAN = ("yyyy\u5e74mm\u6708dd\u65e5", "yyyy\ub144 mm\uc6d4 dd\uc77c")
+_WORDY = (*WORDY_FORMATS, "dd-mmmm-yyyy", "mmm dd yyyy", *_EAST_ASIAN)
+_STATED_DATES = {form: re.compile(str(date_pattern(form))) for form in (*DATE_FORMATS[1:], *_WORDY, *(short + _FROM for short in _SHORT))}
+_PLAUSIBLE = tuple(day_number(date(year, 1, 1)) for year in (1850, 2101))
+"""Days that eight digits may mean: other numbers of eight digits are hardly ever all such days."""
 _MONTH_SECOND, _MONTH_FIRST = "dd/mm/yyyy", "mm/dd/yyyy"
 
 
@@ -67,7 +77,7 @@ class Doubt:
 class DetectedNotation:
     """stated: fields of `TableFormat` that are not as usual. doubts: what only the curator can tell; `stated` says nothing of it."""
 
-    stated: Mapping[str, str]
+    stated: Mapping[str, Any]
     doubts: tuple[Doubt, ...] = ()
 
 
@@ -78,7 +88,7 @@ def detect_notation(
     given: Mapping[str, str] | None = None,
     comma_separates: bool = True,
 ) -> DetectedNotation:
-    """Return what of decimal, thousands, date_format and time_format differs from the usual in almost all texts of some column.
+    """Return what of decimal, thousands, date_format, time_format, negative and units differs from the usual in almost all texts of some column.
 
     Args:
         columns: The texts of the first records.
@@ -89,9 +99,10 @@ def detect_notation(
     """
     given = given or {}
     columns = [[text for cell in cells if (text := cell.strip()) and text not in notation.missing_markers] for cells in columns]
-    marks, dates = detect_marks(columns, names, given, comma_separates), _dates(columns)
+    signs = {**detect_signs(columns), **{name: given[name] for name in ("units", "negative") if name in given}}
+    marks, dates = detect_marks([bare(cells, signs) for cells in columns], names, given, comma_separates), _dates(columns)
     asked = () if "date_format" in given else dates.doubts
-    return DetectedNotation({**marks.stated, **dates.stated, **_times(columns), **given}, (*marks.doubts, *asked))
+    return DetectedNotation({**marks.stated, **dates.stated, **_times(columns), **signs, **given}, (*marks.doubts, *asked))
 
 
 def detect_marks(
@@ -134,7 +145,7 @@ def other_marks(values: Sequence[tuple[str, int]], lower: float, upper: float, n
 
 def _shapes(cells: Sequence[str]) -> Counter[str]:
     """How the numbers of a column are written that have a mark, and how often; nothing where few values are numbers, or are codes."""
-    every = Counter(_LATER_DIGIT.sub("9", _PERCENT.sub("", cell)) if len(cell) <= _LONGEST else "" for cell in cells)
+    every = Counter(_LATER_DIGIT.sub("9", cell) if len(cell) <= _LONGEST else "" for cell in cells)
     if sum(count for shape, count in every.items() if _CODE.match(shape)) > (1 - _ALMOST_ALL) * len(cells):
         return Counter()
     numbers = Counter({shape: count for shape, count in every.items() if _readings(shape)})
@@ -210,17 +221,27 @@ def _dates(columns: Iterable[Sequence[str]]) -> DetectedNotation:
     if not found:
         return DetectedNotation({})
     common = [form for form in found[0] if all(form in forms for forms in found)] or found[0]
-    if len(common) == 1:
+    short = _FROM if common[0].endswith(_FROM) else ""
+    orders = [form for form in common if form.startswith(("dd/", "mm/"))]
+    if len(orders) < 2 and short:
+        plain = common[0].removesuffix(_FROM)
+        years = (("1940", {"date_format": f"{plain}{_FROM}"}), ("2040", {"date_format": f"{plain} from 2000"}))
+        return DetectedNotation({}, (Doubt("Is a year that is written 40 the year 1940, or 2040? Dates have years of two digits", years),))
+    if len(orders) < 2:
         return DetectedNotation({"date_format": common[0]})
-    answers = (("Of April", {"date_format": _MONTH_SECOND}), ("Of March", {"date_format": _MONTH_FIRST}))
+    second, first = (form[:-2] + short if short else form for form in (_MONTH_SECOND, _MONTH_FIRST))
+    answers = (("Of April", {"date_format": second}), ("Of March", {"date_format": first}))
     question = "Is 03/04/2023 a day of April, or of March? The dates of this table can be read either way"
     return DetectedNotation({}, (Doubt(question, answers),))
 
 
 def _date_forms(cells: Sequence[str]) -> list[str]:
-    fitting = (form for form, pattern in _STATED_DATES.items() if cells and _fit(cells, pattern) >= _ALMOST_ALL)
-    days = {form: Notation(date_format=form).days(pa.array(cells, pa.string())) for form in fitting}
-    return [form for form, found in days.items() if np.isfinite(found).sum() >= _ALMOST_ALL * len(cells)]
+    written = plain(pa.array(cells, pa.string()))
+    fitting = (form for form, pattern in _STATED_DATES.items() if cells and _fit(written.to_pylist(), pattern) >= _ALMOST_ALL)
+    days = {form: Notation(date_format=form).days(written) for form in fitting}
+    first, last = _PLAUSIBLE
+    there = {form: ((found >= first) & (found < last)) if form == _DIGITS else np.isfinite(found) for form, found in days.items()}
+    return [form for form, found in there.items() if found.sum() >= _ALMOST_ALL * len(cells)]
 
 
 def _times(columns: Iterable[Sequence[str]]) -> dict[str, str]:

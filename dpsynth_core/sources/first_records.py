@@ -8,20 +8,25 @@ curator states it. One pass over the first `FIRST` records, whatever the size of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dpsynth_core.foundation.errors import shown
 from dpsynth_core.foundation.zones import Zoned, combine
-from dpsynth_core.sources import outside
+from dpsynth_core.sources import files, outside
+from dpsynth_core.sources.arrays import texts
+from dpsynth_core.sources.characters import CASE, LOOK, fold
 from dpsynth_core.sources.codec import numbers_of
 from dpsynth_core.sources.detect_notation import detect_notation, other_marks
 from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.look_alikes import groups, listed_as
 from dpsynth_core.sources.notation import TRUTHS, Notation
 from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -67,7 +72,29 @@ class Remark:
 def look(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[Remark, ...]]:
     """Return a remark about each column of which many values are not understood. Raises InputError if the table cannot be read."""
     fits = outside.fit(domain, source, form, FIRST)
-    return combine(lambda every: tuple(_remarks(domain, every, form.notation)), fits)
+    learnt = [one.name for one in domain if one.most and one.is_listed]
+    spellings = tuple(_spellings(learnt, source, form)) if learnt else ()
+    return combine(lambda every: (*_remarks(domain, every, form.notation), *spellings), fits)
+
+
+def _spellings(columns: Sequence[str], source: TableSource, form: TableFormat) -> Iterator[Remark]:
+    """Yield a remark about each column whose values are to be learnt and of which some look the same."""
+    parts = {column: list[pa.Array]() for column in columns}
+    rows = 0
+    for batch in files.opened(source, form).batches(columns):
+        for column in columns:
+            first = batch.column(column).slice(0, FIRST - rows)
+            parts[column].append(pc.unique(texts(first.dictionary_decode() if pa.types.is_dictionary(first.type) else first)))
+        if (rows := rows + batch.num_rows) >= FIRST:
+            break
+    for column, distinct in parts.items():
+        every = dict.fromkeys(text for part in distinct for text in part.to_pylist() if text)
+        written = [fold(text, form.same_text) for text in every]
+        same, alike = next(((one, alike) for one in (LOOK, CASE) if (alike := groups(dict.fromkeys(written), one))), ("", []))
+        if alike:
+            found = f"{column_field(column)}: some of its values {'look the same' if same == LOOK else 'differ in letter case alone'}."
+            told = f"{len(alike[0])} spellings of {shown(alike[0][0])} would be learnt as different values"
+            yield Remark(column, 0.0, found, f'{told}: state same_text "{same}" if they are one.')
 
 
 def _remarks(domain: Domain, fits: tuple[ColumnFit, ...], notation: Notation) -> Iterator[Remark]:
@@ -82,6 +109,18 @@ def _remarks(domain: Domain, fits: tuple[ColumnFit, ...], notation: Notation) ->
             share = one.outside / present
             found = f"no value of {records} {wanted[0]}" if share == 1 else f"{share:.0%} of the values of {records} {wanted[1]}"
             yield Remark(one.column, share, f"{where}{found}.", advice)
+        elif attribute.is_listed and attribute.hierarchy is None and (advice := _look_alikes(attribute, one)):
+            yield Remark(one.column, one.outside / present, f"{where}some of its values look like listed ones and count as others.", advice)
+
+
+def _look_alikes(attribute: Attribute, one: ColumnFit) -> str:
+    """Return what would help the few values that look like a listed value and are written differently; "" where there are none."""
+    same, met = listed_as((value for value, _ in one.values), attribute.categories)
+    if not met:
+        return ""
+    text, category = next(iter(met.items()))
+    counted = sum(number for value, number in one.values if value in met)
+    return f'{counted:,} of them, such as {shown(text)} for {shown(category)}: state same_text "{same}" if they are one.'
 
 
 def _wanted(attribute: Attribute) -> tuple[str, str]:
@@ -114,17 +153,17 @@ def _folds(notation: Notation) -> Mapping[str, Callable[[str], str]]:
 
     return {
         "list whole numbers, or state the list's dtype": number,
-        "list the values as the table writes them": lambda text: " ".join(text.casefold().split()),
+        **{f'list the values as the table writes them, or state same_text "{same}"': partial(fold, same=same) for same in (LOOK, CASE)},
         "list true and false, or state dtype bool": lambda text: TRUTHS.get(text.lower(), text),
     }
 
 
 def _other_spelling(attribute: Attribute, counted: Counter[str]) -> Iterator[str]:
-    for remedy, fold in _folds(Notation()).items():
-        listed = {fold(category): category for category in attribute.categories}
-        met = [value for value in counted if fold(value) in listed]
+    for remedy, rewritten in _folds(Notation()).items():
+        listed = {rewritten(category): category for category in attribute.categories}
+        met = [value for value in counted if rewritten(value) in listed]
         if sum(counted[value] for value in met) >= _MOST_OF_THEM * counted.total():
-            yield f"The table writes {shown(met[0])} where the list has {shown(listed[fold(met[0])])}: {remedy}."
+            yield f"The table writes {shown(met[0])} where the list has {shown(listed[rewritten(met[0])])}: {remedy}."
             return
 
 
@@ -142,7 +181,7 @@ def _other_notation(attribute: Attribute, one: ColumnFit, counted: Counter[str],
         return
     is_bounded = attribute.dtype in _NUMBERS and not attribute.most
     if is_bounded and (marks := other_marks(one.values, attribute.lower, attribute.upper, notation)):
-        form: Mapping[str, str] = {"decimal": marks[0], "thousands": marks[1]}
+        form: Mapping[str, Any] = {"decimal": marks[0], "thousands": marks[1]}
     else:
         found = detect_notation([list(counted)], notation)
         form = {name: text for name, text in found.stated.items() if text != getattr(notation, name)}
@@ -152,5 +191,5 @@ def _other_notation(attribute: Attribute, one: ColumnFit, counted: Counter[str],
         yield f"They would be read with {_stated(form)}."
 
 
-def _stated(form: Mapping[str, str]) -> str:
-    return " and ".join(f'{name} "{text}"' for name, text in form.items())
+def _stated(form: Mapping[str, Any]) -> str:
+    return " and ".join(f'{name} "{", ".join(value) if isinstance(value, tuple) else value}"' for name, value in form.items())

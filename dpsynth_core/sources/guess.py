@@ -19,9 +19,12 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME, Micros, holds_times
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
+from dpsynth_core.sources import look_alikes
 from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.arrow_types import kind_of_type
+from dpsynth_core.sources.characters import CASE, LOOK, fold
 from dpsynth_core.sources.codec import day_numbers, floats
+from dpsynth_core.sources.detect_notation import detect_notation
 from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation
@@ -32,6 +35,7 @@ from dpsynth_core.vocabulary.bins import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO
 from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from dpsynth_core.vocabulary.kinds.dates import day_number, day_of
 from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL
+from dpsynth_core.vocabulary.kinds.numbers import plain_number
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
 SAMPLE_ROWS = 200_000
@@ -48,6 +52,11 @@ OWN_CELLS: dict[str, Any] = {"other": True, "missing": True}
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+$")
 _CODE = re.compile(r"[A-Z]{0,3}[0-9][0-9A-Z]{0,6}([.-][0-9A-Z]{1,4}){0,2}$")
+_ZERO_FIRST, _EXPONENT, _TRUE_EXPONENT = "^[+-]?0[0-9]", "^[0-9]+[eE][0-9]+$", "[.][0-9]*[eE]|[eE][+-]"
+"""Codes such as 007 and 1E5, which a number would lose; and exponents as programs write them, with a point or a sign."""
+_SENTINEL = re.compile("-?(9+|8+|7+)$")
+_FAR, _MOST_SENTINELS = 5, 5
+"""Times the largest other number, from which on a number of the same digits is taken for a code; and the number of codes below zero."""
 _IDENTIFIER = re.compile(r"(^|[_\W])(id|key|uuid|guid|nr|no|number|index|row)$", re.IGNORECASE)
 
 
@@ -81,8 +90,30 @@ def propose(
             collected[name].add(batch.column(name))
         if rows >= sample_rows:
             break
-    guesses = tuple(_guess(collected[name].summary(name, rows, form.notation), form.notation.without_markers) for name in names)
+    summaries = (collected[name].summary(name, rows, form.notation) for name in names)
+    guesses = tuple(_with_notes(summary, _guess(summary, form.notation.without_markers), form.notation) for summary in summaries)
     return public(guesses) if is_public else curator_only(guesses)
+
+
+def _with_notes(summary: _Summary, guess: Guess, notation: Notation) -> Guess:
+    """Return a guess that says which texts count as missing, and which look the same as others."""
+    marked = sorted(summary.marked - {""})
+    notes = [f"{_quoted(marked)} counts as missing; if it is a value, list it." if len(marked) == 1 else ""]
+    notes += [f"{_quoted(marked)} count as missing; list those that are values." if len(marked) > 1 else ""]
+    if summary.is_text and guess.attribute is not None and guess.attribute.is_listed and guess.attribute.dtype == "string":
+        texts = [fold(text, notation.same_text) for text in guess.attribute.categories]
+        same = next((one for one in (LOOK, CASE) if look_alikes.groups(texts, one)), None)
+        if same is not None:
+            first, *others = look_alikes.groups(texts, same)
+            alike = "look the same" if same == LOOK else "differ in capital letters alone"
+            more = f", and {len(others)} more values have such spellings" if others else ""
+            told = f"{len(first)} spellings of {_quoted(first[:1])} {alike}{more}: treat them as the same, if they are (texts: {same})."
+            notes.append(told)
+    return replace(guess, advice=" ".join(filter(None, (guess.advice, *notes))))
+
+
+def _quoted(texts: Sequence[str]) -> str:
+    return ", ".join(f"“{text[:40]}”" for text in texts[:4])
 
 
 def _guess(summary: _Summary, notation: Notation) -> Guess:
@@ -100,17 +131,60 @@ def _guess(summary: _Summary, notation: Notation) -> Guess:
             return Guess(summary.name, attribute, "Replace the bounds by dates that are known without the data.")
     numbers = floats(summary.values, notation)
     finite = np.isfinite(numbers)
-    is_code = summary.is_text and pc.any(pc.match_substring_regex(summary.values, r"^[+-]?0[0-9]")).as_py()  # would lose its leading zeros
-    if is_code or finite.mean() < 0.95:
-        return _text(summary)
-    return _numbers(summary, numbers[finite], summary.counts[finite])
+    if _are_codes(summary) or finite.mean() < 0.95:
+        return _text(summary, notation)
+    numbers, counts = numbers[finite], summary.counts[finite]
+    codes = _sentinels(numbers)
+    if not codes:
+        return _numbers(summary, numbers, counts)
+    kept = ~np.isin(numbers, codes)
+    guess = _numbers(replace(summary, present=int(counts[kept].sum())), numbers[kept], counts[kept])
+    listed = ", ".join(plain_number(code) for code in codes)
+    told = f"{listed} may stand for a missing value: say so on the Data page, or widen the bounds."
+    return replace(guess, advice=f"{told} {guess.advice}".strip())
 
 
-def _text(summary: _Summary) -> Guess:
+def _are_codes(summary: _Summary) -> bool:
+    """Whether texts that can be read as numbers are codes, which numbers would be written otherwise than."""
+
+    def any_like(pattern: str) -> bool:
+        return bool(pc.any(pc.match_substring_regex(summary.values, pattern)).as_py())
+
+    return summary.is_text and (any_like(_ZERO_FIRST) or (any_like(_EXPONENT) and not any_like(_TRUE_EXPONENT)))
+
+
+def _sentinels(numbers: NDArray[np.float64]) -> list[float]:
+    """Return the numbers of a column that stand apart and are written with 9s, 8s or 7s alone, such as -99 or 99999999999."""
+    values = sorted({*numbers.tolist()})
+    negative = [value for value in values if value < 0]
+    below = negative if len(negative) <= _MOST_SENTINELS and all(_SENTINEL.match(plain_number(value)) for value in negative) else []
+    *others, high = values[len(below) :] or [0.0]
+    is_far = bool(others) and high >= 99 and high > _FAR * max(1.0, others[-1]) and _SENTINEL.match(plain_number(high)) is not None
+    codes = [*below, *([high] if is_far else [])]
+    return codes if len(values) > len(codes) + 1 else []
+
+
+def _other_notation(categories: Sequence[str], notation: Notation) -> str:
+    """Return how almost all of these texts are written as numbers or dates, where that differs from what is stated; "" for no way."""
+    found = detect_notation([categories], notation)
+    stated = {name: value for name, value in found.stated.items() if value != getattr(notation, name)}
+    texts = pa.array(categories, pa.string())
+    read = replace(notation, **stated)
+    share = max(np.isfinite(floats(texts, read)).mean(), np.isfinite(day_numbers(texts, read)).mean())
+    said = (f"{_WORDS[name]} {', '.join(value) if isinstance(value, tuple) else value}" for name, value in stated.items() if name in _WORDS)
+    return ", ".join(said) if share > 0.95 else ""
+
+
+_WORDS = {"units": "units", "negative": "below zero", "date_format": "dates", "thousands": "thousands"}
+
+
+def _text(summary: _Summary, notation: Notation) -> Guess:
     categories = sorted(set(texts(summary.values).to_pylist()))  # alphabetical: the order of frequency would say more about the data
     own = len(categories) > 20 and len(categories) > 0.5 * summary.present
     if sum(bool(_DECIMAL_COMMA.match(category)) for category in categories) > 0.95 * len(categories):
         return Guess(summary.name, None, "State on the Data page that the decimal mark is a comma, or leave it out.", drop=True)
+    if summary.is_text and (stated := _other_notation(categories, notation)):
+        return Guess(summary.name, None, f"State on the Data page how it is written ({stated}), or leave it out.", drop=True)
     if not own and summary.complete and len(categories) > MANY_CATEGORIES and (guess := _code_groups(summary.name, categories)) is not None:
         return guess
     if own or not summary.complete or len(categories) > MOST_CATEGORIES:
@@ -236,14 +310,23 @@ def _round_out(lower: float, upper: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class _Summary:
-    """A column's distinct values (a plain Arrow array, no nulls or markers) with their counts. present: rows that have one.
-    complete: not cut off at the limit."""
+    """The distinct values of a column.
+
+    Attributes:
+        name: The name of the column.
+        values: A plain Arrow array without nulls and missing markers.
+        counts: The number of rows of each value.
+        present: The number of rows with a value.
+        complete: Whether all values are there, and none was cut off at the limit.
+        marked: Texts of the column that count as missing.
+    """
 
     name: str
     values: pa.Array
     counts: NDArray[np.int64]
     present: int
     complete: bool
+    marked: frozenset[str] = frozenset()
 
     @property
     def is_text(self) -> bool:
@@ -271,16 +354,17 @@ class _DistinctValues:
     def summary(self, name: str, rows: int, notation: Notation) -> _Summary:
         if not self._parts:
             return _Summary(name, pa.nulls(0, pa.string()), np.zeros(0, np.int64), 0, True)
-        values = self._parts[0].column("value").combine_chunks()
+        values, marked = self._parts[0].column("value").combine_chunks(), frozenset[str]()
         counts = self._parts[0].column("count").to_numpy()
         if not (is_plain_number(values.type) or pa.types.is_boolean(values.type) or pa.types.is_temporal(values.type)):
             values = texts(values)
+            marked = frozenset(values.filter(pc.fill_null(notation.absent(values), False)).to_pylist())
             values = pc.if_else(notation.absent(values), None, values)
         elif pa.types.is_floating(values.type):
             values = pc.if_else(pc.is_nan(values), None, values)
         absent = pc.is_null(values).to_numpy(zero_copy_only=False)
         present = rows - int(counts[absent].sum())
-        return _Summary(name, values.filter(pa.array(~absent)), counts[~absent], present, self._complete)
+        return _Summary(name, values.filter(pa.array(~absent)), counts[~absent], present, self._complete, marked)
 
 
 def _counted(table: pa.Table) -> pa.Table:

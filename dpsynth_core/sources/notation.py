@@ -86,7 +86,7 @@ class Notation:
 
     def numbers(self, text: pa.Array) -> pa.Array:
         """Return trimmed texts as float64, null where a text is no number. Markers are not looked at."""
-        text = self._bare(characters.plain(text, self.decimal))
+        text = self.bare(characters.plain(text, self.decimal))
         if self.decimal != "." or self.thousands:
             text = pc.if_else(pc.match_substring_regex(text, spelling.number_pattern(self.decimal, self.thousands)), text, None)
             for mark in spelling.thousands_marks(self.thousands):
@@ -94,7 +94,7 @@ class Notation:
             text = pc.replace_substring(text, self.decimal, ".")
         return pc.if_else(pc.match_substring_regex(text, spelling.NUMBER), text, None).cast(pa.float64())
 
-    def _bare(self, text: pa.Array) -> pa.Array:
+    def bare(self, text: pa.Array) -> pa.Array:
         """Return numbers without their unit, with the sign of those below zero in front."""
         text = self._without_unit(text)
         if self.negative not in _BELOW_ZERO:

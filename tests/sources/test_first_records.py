@@ -26,12 +26,15 @@ def remarks(attribute: Attribute, values: list[Any], path: Path, **form: str) ->
     return found.value
 
 
+AS_WRITTEN = "list the values as the table writes them, or state same_text"
 LIST = Attribute.categorical("x", ["f", "m"], other=True, missing=True)
 AGE = Attribute.integer("x", 0, 99, other=True, missing=True)
 DAY = Attribute.day("x", "2024-01-01", "2024-12-31", width="month", other=True, missing=True)
 CAUSES: dict[str, tuple[Attribute, list[Any], str]] = {
-    "capital letters": (LIST, ["F", "M"], "The table writes 'F' where the list has 'f': list the values as the table writes them."),
-    "spaces inside": (Attribute.categorical("x", ["new york"]), ["New  York"], "where the list has 'new york': list the values as"),
+    "capital letters": (LIST, ["F", "M"], f"The table writes 'F' where the list has 'f': {AS_WRITTEN} \"case\"."),
+    "spaces inside": (Attribute.categorical("x", ["New York"]), ["New  York"], f"where the list has 'New York': {AS_WRITTEN} \"look\"."),
+    "a dash": (Attribute.categorical("x", ["25-34"]), ["25\u201334"], 'or state same_text "look".'),
+    "percent": (AGE, ["5 %", "22 %"], 'They would be read with units "%".'),
     "zeros in front": (Attribute.categorical("x", ["01", "02"]), ["1", "2"], "where the list has '01': list whole numbers"),
     "fractions": (Attribute.categorical("x", ["1", "2"]), ["1.0", "2.0"], "where the list has '1': list whole numbers"),
     "truths": (Attribute.categorical("x", ["true", "false"]), ["yes", "no"], "list true and false, or state dtype bool"),
@@ -91,3 +94,23 @@ def test_a_database_is_looked_at_too(engine: str, tmp_path: Path) -> None:
     where = section(engine, tmp_path, pa.table({"x": ["F", "M"] * FIRST}))
     (remark,) = first_records.look(Domain((LIST,)), DatabaseTable(where), TableFormat.of(where)).value
     assert remark.sentence.startswith("column 'x': no value of the first 1,000 records is in its list. The table writes")
+
+
+def test_a_few_values_that_look_like_listed_ones_are_remarked_on(tmp_path: Path) -> None:
+    city = Attribute.categorical("x", ["Z\u00fcrich", "Bern"], other=True, missing=True)
+    (remark,) = remarks(city, ["Z\u00fcrich"] * 50 + ["Zu\u0308rich"] * 3 + ["Basel"], tmp_path)
+    assert remark.found == "column 'x': some of its values look like listed ones and count as others."
+    assert remark.advice == "3 of them, such as 'Zu\u0308rich' for 'Z\u00fcrich': state same_text \"look\" if they are one."
+    assert remarks(city, ["Z\u00fcrich"] * 50 + ["Zu\u0308rich"] * 3, tmp_path, same_text="look") == ()
+
+
+def test_learnt_values_that_look_the_same_are_remarked_on(tmp_path: Path) -> None:
+    city = Attribute.unknown("x", "categorical")
+    (remark,) = remarks(city, ["Z\u00fcrich", "Zu\u0308rich", "Bern"] * 9, tmp_path)
+    assert remark.found == "column 'x': some of its values look the same."
+    assert remark.advice.startswith("2 spellings of 'Z\u00fcrich' would be learnt as different values")
+    assert not remark.is_nothing
+    (cased,) = remarks(city, ["Bern", "BERN"] * 9, tmp_path)
+    assert 'state same_text "case"' in cased.sentence
+    assert remarks(city, ["Bern", "BERN"] * 9, tmp_path, same_text="case") == ()
+    assert remarks(city, ["Bern", "Basel"] * 9, tmp_path) == ()

@@ -215,3 +215,45 @@ def test_rows_of_adult_come_back_with_its_columns_types_and_labels() -> None:
             assert (back[name].dropna() == frame[name].dropna()).all()
         else:
             assert back[name].dtype == frame[name].dtype == np.int64
+
+
+def test_codes_that_look_like_numbers_with_an_exponent_stay_texts() -> None:
+    assert attribute(["1E5", "2E10", "3E7"] * 9).categories == ("1E5", "2E10", "3E7")
+    assert attribute(["1e5", "2.5e3", "7"] * 9).dtype == "int64"
+
+
+@pytest.mark.parametrize(("code", "plain"), [("99999999999", "99999999999"), ("-99", "-99"), ("-9", "-9"), ("-8", "-8"), ("8888", "8888")])
+def test_a_code_for_missing_is_said_and_stretches_no_bounds(code: str, plain: str) -> None:
+    proposal = guess([*map(str, range(50)), *[code] * 9])
+    assert f"{plain} may stand for a missing value" in proposal.advice
+    assert proposal.attribute is not None
+    assert (proposal.attribute.lower, proposal.attribute.upper) == (0, 49)
+
+
+@pytest.mark.parametrize("values", [range(100), range(-20, 30), [*range(50), 100], [*range(50), -99, -3], [9, 99], [-9, -9]])
+def test_a_number_among_others_is_no_code_for_missing(values: list[int]) -> None:
+    assert "may stand for a missing value" not in guess([*map(str, values)] * 3).advice
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [("{0} %", "units %"), ("$ {0}", "units $"), ("{0} February 2024", "dates dd mmmm yyyy"), ("({0})", "below zero (5)")],
+)
+def test_numbers_and_days_in_another_notation_are_said_and_not_listed(written: str, told: str) -> None:
+    proposal = guess([written.format(1 + number % 28) for number in range(99)])
+    assert (proposal.attribute, proposal.drop) == (None, True)
+    assert f"State on the Data page how it is written ({told})" in proposal.advice
+
+
+def test_texts_that_count_as_missing_are_said(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x\n" + "NA\nDE\nZA\n" * 9, encoding="utf-8")
+    (proposal,) = propose(tmp_path / "a.csv", TableFormat()).value
+    assert proposal.attribute is not None
+    assert (proposal.attribute.categories, "\u201cNA\u201d counts as missing" in proposal.advice) == (("DE", "ZA"), True)
+
+
+def test_texts_that_look_the_same_are_said() -> None:
+    advice = guess(["Z\u00fcrich", "Zu\u0308rich", "Bern"] * 9).advice
+    assert "2 spellings of \u201cZu\u0308rich\u201d look the same: treat them as the same" in advice
+    assert "differ in capital letters alone" in guess(["Bern", "BERN"] * 9).advice
+    assert not guess(["Bern", "Basel"] * 9).advice

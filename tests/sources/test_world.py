@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.arrow_times import NO_TIME
+from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode_column
+from dpsynth_core.sources.detect_notation import detect_notation
+from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.month_names import MONTHS
 from dpsynth_core.sources.notation import Notation
-from dpsynth_core.vocabulary.domain import Attribute
+from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.kinds.dates import day_number
+from tests.refusals import refused
 from tests.tiers import examples
 
 LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "nb", "fi", "pl"]
@@ -253,3 +258,36 @@ def test_a_text_is_read_the_same_alone_and_among_others(written: list[str], stat
         together = read(every)
         assert all(same(together[place], read(every.slice(place, 1))[0]) for place in range(len(every)))
     assert all(moment == NO_TIME or abs(moment) < 2**62 for moment in readers["moment"](every))
+
+
+def test_categories_that_count_as_the_same_text_are_refused_before_anything_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x\nBern\n", encoding="utf-8")
+    domain = Domain((Attribute.categorical("x", ["Bern", "BERN"]),))
+    assert ArrowSource(domain, tmp_path / "a.csv", TableFormat(same_text="look")).counts([("x",)])["x",].tolist()[:2] == [1, 0]
+    refused(ArrowSource, domain, tmp_path / "a.csv", TableFormat(same_text="case"), saying="two of its categories count as the same text")
+
+
+def test_learnt_values_are_counted_under_one_spelling(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x\nBern\nBERN\nbern\nNA\n\u00e9\ne\u0301\n", encoding="utf-8")
+    domain = Domain((Attribute.unknown("x", "categorical"),))
+    source = ArrowSource(domain, tmp_path / "a.csv", TableFormat(same_text="case"))
+    assert dict(next(source.values("x"))) == {"bern": 3, "": 1, "\u00e9": 2}
+
+
+SUGGESTED = ["20240205", "05.02.24", "5. Februar 2024", "February 5, 2024", "2024\u5e742\u67085\u65e5", "5 de febrero de 2024"]
+
+
+@pytest.mark.parametrize("form", SUGGESTED)
+def test_what_a_column_of_days_suggests_reads_them(form: str) -> None:
+    cells = [[form.replace("5", str(day), 1) if form != "20240205" else f"202402{day:02d}"] for day in (5, 6, 7)]
+    found = detect_notation(cells, Notation())
+    stated = found.stated if not found.doubts else found.doubts[0].answers[0][1]
+    assert np.isfinite(Notation(**stated).days(pa.array(cells))).all()
+
+
+@pytest.mark.parametrize("case", [case for case, (_, _, stated) in NUMBERS.items() if {*stated} & {"units", "negative"}])
+def test_what_a_column_of_numbers_suggests_reads_them(case: str) -> None:
+    text, number, _ = NUMBERS[case]
+    stated = detect_notation([[text] * 9], Notation())
+    marks = stated.stated if not stated.doubts else {**stated.stated, **NUMBERS[case][2]}
+    assert Notation(**marks).numbers(pa.array([text])).to_pylist() == [number]

@@ -1,0 +1,32 @@
+"""Texts of a column that look the same and are written differently, for the curator, who states whether they count as the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from dpsynth_core.sources.characters import CASE, LOOK, fold
+
+
+def groups(texts: Iterable[str], same: str) -> list[list[str]]:
+    """Return the texts that count as the same, in groups of at least two.
+
+    Args:
+        texts: Different texts.
+        same: One of `characters.SAME_TEXTS`.
+    """
+    found = defaultdict[str, list[str]](list)
+    for text in texts:
+        found[fold(text, same)].append(text)
+    return [group for group in found.values() if len(group) > 1]
+
+
+def listed_as(texts: Iterable[str], categories: Iterable[str]) -> tuple[str, Mapping[str, str]]:
+    """Return the weakest way to compare texts in which the most of them are categories, and the category of each."""
+    listed, every = list(categories), list(texts)
+    ways = {}
+    for same in (LOOK, CASE):
+        known = {fold(category, same): category for category in listed}
+        ways[same] = {text: known[fold(text, same)] for text in every if fold(text, same) in known}
+    best = CASE if len(ways[CASE]) > len(ways[LOOK]) else LOOK
+    return best, ways[best]
