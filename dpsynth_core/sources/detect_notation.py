@@ -88,7 +88,7 @@ def detect_notation(
     given: Mapping[str, str] | None = None,
     comma_separates: bool = True,
 ) -> DetectedNotation:
-    """Return what of decimal, thousands, date_format, time_format, negative and units differs from the usual in almost all texts of some column.
+    """Return the fields of a notation that differ from the usual in almost all texts of some column.
 
     Args:
         columns: The texts of the first records.

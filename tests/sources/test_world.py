@@ -279,8 +279,8 @@ SUGGESTED = ["20240205", "05.02.24", "5. Februar 2024", "February 5, 2024", "202
 
 @pytest.mark.parametrize("form", SUGGESTED)
 def test_what_a_column_of_days_suggests_reads_them(form: str) -> None:
-    cells = [[form.replace("5", str(day), 1) if form != "20240205" else f"202402{day:02d}"] for day in (5, 6, 7)]
-    found = detect_notation(cells, Notation())
+    cells = [form.replace("5", str(day), 1) if form != "20240205" else f"202402{day:02d}" for day in (5, 6, 7)]
+    found = detect_notation([cells], Notation())
     stated = found.stated if not found.doubts else found.doubts[0].answers[0][1]
     assert np.isfinite(Notation(**stated).days(pa.array(cells))).all()
 
