@@ -926,6 +926,21 @@ def test_a_question_is_answered_as_a_program_is(capsys: pytest.CaptureFixture[st
     assert cli.main(["ask", "people.csv", "count"]) == cli.BAD_INPUT
 
 
+def test_next_years_table_with_new_values_is_said_to_the_curator_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """A third of the new table has a value that the plan's list lacks."""
+    assert synthesize() == 0
+    table = pd.read_csv("people.csv")
+    table.loc[: len(table) // 3 - 1, "sex"] = "x"
+    table.to_csv("people-2026.csv", index=False)
+    capsys.readouterr()
+    assert cli.main(["next", "out/release.zip", "people-2026.csv", "--out", "logged.json"]) == 0
+    assert "for your eyes only" not in capsys.readouterr().err
+    assert cli.main(["next", "out/release.zip", "people-2026.csv", "--out", "asked.json", "--private-notes"]) == 0
+    said = "warning, for your eyes only: column 'sex': 33% of the values of the 300 records are none of the listed."
+    assert said in capsys.readouterr().err
+    assert Path("logged.json").read_bytes() == Path("asked.json").read_bytes()
+
+
 def test_next_years_table_without_a_column_of_the_plan_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize("--mechanism", "independent") == 0
     pd.read_csv("people.csv").drop(columns="pay").to_csv("people-2026.csv", index=False)

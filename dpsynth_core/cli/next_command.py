@@ -1,14 +1,18 @@
-"""`next`: the plan of a release for next year's table, with what changed and what is left of the budget. Reads no record."""
+"""`next`: the plan of a release for next year's table, with what changed and what is left of the budget.
+
+No record is read but the first ones, and these on a terminal alone or with --private-notes: what of them the plan no longer understands.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli import table_options
-from dpsynth_core.cli.options import Commands, add_command, write_new
+from dpsynth_core.cli.options import PRIVATE_NOTES, Commands, add_command, write_new
 from dpsynth_core.cli.release_commands import table_of
 from dpsynth_core.cli.table_options import DATABASES, FILES, PEOPLE, place
 from dpsynth_core.cli.terminal import print_message, print_result
@@ -19,18 +23,21 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    about = "the plan of a release for a new table of the same columns: what changed, and what is left of the budget; no record is read"
+    about = "the plan of a release for a new table of the same columns: what changed, and what is left of the budget"
     parser = add_command(commands, "next", _next, about)
     parser.add_argument("plan", metavar="PLAN", type=Path, help="release.zip or the folder it was unpacked into, or a SPEC.json")
     parser.add_argument("data", metavar="DATA", type=place, help=f"the new table: {FILES}; {DATABASES}; or {PEOPLE}")
     parser.add_argument("--out", metavar="SPEC.json", type=Path, required=True, help="the new spec, for `run`; must not be there yet")
     table_options.add_table_options(parser)
+    private = "say which columns of the new table's first records are not understood, for the curator alone, even if stderr is no terminal"
+    parser.add_argument(PRIVATE_NOTES, dest="private_notes", action="store_true", help=private)
 
 
 def _next(options: argparse.Namespace) -> None:
     from dpsynth_core.foundation.documents import is_uri
     from dpsynth_core.planning import renewal
     from dpsynth_core.planning.plan import Plan
+    from dpsynth_core.release import synthesis
 
     before = _plan(options.plan)
     if before.members is not None:
@@ -46,6 +53,9 @@ def _next(options: argparse.Namespace) -> None:
     if changed.missing:
         raise InputError("DATA", f"it lacks columns of the plan: {', '.join(map(shown, changed.missing[:8]))}", "name them as before")
     write_new("--out", options.out, plan.spec.model_dump(mode="json"))
+    if options.private_notes or sys.stderr.isatty():
+        for remark in synthesis.not_understood(plan).value:
+            print_message(f"warning, for your eyes only: {remark.sentence}")
     if reasons := renewal.given_reasons(plan.spec):
         print_message(f"note: these were written about the former table; read them again: {', '.join(reasons)}")
     print_message(f"done: the same plan for {shown(name)}, written to {options.out}; nothing was charged")

@@ -133,7 +133,7 @@ def _data(release: Release, known: Known, why_no_rows: str) -> dict[str, Any]:
         "private": release.private,
         "counted": counted(release.spec),
         "held": _held(release, known, why_no_rows, codes is not None, len(tables), len(known.measurements) - len(measurements)),
-        "columns": [_column(known, attribute) for attribute in domain],
+        "columns": [_column(known, attribute, attribute.name in release.statements.silent) for attribute in domain],
         "rows": None if known.codes is None else len(known.codes),
         "codes": codes,
         "tables": _tables(release, known, tables) if tables else [],
@@ -184,11 +184,12 @@ def _held(release: Release, known: Known, why_no_rows: str, rows: bool, tables: 
     return what + first + lacking
 
 
-def _column(known: Known, attribute: Attribute) -> dict[str, Any]:
-    values = known.values(attribute.name)
+def _column(known: Known, attribute: Attribute, is_unread: bool) -> dict[str, Any]:
+    """Return what the page knows of a column; of one of which nothing was understood there is no mean."""
+    values = None if is_unread else known.values(attribute.name)
     return {
         "name": attribute.name,
-        "label": attribute.label,
+        "label": ", ".join(filter(None, (attribute.label, "not read" if is_unread else ""))),
         "cells": list(attribute.cell_labels()),
         "values": None if values is None else [None if np.isnan(value) else float(value) for value in values],
         "half": known.off(attribute.name) if values is not None else 0.0,
