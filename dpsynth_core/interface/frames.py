@@ -74,7 +74,7 @@ def _place(place: str, form: Mapping[str, Any], field: str) -> Given:
     if not KINDS[stated.get("kind", "csv")].is_file:
         raise InputError(f"{field}.kind", "it is no kind of file, and this is a path", "leave it out")
     fields = {name: value for name, value in stated.items() if name in FIELDS}
-    settled = settled_format(place, fields, field, lambda said: _WRITTEN[field].format(json.dumps(dict(said))))
+    settled = settled_format(place, fields, field, lambda said: _WRITTEN[field].format(json.dumps(dict(said), ensure_ascii=False)))
     section = {**stated, **settled.section(place)}
     return Given(section, pandas_of, "".join(sign if sign.isprintable() else "_" for sign in Path(place).stem) or "release")
 

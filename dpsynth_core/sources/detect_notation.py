@@ -237,6 +237,8 @@ def _dates(columns: Iterable[Sequence[str]]) -> DetectedNotation:
 
 def _date_forms(cells: Sequence[str]) -> list[str]:
     written = plain(pa.array(cells, pa.string()))
+    if np.isfinite(Notation().days(written)).sum() >= _ALMOST_ALL * len(cells):
+        return []  # understood in every table
     fitting = (form for form, pattern in _STATED_DATES.items() if cells and _fit(written.to_pylist(), pattern) >= _ALMOST_ALL)
     days = {form: Notation(date_format=form).days(written) for form in fitting}
     first, last = _PLAUSIBLE

@@ -11,9 +11,10 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import files
+from dpsynth_core.sources.characters import CASE, EXACT, LOOK
 from dpsynth_core.sources.detect_notation import MARKS
 from dpsynth_core.sources.formats import WRITTEN_AS_TEXT, TableFormat
-from dpsynth_core.sources.spelling import COLON, DATE_FORMATS, DECIMALS, THOUSANDS, TIME_FORMATS, example
+from dpsynth_core.sources.spelling import COLON, DATE_FORMATS, DECIMALS, NEGATIVES, THOUSANDS, TIME_FORMATS, WORDY_FORMATS, example
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.shell import curator, document, fields, refusals, session
 from dpsynth_core.web.shell.session import Current
@@ -28,13 +29,24 @@ _SPELLINGS = {marks: example(*marks) for marks in dict.fromkeys((*_USUAL, *MARKS
 """The five that most tables are written in, then the others."""
 _TIME_NAMES = dict(zip(TIME_FORMATS, ("08:30", "0830", "08.30", "8h30"), strict=True))
 _BETWEEN = THOUSANDS | {"": "nothing"}
-_DATE_NAMES = {form: form for form in DATE_FORMATS}
+_DATE_NAMES = {form: form for form in (*DATE_FORMATS, *WORDY_FORMATS)}
 
 _SUGGESTED = (
     "“Use” states that the file is written so, and the release says that this was read from its records. If you know how the file was "
     "exported, state it below instead."
 )
-_DATES = ("Dates", "date_format", _DATE_NAMES, "Dates such as 2023-12-31 are always understood.")
+_DATES_HELP = (
+    "Dates such as 2023-12-31 are always understood. You can type another form, of yyyy or yy, mm or mmmm (a name), dd and dddd (a name). "
+    "With yy, add the first year that is meant: dd.mm.yy from 1930 reads 29 as 2029, and 30 as 1930."
+)
+_DATES = ("Dates", "date_format", _DATE_NAMES, _DATES_HELP)
+_NEGATIVE = ("Numbers below zero", "negative", {form: form for form in NEGATIVES}, "Numbers such as -5 are always understood.")
+_UNITS_HELP = "Texts that may stand before or behind a number and do not change it: 45 % is read as 45."
+_SAME_NAMES = {EXACT: "Equal texts", LOOK: "Texts that look the same", CASE: "The same, in capital or small letters"}
+_SAME_HELP = (
+    "Some texts look the same and are written differently: accents in pieces, spaces that do not break a line, dashes, curly quotes. This "
+    "holds for every column."
+)
 _MARKS_HELP = "Both marks at once. A number may also have no mark between thousands."
 _TIMES = ("Times of day", "time_format", _TIME_NAMES, "Times such as 08:30 are always understood.")
 
@@ -66,6 +78,7 @@ def panel(project: Current, reread: Reread) -> None:
             _choice(project, "Text encoding", "encoding", project_table.ENCODING_NAMES, reread)
         if form.kind in WRITTEN_AS_TEXT:
             _values(project, reread, (_DATES, _TIMES))
+        _same_text(project, reread)
         if form.applies("skip"):
             help = "Lines, or rows of a workbook, with anything in them: a title, a comment."
             take, options = lambda count: reread(skip=count), list(dict.fromkeys([*range(11), form.skip]))
@@ -133,6 +146,7 @@ def texts_panel(project: Current, restate: Reread) -> None:
             "Columns of numbers and dates need nothing said. By going on you state this of columns of text; none of it is published."
         )
         _values(project, restate, (_DATES,))
+        _same_text(project, restate)
         _missing(project, restate)
 
 
@@ -145,7 +159,18 @@ def _values(project: Current, reread: Reread, stated: Sequence[tuple[str, str, M
     for first in range(0, len(stated), 2):  # four beside each other would cut what they say
         for place, (label, name, names, help) in zip(st.columns(2), stated[first : first + 2], strict=False):
             with place:
-                _choice(project, label, name, names, reread, help)
+                _choice(project, label, name, names, reread, help, name == "date_format")
+    left, right = st.columns(2)
+    with left:
+        _choice(project, *_NEGATIVE[:3], reread, _NEGATIVE[3])
+    with right:
+        units, restate = list(form.units), lambda typed: reread(units=typed)
+        options: dict[str, Any] = {"accept_new_options": True, "help": _UNITS_HELP}
+        fields.linked(_key(project, "units"), units, restate, st.multiselect, "Units", list(dict.fromkeys(["%", *units])), **options)
+
+
+def _same_text(project: Current, reread: Reread) -> None:
+    _choice(project, "Texts that count as one category", "same_text", _SAME_NAMES, reread, _SAME_HELP)
 
 
 @refusals.explained()
@@ -162,9 +187,13 @@ def _missing(project: Current, reread: Reread) -> None:
     fields.linked(_key(project, "markers"), markers, take, st.multiselect, title, sorted(markers), **look)
 
 
-def _choice(project: Current, label: str, name: str, names: Mapping[str, str], reread: Reread, help: str | None = None) -> None:
+def _choice(
+    project: Current, label: str, name: str, names: Mapping[str, str], reread: Reread, help: str | None = None, takes_others: bool = False
+) -> None:
+    """Draw a choice of one field of the format. takes_others: whether another value can be typed."""
     now = project.draft["data"].get(name, next(iter(names)))
     look: dict[str, Any] = {"options": list(dict.fromkeys([*names, now])), "format_func": lambda o: names.get(o, o), "help": help}
+    look |= {"accept_new_options": True} if takes_others else {}
     fields.linked(_key(project, name), now, lambda chosen: reread(**{name: chosen}), st.selectbox, label, **look)
 
 

@@ -1,0 +1,41 @@
+"""How values are written, on the Data page: units, signs, short years and texts that count as one category are suggested, and stated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from tests.app.demo_project import stored, words
+from tests.app.test_decimal_marks import uploaded
+
+
+def choice(app: AppTest, label: str) -> Any:
+    return next(one for one in app.selectbox if one.label == label)
+
+
+def test_a_unit_is_suggested_and_nobody_has_chosen_it_yet() -> None:
+    app = uploaded("share;sex\n5 %;f\n7 %;m\n".encode())
+    assert stored()["data"].get("units") is None
+    assert "the first records suggest numbers with %" in words(app).lower()
+    app.button(key="doubt_0_0").click().run()
+    assert (stored()["data"]["units"], stored()["wizard"]["doubts"]) == (["%"], [])
+
+
+def test_units_signs_and_texts_are_stated() -> None:
+    app = uploaded(b"pay;city\n5;Bern\n7;BERN\n")
+    choice(app, "Numbers below zero").select("(5)").run()
+    choice(app, "Texts that count as one category").select("case").run()
+    units = next(one for one in app.multiselect if one.label == "Units")
+    units.select("%").run()
+    data = stored()["data"]
+    assert (data["negative"], data["same_text"], data["units"]) == ("(5)", "case", ["%"])
+    assert not app.exception
+
+
+def test_years_of_two_digits_are_asked_about() -> None:
+    app = uploaded(b"born;sex\n31.12.40;f\n05.02.24;m\n")
+    assert "Is a year that is written 40 the year 1940, or 2040?" in words(app)
+    app.button(key="doubt_0_0").click().run()
+    assert stored()["data"]["date_format"] == "dd.mm.yy from 1930"
+    assert choice(app, "Dates").value == "dd.mm.yy from 1930"
