@@ -33,6 +33,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.statistics.distances import percent
+from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.raking import Codes, Floats, Integers, believed, nearest_table, raked, tilted
 from dpsynth_core.statistics.totals import Total, known_total
@@ -42,6 +43,7 @@ from dpsynth_core.vocabulary.inside import Inside, behind, middles
 from dpsynth_core.vocabulary.link import NUMBER, Link, apart
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
+from dpsynth_core.vocabulary.released import combined
 from dpsynth_core.vocabulary.released import counted as tallied
 from dpsynth_core.vocabulary.rows import Repeated, one_table
 
@@ -86,14 +88,24 @@ class WeightedTable:
 
 @dataclass(frozen=True)
 class Measured:
-    """step: what a count of 1 weighs. total: of all weights, as the tables say; sigma: noise in a cell of them; both are counts. members:
-    of two linked tables the same of members; this is of their households then."""
+    """The weighted tables of single columns, as measured.
+
+    Attributes:
+        step: The weight that a count of 1 stands for.
+        total: The sum of all weights by the tables, as a count.
+        sigma: Standard deviation of the noise in a cell of the tables, as a count.
+        tables: The tables.
+        members: Of two linked tables the same of members; this is of their households then.
+        believed: The sum of weights, as a count, that the weights of the rows get: the mean of the measured sum and of the rows' own, by
+            precision. None in releases of versions that took the measured sum.
+    """
 
     step: float
     total: Total
     sigma: float
     tables: tuple[WeightedTable, ...]
     members: Measured | None = None
+    believed: float | None = None
 
     @property
     def parts(self) -> tuple[Self, ...]:
@@ -224,7 +236,8 @@ def _targets(
     for one, measured in zip(every, stated.parts, strict=True):
         columns = {column.name: column for column in one.group.singles}
         sums = {name: _listed(columns[name], cells) for name, cells in totals.items() if name in columns}
-        whole = float(next(iter(sums.values())).sum()) if sums else measured.total.value * measured.step
+        sum_believed = measured.total.value if measured.believed is None else measured.believed
+        whole = float(next(iter(sums.values())).sum()) if sums else sum_believed * measured.step
         if targets:  # how many members there are follows from how many households have how many
             number = targets[0][NUMBER]
             made = max(measured.step, float(number @ np.arange(len(number))))
@@ -273,8 +286,18 @@ def _view(plan: Asked, fine: SealedKernel, times: Integers, of_members: bool) ->
     return rows.weighted(NUMBER, link.times).among({one.name: tuple(range(one.size))})
 
 
-def measure(plan: Asked, kernel: SealedKernel, codes: Codes | Repeated, inside: Mapping[str, Inside]) -> Weighted:
-    """Spend all that the kernel has left, as much on each table."""
+def measure(
+    plan: Asked, kernel: SealedKernel, codes: Codes | Repeated, inside: Mapping[str, Inside], released: Evidence | None = None
+) -> Weighted:
+    """Spend all that the kernel has left, as much on each table.
+
+    Args:
+        plan: The plan.
+        kernel: The kernel over the records.
+        codes: The rows.
+        inside: By column, how numbers lie in its cells.
+        released: The noisy tables and the number of records; without them nothing says how well the rows know the sum of weights.
+    """
     every, (column, times, step) = counted(plan, codes), _steps(plan.domain[plan.weight.column], plan.link)
     fine = kernel.over(Domain(tuple(column if one.name == column.name else one for one in plan.domain)))
     number = sum(len(one.group.cliques) for one in every)
@@ -283,6 +306,8 @@ def measure(plan: Asked, kernel: SealedKernel, codes: Codes | Repeated, inside: 
     for place, part in reversed(parts):
         stated = _measured(every[place].group, _view(plan, part, times, place > 0), step / plan.records_each, stated)
     assert stated is not None
+    if released is not None:
+        stated = replace(stated, believed=_sum_believed(plan, stated, codes, inside, released.per(plan.records_each)))
     weights, finished = calibrated(plan, codes, inside, stated), None
     for place, part in reversed(parts):
         one, told = every[place], stated.parts[place]
@@ -294,6 +319,32 @@ def measure(plan: Asked, kernel: SealedKernel, codes: Codes | Repeated, inside: 
         finished = Weighted(**vars(told) | {"members": finished}, rows=rows, certificate=certificate)
     assert finished is not None
     return finished
+
+
+def _sum_believed(plan: Asked, measured: Measured, codes: Codes | Repeated, inside: Mapping[str, Inside], released: Evidence) -> float:
+    """Return the mean of the measured sum of weights and of the rows' own, by precision, as a count.
+
+    The mechanism measures the column of weights with the others, where a person changes one cell by 1. In weighted tables a person changes
+    a cell by the largest weight, so that the rows' own sum is often the better known one.
+    """
+    column = plan.domain[plan.weight.column]
+    single = combined(released.measurements, (column.name,))
+    if single is None:
+        return measured.total.value
+    each, rows = start(column, inside), _apart(plan, codes)[0][:, plan.domain.position(column.name)]
+    shares = np.bincount(rows, minlength=column.size) / len(rows)
+    own = released.total * float(shares @ each)
+    noise = single.deviation**2 * float((each**2)[shares > 0].sum())  # cells that rows are not in were cut off at 0
+    astray = max(0.0, (own - float(single.values @ each)) ** 2 - single.deviation**2 * float((each**2).sum()))
+    widths = np.zeros(column.size) if column.name in inside else _widths(column)
+    within = (released.total * float(shares @ widths)) ** 2 / 12
+    precisions = measured.step**2 / max(noise + astray + within, measured.step**2), 1 / measured.total.sigma**2
+    return float(np.average([own / measured.step, measured.total.value], weights=precisions))
+
+
+def _widths(column: Attribute) -> Floats:
+    """Return how far the numbers of each cell lie apart, shape (size,); 0 for cells that have no number."""
+    return np.nan_to_num(behind(np.diff(column.edges) - column.scale.whole, column))
 
 
 def _measured(of: Group, kernel: SealedKernel, step: float, members: Measured | None) -> Measured:
@@ -351,7 +402,7 @@ class WeightsMeasured(Claim[Weighted]):
 
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Weighted | None:  # type: ignore[override]
         codes = final.released.codes
-        return None if codes is None else measure(plan, kernel, codes, final.inside)
+        return None if codes is None else measure(plan, kernel, codes, final.inside, final.released)
 
     def answers(self, plan: Asked, stated: Weighted | None) -> int:  # noqa: ARG002
         """The tables, their errors and the largest of these; and those of groups, where there are some."""

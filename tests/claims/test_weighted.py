@@ -27,6 +27,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.sampling import refit
 from dpsynth_core.report.asking import Answer, Asked, ask
 from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.raking import MOST_FACTOR, nearest_table, raked
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -139,6 +140,61 @@ def test_what_noise_explains_moves_no_weight_and_what_it_does_not_does() -> None
     assert region[:3] == pytest.approx(true("region")[:3], rel=1e-2)
 
 
+def surveyed(folder: Path) -> tuple[Path, float]:
+    """A survey of 2,000 people with weights of 10, 50 and 200, and their sum."""
+    g = np.random.default_rng(5)
+    frame = pd.DataFrame({"sex": g.choice(["f", "m"], 2000, p=[0.7, 0.3]), "region": g.choice(["w", "s", "n"], 2000, p=[0.5, 0.3, 0.2])})
+    frame["w"] = g.choice([10, 50, 200], 2000, p=[0.5, 0.4, 0.1])
+    frame.to_csv(folder / "survey.csv", index=False)
+    return folder / "survey.csv", float(frame["w"].sum())
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+@pytest.mark.parametrize("bins", [{"width": 10}, {"bins": 4}], ids=str)
+def test_a_better_known_sum_of_weights_is_not_replaced_by_a_worse_one(epsilon: float, bins: dict[str, int], tmp_path: Path) -> None:
+    """Root mean square over 10 releases, seeds 0 to 9. At epsilon 1 the measured sum is 9 % off and the rows' own 1.7 %, in narrow groups."""
+    path, whole = surveyed(tmp_path)
+    closed = {"missing": False, "other": False}
+    listed = {"sex": ["m", "f"], "region": ["n", "s", "w"]}
+    columns = [{"name": name, "kind": "categorical", "categories": values, **closed} for name, values in listed.items()]
+    weight = {"name": "w", "kind": "integer", "lower": 0, "upper": 200, "missing": False, "other": "nearest", **bins}
+    budget = {"epsilon": epsilon, "delta": 1e-9, "certificate": 0.05, "inside": 0.1, "weighted": 0.05}
+    base = usual({"kind": "csv", "path": str(path)}, {"version": 1, "attributes": [*columns, weight]}, population="trial", budget=budget,
+                 mechanism="independent", weight={"column": "w"})  # fmt: skip
+    off: dict[str, list[float]] = {"rows": [], "calibrated": [], "measured": []}
+    for seed in range(10):
+        made = run(Spec.from_json(base | {"output": {"seed": seed}}))
+        stated, codes = made.claims["weighted"], np.asarray(made.codes)
+        assert made.weights is not None
+        people = made.total / len(codes)
+        sums = {
+            "rows": weighted.start(made.domain["w"], made.inside)[codes[:, 2]].sum() * people,
+            "calibrated": made.weights.sum(),
+            "measured": stated.step * stated.total.value,
+        }
+        for name, added_up in sums.items():
+            off[name].append(added_up / whole - 1)
+    rms = {name: float(np.sqrt(np.mean(np.square(errors)))) for name, errors in off.items()}
+    assert rms["calibrated"] <= 1.6 * rms["rows"], rms
+    assert rms["calibrated"] < 0.6 * rms["measured"], rms
+
+
+def test_rows_that_do_not_follow_the_measured_weights_lose_to_the_measured_sum() -> None:
+    """Their own sum is far from what the noisy column of weights says, so that its noise says nothing of how well they know it."""
+    kernel = PrivacyKernel(ArrowSource(DOMAIN, TABLE), Unit(), 10.0, SeededNoise(1))
+    (single,) = kernel.part(1.0).measure_marginals([("w",)], 5.0)
+    stated = weighted.measure(PLAN, kernel, ROWS, {}, Evidence(DOMAIN, ROWS, [single], float(PEOPLE)))
+    assert stated.believed == pytest.approx(stated.total.value, rel=0.01)
+    own = float(weighted.start(DOMAIN["w"], {})[ROWS[:, 1]].mean()) * PEOPLE
+    assert abs(own / (stated.step * stated.total.value) - 1) > 0.3
+
+
+def test_releases_of_earlier_versions_keep_the_measured_sum() -> None:
+    stated = measured(1.0, 1, Unit())[1]
+    assert stated.believed is None
+    assert weighted.calibrated(PLAN, ROWS, {}, stated).sum() == pytest.approx(stated.step * stated.total.value)
+
+
 def test_raking_meets_its_targets_and_keeps_its_bounds() -> None:
     rng = np.random.default_rng(1)
     codes = rng.integers(0, [3, 4], (900, 2))
@@ -212,7 +268,9 @@ def test_weighted_questions_are_answered_with_intervals_for_single_columns(relea
     assert (within.kind, within.low) == ("guess", None)
     count = ask(release, Asked("count", {"region": "s"}, weighted=True))
     assert isinstance(count, Answer)
-    assert count.value == pytest.approx(release.weights[south].sum(), rel=1e-3)
+    stated = release.claims["weighted"]
+    people = stated.step * stated.total.value  # whose interval is known, where the rows have the better known sum
+    assert count.value == pytest.approx(people * release.weights[south].sum() / release.weights.sum())
     plain = replace(release, claims={**release.claims, "weighted": None})
     refused(ask, plain, Asked("count", weighted=True), saying="measured no weighted tables")
 
