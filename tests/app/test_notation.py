@@ -15,7 +15,7 @@ def choice(app: AppTest, label: str) -> Any:
 
 
 def test_a_unit_is_suggested_and_nobody_has_chosen_it_yet() -> None:
-    app = uploaded("share;sex\n5 %;f\n7 %;m\n".encode())
+    app = uploaded(b"share;sex\n5 %;f\n7 %;m\n")
     assert stored()["data"].get("units") is None
     assert "the first records suggest numbers with %" in words(app).lower()
     app.button(key="doubt_0_0").click().run()

@@ -34,7 +34,7 @@ DOMAIN = Domain(
         Attribute.integer("age", 0, 3, missing=True),
     )
 )
-PLAIN = ("f", "m", "1", "2", "x", "\u00e9")
+PLAIN = ("f", "m", "1", "2", "x", "\u00e9", "F", "(1)", "2-", "1 x", "\u0661", "\uff12")
 ODD = (
     *("\ufeff", "\ufeff\ufeff", "\u2028", "\u2029", "\x85", "\0", "\r", "\r\r", "\v", "\f", "\x1a", "\x1c", "\x1d", "\x1e", "\x1f", "\b"),
     *(" ", "\t", "\xa0", "\u3000", "\u200b", "\u2060", "\xad", "\u202e", "\ufffd", "\ufffe", "\uffff", "\U0001f600", "e\u0301", "\u0a0a"),
@@ -127,6 +127,9 @@ def _layout(rng: random.Random) -> Layout:
         encoding=encoding,
         quoting=rng.choice(("lines", "lines", "none", "standard")) if kind == "csv" else "lines",
         names=() if headed or kind == "jsonl" else COLUMNS,
+        negative=rng.choice(("-5", "(5)", "5-")),
+        units=rng.choice(((), ("x",), ("%", "f"))),
+        same_text=rng.choice(("exact", "look", "case")),
     )
     block = rng.choice((2, 5, 13, 21, 34, 34, 55, 55, 89, 1000))
     return Layout(

@@ -45,6 +45,7 @@ from tests.tiers import examples
 ENGINES = ["duckdb", "sqlite", "postgresql"]
 EUROPEAN = Notation(frozenset({"", "NA", "-9", "k.A."}), ",", ".", "dd.mm.yyyy")
 SPACED = Notation(frozenset({"-9"}), ",", " ", "ddmmmyyyy")
+WORLDLY = Notation(thousands=",", date_format="dd mmmm yyyy", negative="(5)", units=("%", "$"), same_text="case")
 PLAIN = Notation()
 OWN = {"other": True, "missing": True}
 
@@ -69,6 +70,8 @@ _LINES = (
     "-2e-324|-3e-324|0e999999999999|0.1|0,1|0.30000000000000004|0,30000000000000004|1.234,5|1 234,5|12.34,5|.5|,5|5.|+7",
     "10|10.0|-1|-1.0000000000000002|2.5|2,5|100|101|-5|-6|2024-02-29|2023-02-29|29.02.2000|1.3.2024|31.04.2020|01mar2024",
     "0000-01-01|2024-02-29T23:59|2024-02-30|1969-12-31|1970-01-01 25:00|29.2.1900|2023-05-01 7:05 pm|2023-05-01 13:05 pm",
+    "5 %|$5|(5)|5-|\u22125|1,23,456|\uff15|\u0665|5 February 2024|31.12.24|2024-2-5|2024-02-05Z|20240205T103000Z|2024-02-05 10:30:00+00",
+    "10:30:00 UTC|2024-02-05T10:30+01:00[Europe/Berlin]|A|b|x\u00a0y|SS|e\u0301",
     "23:59:59.9999999|24:00|0:30 AM|12:00pm|7:05|-0:30|26:30:00|90|30:00|22:30:00.5|2024-03-01 12:00|12:00 AM|",
 )
 WRITTEN = [*(text for line in _LINES for text in line.split("|")), *EXTREME]
@@ -112,7 +115,7 @@ def assert_counts_are_of_the_codes(folder: Path, engine: str, records: pa.Table,
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("notation", [Notation(), EUROPEAN, SPACED], ids=["plain", "european", "spaced"])
+@pytest.mark.parametrize("notation", [Notation(), EUROPEAN, SPACED, WORLDLY], ids=["plain", "european", "spaced", "worldly"])
 def test_texts_of_any_kind_are_in_the_same_cells(engine: str, notation: Notation, tmp_path: Path) -> None:
     """Whatever people write, in columns of every kind."""
     column = pa.array(written(1, 300), pa.string())
