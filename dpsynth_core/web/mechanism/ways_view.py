@@ -7,7 +7,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsynth_core.evaluation.quality import Headline
-from dpsynth_core.evaluation.verdict import WITHHOLD, Verdict
+from dpsynth_core.evaluation.verdict import UNREAD, WITHHOLD, Verdict
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import power, ways
@@ -105,11 +105,11 @@ def _left(project: Current, plan: Plan) -> float:
 
 
 def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
-    """Below the verdict on a release that is not to be published because of its tables. Errors that were larger than was expected of its
-    plan are expected again."""
+    """Below the verdict on a release that is not to be published because of its tables' noise: no plan mends a column that was not read.
+    Errors that were larger than was expected of its plan are expected again."""
     project = session.current()
     judged = verdict.private and not verdict.failed and not verdict.unmeasured and verdict.people >= 1
-    if verdict.kind != WITHHOLD or not judged or run.link is not None:
+    if verdict.kind != WITHHOLD or UNREAD in verdict.causes or not judged or run.link is not None:
         return
     try:
         plan = document.plan(project.draft, project.name)
