@@ -1,11 +1,11 @@
-"""One column of the private table as the curator declares it: which values exist and which cell each of them falls into.
+"""Columns of the private table as the curator declares them: the possible values, and the cell of each value.
 
-Everything here is public. An attribute may be typed, read from a codebook or guessed, but it never sees a record; turning
-records into cells is the codec's business. Cells are numbered from 0: categories or bins first, then the cell for values outside the
-declared ones ("other"), then the cell for missing ones.
+Everything here is public. An attribute may be typed, read from a codebook or guessed, but it never sees a record; `codec` turns records
+into cells. Cells are numbered from 0: categories or bins first, then the cell for values outside the declared ones ("other"), then the cell
+for missing ones.
 
-`kinds` says what each kind of column is, `bins` defines bins and their edges, `recoding` says in words what happens to values without a
-cell of their own.
+`kinds` defines the kinds of columns, `bins` bins and their edges, and `recoding` says in words what happens to values without a cell of
+their own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dpsynth_core.vocabulary.names import column_field, trimmed
 
 LABEL_DTYPES = ("string", "int64", "float64", "bool")
 FEWEST_LEARNT, DEFAULT_MOST, MOST_LEARNT = 4, 32, 10_000
-"""Cells that a column may have at most when its values are learnt."""
+"""Bounds of the number of cells that a column may have when its values are learnt, and the default."""
 OTHER_LABEL = "other"
 MISSING_LABEL = "missing"
 DEFAULT_PRECISION = "second"
@@ -39,7 +39,7 @@ MAX_LABEL = 2000
 
 @dataclass(frozen=True)
 class Recode:
-    """A curator's word that values without a cell of their own count as those of the cell `label`, and why."""
+    """A curator's statement that values without a cell of their own count as those of the cell `label`, and the reason."""
 
     label: str
     why: str
@@ -201,7 +201,7 @@ class Attribute:
 
     @cached_property
     def scale(self) -> Scale:
-        """How its values are numbers; of columns with bins only."""
+        """The mapping of its values to numbers; for columns with bins only."""
         return scale_of(self.name, self.kind, self.precision)
 
     @property
@@ -214,12 +214,12 @@ class Attribute:
 
     @property
     def is_number(self) -> bool:
-        """Whether the values have bins, as numbers and dates do; codes and categories have none."""
+        """True if the values have bins, as numbers and dates do; codes and categories have none."""
         return self.about.form is Form.BINNED
 
     @property
     def values(self) -> int:
-        """Cells without "other" and missing."""
+        """Number of cells without "other" and missing."""
         if self.most:
             return self.most
         if self.is_coded:
@@ -228,7 +228,7 @@ class Attribute:
 
     @property
     def ordered(self) -> int:
-        """How many of its cells, from the first on, are in an order: all but those for missing values and others; 0 without an order."""
+        """Number of ordered cells, from the first on: all except those for missing values and others; 0 without an order."""
         return self.values if self.about.ordered else 0
 
     @cached_property
@@ -244,25 +244,28 @@ class Attribute:
         return self.size - 1 if self.missing else None
 
     def unfolded(self) -> Attribute:
-        """The same column with cells of their own for missing values and for those outside; codes, and what is to be learnt, have none."""
+        """Return the column with cells of their own for missing values and for those outside. Codes, and columns to learn, have none."""
         if self.is_coded or self.most:
             return self
         return replace(self, other=True, missing=True, nearest=False, missing_as=None, other_as=None)
 
     @property
     def code_for_missing(self) -> int:
-        """Where a missing value goes: its cell, or the one that the curator names, or else "other". Where the curator says that there are
-        none and is wrong, it goes to the first cell, as `recoding.outside_rule` says."""
+        """The cell of a missing value: its own, or the one that the curator names, or else "other".
+
+        If the curator says that no value is missing and is wrong, it is the first cell, as `recoding.outside_rule` says.
+        """
         return self._first_of(self.missing_code, self._named(self.missing_as), self.other_code)
 
     @property
     def code_for_unlisted(self) -> int:
-        """Where values go that are not listed or cannot be read: "other", or the cell that the curator names, or else the missing cell."""
+        """The cell of values that are not listed or cannot be read: "other", or the one that the curator names, or else the missing cell.
+        """
         return self._first_of(self.other_code, self._named(self.other_as), self.missing_code)
 
     @property
     def code_for_beyond(self) -> int | None:
-        """Where numbers beyond the bounds go: "other", or the cell that the curator names; None for the nearest bin."""
+        """The cell of numbers beyond the bounds: "other", or the one that the curator names; None for the nearest bin."""
         return next((code for code in (self.other_code, self._named(self.other_as)) if code is not None), None)
 
     @staticmethod
@@ -298,15 +301,15 @@ class Attribute:
 
     @property
     def other_text(self) -> str:
-        """What rows of text say in the cell for values outside the list; never one of the list."""
+        """The text of rows in the cell for values outside the list; never one of the list."""
         return _unused(OTHER_LABEL, {*self._value_labels, *self.categories})
 
     def cell_labels(self) -> tuple[str, ...]:
-        """What to call each cell in charts and tables, in code order."""
+        """Return the name of each cell in charts and tables, in code order."""
         return self._labels
 
     def stated_bins(self) -> dict[str, Any]:
-        """How the bins are made, as JSON: a number of equal ones, a width, or else their edges; and values with a cell each."""
+        """Return the bins as JSON: a number of equal ones, a width, or else their edges; and values with a cell each."""
         if (regular := self._regular_bins(self.edges)) is not None:
             return regular
         own = [low for low, high in pairwise(self.edges) if high == self.scale.beyond(low)]
@@ -416,7 +419,7 @@ class Attribute:
 
 
 def scale_of(name: str, kind: str, precision: str) -> Scale:
-    """How the values of a kind with bins are numbers. InputError for a precision that the kind does not have."""
+    """Return the scale of a kind with bins. Raises InputError for a precision that the kind does not have."""
     about = KINDS[kind]
     if about.scale is None:
         raise ValueError(f"{kind} columns have no bins")
@@ -424,7 +427,7 @@ def scale_of(name: str, kind: str, precision: str) -> Scale:
 
 
 def _precision(name: str, kind: Kind, stated: Any) -> str:
-    """The stated one, or else "second" for kinds that have one. InputError for one that the kind does not have."""
+    """Return the stated precision, or "second" for kinds with precisions. Raises InputError for one that the kind does not have."""
     precision = stated or (DEFAULT_PRECISION if kind.precisions else "")
     if precision not in (kind.precisions or ("",)):
         remedy = f"use one of {', '.join(kind.precisions)}" if kind.precisions else "leave it out"
@@ -433,7 +436,7 @@ def _precision(name: str, kind: Kind, stated: Any) -> str:
 
 
 def _unused(label: str, taken: AbstractSet[str]) -> str:
-    """The label, in brackets where it is one of the values."""
+    """Return the label, in brackets if it is one of the values."""
     while label in taken:
         label = f"({label})"
     return label
@@ -449,5 +452,5 @@ def _items(name: str, values: Iterable[object], what: str) -> tuple[object, ...]
 
 
 def _text(value: object) -> str:
-    """A category as text; JSON may give numbers and booleans."""
+    """Return a category as text; JSON may give numbers and booleans."""
     return str(value).lower() if isinstance(value, bool) else str(value).strip()

@@ -20,13 +20,13 @@ from dpsynth_core.vocabulary.kinds.kind import Scale, as_number, is_number, is_w
 from dpsynth_core.vocabulary.names import column_field
 
 MAX_CELLS = 100_000
-"""Of a column: with a million, noise, bounds and report of that column alone took minutes and 7 GB."""
+"""Largest number of cells of a column: with a million, noise, bounds and report of that column alone took minutes and 7 GB."""
 ONE_BIN_PER_VALUE_UP_TO = 100
 DEFAULT_BINS = 32
 
 
 def equal_edges(name: str, scale: Scale, lower: Any, upper: Any, bins: Any) -> tuple[float, ...]:
-    """Edges of `bins` equal bins between the bounds. InputError if they cannot be made."""
+    """Return the edges of `bins` equal bins between the bounds. Raises InputError if that is impossible."""
     bins = as_number(bins)
     if not is_whole(bins) or not 1 <= bins <= MAX_CELLS:
         raise InputError(column_field(name), "the number of bins is not usable", f"give a whole number from 1 to {MAX_CELLS:,}")
@@ -39,7 +39,8 @@ def equal_edges(name: str, scale: Scale, lower: Any, upper: Any, bins: Any) -> t
 
 
 def default_edges(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[float, ...]:
-    """One bin per value up to ONE_BIN_PER_VALUE_UP_TO whole values, else bins of a round width, at most DEFAULT_BINS and two more."""
+    """Return one bin per value up to ONE_BIN_PER_VALUE_UP_TO whole values, else bins of a round width, at most DEFAULT_BINS and two more.
+    """
     first, end = _span(scale, lower, upper)
     if scale.whole and end - first <= ONE_BIN_PER_VALUE_UP_TO:
         return tuple(range(first, end + 1))
@@ -47,7 +48,7 @@ def default_edges(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[floa
 
 
 def round_edges(name: str, scale: Scale, lower: Any, upper: Any, most: int) -> tuple[float, ...]:
-    """Bins of a round width, at most so many and two more."""
+    """Return bins of a round width, at most `most` and two more."""
     first, end = _span(scale, lower, upper)
     if (width := scale.default_width((end - first) / most)) is not None:
         return width_edges(name, scale, lower, upper, width)
@@ -60,14 +61,17 @@ def round_edges(name: str, scale: Scale, lower: Any, upper: Any, most: int) -> t
 
 
 def _round_width(least: float, whole: bool) -> float:
-    """The smallest of 1, 2 and 5 times a power of ten that is not below `least`."""
+    """Return the smallest of 1, 2 and 5 times a power of ten that is not below `least`."""
     power = 10.0 ** math.floor(math.log10(least))
     width = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least * (1 - 1e-12))
     return max(1, round(width)) if whole else float(f"{width:.1g}")
 
 
 def width_edges(name: str, scale: Scale, lower: Any, upper: Any, width: Any) -> tuple[float, ...]:
-    """Edges at the multiples of a width between the bounds, and the bounds. width: above 0, or one of the scale's names. InputError."""
+    """Return the multiples of a width between the bounds, and the bounds. Raises InputError.
+
+    `width` is a number above 0, or one of the scale's names.
+    """
     first, end = _span(scale, lower, upper)
     width = _as_said(scale, width)
     named = isinstance(width, str) and bool(scale.widths)
@@ -83,7 +87,7 @@ def width_edges(name: str, scale: Scale, lower: Any, upper: Any, width: Any) -> 
 
 
 def _as_said(scale: Scale, width: Any) -> Any:
-    """A width as people say it: "hours" are hours, a week of days is seven, "10" is a number."""
+    """Return a width from people's words: "hours" are hours, a week of days is seven, "10" is a number."""
     name = width.lower() if isinstance(width, str) else ""
     if scale.widths and name.removesuffix("s") == "week" and "week" not in scale.widths:
         return 7
@@ -91,7 +95,7 @@ def _as_said(scale: Scale, width: Any) -> Any:
 
 
 def _multiples(scale: Scale, first: float, end: float, width: float) -> list[float]:
-    """Multiples of a width from `first` to `end`: exact for whole values, as decimal fractions else; weeks start on a Monday."""
+    """Return the multiples of a width from `first` to `end`: exact for whole values, else as decimal fractions; weeks start on a Monday."""
     if not scale.whole:
         step = Decimal(repr(float(width)))
         low, high = math.floor(first / width), math.ceil(end / width)
@@ -106,7 +110,7 @@ def is_equal(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[fl
 
 
 def width_of(scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> Any:
-    """The width with which `width_edges` makes these edges, None where there is none."""
+    """Return the width with which `width_edges` makes these edges, or None."""
     first, end = edges[0], edges[-1]
     possible = (width for width in scale.widths if (end - first) / scale.spacing(width) <= MAX_CELLS)
     named = (width for width in possible if len(edges) == 2 + sum(first < cut < end for cut in scale.named_cuts(width, first, end)))
@@ -117,7 +121,7 @@ def width_of(scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> An
 
 
 def explicit_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[Any]) -> tuple[float, ...]:
-    """The given edges, and the bounds where they are not among them; of whole values, a last edge at the upper bound includes it."""
+    """Return the given edges with the bounds. For whole values, a last edge at the upper bound includes it."""
     if not edges:
         raise InputError(column_field(name), "it has no edges", "give the bin edges as rising numbers, or leave them out")
     if not all(is_number(e) for e in edges):
@@ -138,7 +142,7 @@ def _spanned(cuts: list[Any], first: Any, end: Any) -> tuple[float, ...]:
 
 
 def own_values(name: str, scale: Scale, stated: Any) -> list[float]:
-    """The numbers of values that have a cell each. stated: a list of values, or a text with spaces between them."""
+    """Return the numbers of values that have a cell each. `stated` is a list of values, or a text with spaces between them."""
     values = stated.split() if isinstance(stated, str) else stated
     if not isinstance(values, Sequence):
         raise InputError(column_field(name), "the values with a cell of their own are no list", "write them as [0, 99999]")
@@ -146,7 +150,7 @@ def own_values(name: str, scale: Scale, stated: Any) -> list[float]:
 
 
 def with_own_cells(name: str, scale: Scale, edges: tuple[float, ...], own: Sequence[float]) -> tuple[float, ...]:
-    """Rising edges with those of a cell for each of these numbers besides."""
+    """Return rising edges that also contain a cell for each of these numbers."""
     cells = [(value, scale.beyond(value)) for value in own]
     if (outside := next((value for value, end in cells if value < edges[0] or end > edges[-1]), None)) is not None:
         problem = f"{scale.text(outside)} has a cell of its own and is not between the bounds"
@@ -155,7 +159,7 @@ def with_own_cells(name: str, scale: Scale, edges: tuple[float, ...], own: Seque
 
 
 def check_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> None:
-    """InputError unless the edges rise and span the bounds."""
+    """Raise InputError unless the edges rise and span the bounds."""
     if len(edges) < 2 or any(not a < b for a, b in pairwise(edges)):
         raise InputError(column_field(name), "the bin edges do not rise", "give at least two edges, each larger than the one before")
     if (edges[0], edges[-1]) != _span(scale, lower, upper):
@@ -168,7 +172,7 @@ def need_bounds(name: str, lower: Any, upper: Any) -> None:
 
 
 def checked_bounds(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[Any, Any]:
-    """Both bounds in the type of the kind. InputError if they are not there, not of it, not finite, or reversed."""
+    """Return both bounds in the type of the kind. Raises InputError if they are missing, of another type, infinite, or reversed."""
     need_bounds(name, lower, upper)
     low, high = scale.checked(lower), scale.checked(upper)
     if low is None or high is None:

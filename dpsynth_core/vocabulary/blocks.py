@@ -1,7 +1,7 @@
-"""Which tables marginals are counted in: blocks, few for each pass over the records. Made from the cliques and the domain alone.
+"""Blocks in which marginals are counted, few for each pass over the records, from the cliques and the domain alone.
 
-Small cliques are merged into common supersets ("blocks") as long as a block's table stays in the processor's cache, because one pass over
-the records for a block costs the same as for one of its parts.
+Small cliques are merged into common supersets ("blocks") while a block's table stays in the processor's cache, because one pass over the
+records for a block costs the same as for one of its parts.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, subsets
 
 BLOCK_CELLS = 2**16 - 1
-"""So that 16 bits number the cells of a block, and the number of them."""
+"""Largest number of cells of a block, so that 16 bits number the cells, and their number."""
 MANY, SMALL_CELLS = 4_000, 2**13 - 1
-"""So many cliques are counted in smaller blocks: with large ones their tables would not fit the memory of one pass. It takes as long."""
+"""Number of cliques from which smaller blocks are used: with large ones their tables would exceed the memory of one pass. It takes as long.
+"""
 TABLE_BYTES = 512 << 20
-"""Memory of the tables in which marginals are counted, for each process that counts: what needs more is counted in several passes."""
+"""Memory of the tables in which marginals are counted, per counting process; more tables take several passes."""
 WHOLE_SEARCH = 12
-"""All parts of a clique of at most so many columns are gone through; of a larger one, only those that are asked for."""
+"""Number of columns up to which all parts of a clique are enumerated; for larger cliques, only the requested ones."""
 
 
 def maximal(cliques: Collection[Clique]) -> list[Clique]:
-    """The canonical cliques that are in no other one, larger ones first."""
+    """Return the canonical cliques that are in no other one, larger ones first."""
     sizes = {len(clique) for clique in cliques}
     inner: set[Clique] = set()
     chosen: list[Clique] = []
@@ -40,7 +41,7 @@ def maximal(cliques: Collection[Clique]) -> list[Clique]:
 
 
 def plan(domain: Domain, cliques: Collection[Clique], block_cells: int | None = None) -> dict[Clique, Clique]:
-    """Each maximal clique with the block that contains it. No block has more than max(block_cells, its largest clique) cells."""
+    """Return the block of each maximal clique. No block has more than max(block_cells, its largest clique) cells."""
     targets = tuple(maximal(sorted(cliques)))  # the plan must not depend on the order of the request
     return dict(_planned(domain, targets, block_cells or (SMALL_CELLS if len(targets) >= MANY else BLOCK_CELLS)))
 
@@ -102,13 +103,16 @@ class _Waiting:
         return np.flatnonzero(inside).tolist(), done.tolist()
 
     def _by_column(self, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
-        """How many of these cliques have each column."""
+        """Return how many of these cliques have each column."""
         return np.bincount(self._columns[numbers].ravel(), minlength=len(self._sizes) + 1)[:-1]
 
 
 def sums(domain: Domain, cliques: Collection[Clique], home: Mapping[Clique, Clique]) -> list[tuple[Clique, Clique]]:
-    """Which table each clique is summed from, in an order in which that one is there: a block, what is left of it without some columns, or
-    the smallest other clique that has all of its columns. home: of the maximal cliques, their blocks."""
+    """Return the table that each clique is summed from, in an order in which that table exists.
+
+    It is a block, a block without some columns, or the smallest other clique that has all of its columns. `home` holds the blocks of the
+    maximal cliques.
+    """
     inside: dict[Clique, list[Clique]] = {}
     for clique, block in home.items():
         inside.setdefault(block, []).append(clique)
@@ -139,8 +143,11 @@ def _halfway(table: Clique, cliques: Sequence[Clique]) -> Iterator[tuple[Clique,
 
 
 def slices(domain: Domain, cliques: Collection[Clique], most_bytes: int) -> list[list[Clique]]:
-    """The cliques in groups, each of which is counted in a pass of its own. The tables of a group take `most_bytes` at most; only where the
-    table of a single clique is larger does its group take more, and nothing else is in it but parts of that clique."""
+    """Return the cliques in groups, each of which is counted in one pass.
+
+    The tables of a group take `most_bytes` at most. Only a single clique with a larger table makes a larger group, which then contains its
+    parts alone.
+    """
     if len(cliques) <= 1 or 8 * sum(max(BLOCK_CELLS, domain.cells(clique)) for clique in cliques) <= most_bytes:  # however they are merged
         return [list(cliques)]
     home = plan(domain, cliques)
@@ -156,12 +163,12 @@ def slices(domain: Domain, cliques: Collection[Clique], most_bytes: int) -> list
 
 
 def passes(domain: Domain, cliques: Collection[Clique]) -> int:
-    """How often the records are gone through to count these cliques in tables of `TABLE_BYTES`."""
+    """Return the number of passes over the records to count these cliques in tables of `TABLE_BYTES`."""
     return len(slices(domain, cliques, TABLE_BYTES))
 
 
 def _divided(home: Mapping[Clique, Clique], sizes: Mapping[Clique, int], parts: int) -> list[list[Clique]]:
-    """Maximal cliques in two groups at least, those of a block together unless there is only one."""
+    """Return maximal cliques in at least two groups; the cliques of a block stay together unless it is the only one."""
     if len(sizes) == 1:
         every = list(home)
         return [every[: len(every) // 2], every[len(every) // 2 :]]
@@ -175,7 +182,7 @@ def _divided(home: Mapping[Clique, Clique], sizes: Mapping[Clique, int], parts: 
 
 
 def _parts(clique: Clique, wanted: Collection[Clique]) -> Iterator[Clique]:
-    """The wanted cliques inside one, itself included."""
+    """Yield the wanted cliques inside one, itself included."""
     if len(clique) <= WHOLE_SEARCH:
         yield from (part for part in subsets(clique) if part in wanted)
     else:

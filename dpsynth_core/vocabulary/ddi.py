@@ -1,7 +1,7 @@
-"""Codebooks in XML as data archives publish them (DDI Codebook 1.2 to 2.6): what they say of each variable.
+"""Codebooks in XML as data archives publish them (DDI Codebook 1.2 to 2.6), read as columns.
 
-Archives often write what they counted into the codebook: how many people gave each answer, the smallest and the largest value that occurs.
-Nothing of that is read. A range that stands beside such statistics may be what the records hold, so it stays open.
+Archives often write counts into the codebook: how many people gave each answer, the smallest and the largest value that occurs. These are
+ignored. A range beside such statistics may come from the records, so it stays open.
 """
 
 from __future__ import annotations

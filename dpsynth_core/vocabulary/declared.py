@@ -24,7 +24,7 @@ _BOUNDS = "give the smallest and the largest value that can occur"
 _VALUES = "list the values that can occur, or drop the column"
 _UNKNOWN = "say its kind and which values can occur, or drop the column"
 KINDS_LINE = f"kinds: {', '.join(KINDS)}"
-"""What `_UNKNOWN` leaves to be said once for all columns."""
+"""The kinds of columns, stated once for all columns with `_UNKNOWN`."""
 _DAY: dict[str, Any] = {"lower": "00:00:00", "upper": "23:59:59", "precision": "second", "width": "hour"}
 _OWN_CELLS: dict[str, Any] = {"other": True, "missing": True}
 
@@ -61,7 +61,7 @@ def declared(
 
 
 def domain_json(columns: Iterable[Column], origin: str = "") -> dict[str, Any]:
-    """The JSON of a domain with these columns in this order. origin: of what is said; left out where somebody has to add something."""
+    """Return the JSON of a domain with these columns in this order. `origin` is left out if information is missing."""
     every = list(columns)
     complete = not any(column.to_do for column in every)
     return {"version": 1, "attributes": [one.to_json() for one in every]} | ({"origin": origin} if origin and complete else {})
@@ -94,7 +94,7 @@ def from_name(column: Column) -> Column:
 
 
 def _bounded(kind: str, bounds: tuple[float, float] | None) -> dict[str, Any]:
-    """The fields of a column whose bounds are known or open; those of whole numbers are whole."""
+    """Return the fields of a column whose bounds are known or open; those of whole numbers are whole."""
     if bounds is None:
         return {"kind": kind, "lower": None, "upper": None, "missing": True, "to_do": _BOUNDS}
     lower, upper = (math.ceil(bounds[0]), math.floor(bounds[1])) if kind == "integer" else bounds
@@ -102,7 +102,7 @@ def _bounded(kind: str, bounds: tuple[float, float] | None) -> dict[str, Any]:
 
 
 def _labelled(name: str, named: Mapping[float | str, str]) -> dict[str, Any]:
-    """Values in their order; equal labels are told apart by the values."""
+    """Return values in their order; equal labels get their values added."""
     if len(named) > MAX_CELLS:
         raise InputError(column_field(name), "it has too many values", f"list at most {MAX_CELLS:,}, or drop the column")
     values = [value.strip() if isinstance(value, str) else plain_number(value) for value in named]

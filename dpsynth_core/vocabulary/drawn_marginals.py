@@ -18,12 +18,19 @@ from random import Random
 
 RANDOM, SKEWED = "random", "skewed"
 PAPER_DRAWS = 256
-"""Draws of the AIM paper's skewed workload."""
+"""Number of draws of the AIM paper's skewed workload."""
 
 
 @dataclass(frozen=True)
 class Draw:
-    """kind: RANDOM or SKEWED. k: columns of each marginal. count: marginals, or draws of one. seed: what decides them."""
+    """A random draw of marginals.
+
+    Attributes:
+        kind: RANDOM or SKEWED.
+        k: Number of columns of each marginal.
+        count: Number of marginals, or of draws.
+        seed: Seed that determines them.
+    """
 
     kind: str
     k: int
@@ -31,7 +38,7 @@ class Draw:
     seed: int
 
     def weights(self, names: Sequence[str]) -> dict[tuple[str, ...], int]:
-        """How often each marginal was drawn, in the order of the columns `names`. At most C(len(names), k) can differ."""
+        """Return how often each marginal was drawn, in the order of the columns `names`. At most C(len(names), k) can differ."""
         rng = Random(self.seed)
         drawn = _skewed(len(names), self.k, self.count, rng) if self.kind == SKEWED else _uniform(len(names), self.k, self.count, rng)
         return {tuple(names[place] for place in places): times for places, times in sorted(Counter(drawn).items())}
@@ -75,7 +82,7 @@ def _skewed(columns: int, k: int, count: int, rng: Random) -> list[Places]:
 
 
 def _sums_of_products(weights: Sequence[float], k: int) -> list[list[float]]:
-    """sums[i][m]: of the products of m different ones of weights[i:], over all choices of them."""
+    """Return sums[i][m]: the sum of products of m different ones of weights[i:] over all choices."""
     sums = [[1.0] + [0.0] * k]
     for weight in reversed(weights):
         after = sums[-1]

@@ -1,6 +1,6 @@
-"""A column of the rows in which no record has a part: a constant, or identifiers that are counted up.
+"""Columns of the rows that no record influences: constants, and identifiers that count up.
 
-It is no attribute: nothing of it is read, measured or charged. Its values follow from what the curator wrote and the number of the row.
+They are no attributes: they are never read, measured or charged. Their values follow from the curator's input and the number of the row.
 """
 
 from __future__ import annotations
@@ -23,19 +23,27 @@ _LONGEST = 200
 _COUNTED = re.compile(r"(.*?)([0-9]+)([^0-9]*)", re.DOTALL)
 _MOST_DIGITS = 15
 MOST_ROWS = 10**9
-"""More than a release has."""
+"""An upper bound on the number of rows of a release."""
 
 
 TYPED: dict[str, Callable[[str], Any]] = {"string": str, "int64": lambda text: int(float(text)), "float64": float, "bool": "true".__eq__}
-"""A listed text as a value of each type."""
+"""Converts a listed text to a value of each type."""
 
 
 @dataclass(frozen=True)
 class Filled:
-    """kind: "constant" or "identifier". text: the value of every row, or the first identifier, in which the last number is counted up.
+    """A constant or an identifier.
 
-    dtype: of the column; an identifier that is a plain number is one.  label: what it is about, for people.  place: among the columns of
-    the rows.  Raises InputError.
+    Attributes:
+        name: Name of the column.
+        kind: "constant" or "identifier".
+        text: The value of every row, or the first identifier, whose last number counts up.
+        dtype: Type of the column; an identifier that is a plain number has a numeric type.
+        label: Description for people.
+        place: Place among the columns of the rows.
+
+    Raises:
+        InputError: The declaration is invalid.
     """
 
     name: str
@@ -81,11 +89,11 @@ class Filled:
 
     @property
     def edges(self) -> tuple[float, ...]:
-        """Between which numbers the values lie, if they are numbers that are counted up."""
+        """Bounds of the values, if they are numbers that count up."""
         return () if self.is_constant or self.dtype != "int64" else (int(self.text), int(self.text) + MOST_ROWS)
 
     def values(self, rows: int, first: int = 0) -> list[Any]:
-        """The values of so many rows from row `first` on, in the column's type."""
+        """Return the values of `rows` rows from row `first` on, in the column's type."""
         if self.is_constant:
             return [TYPED[self.dtype](self.text)] * rows
         match = _COUNTED.fullmatch(self.text)
@@ -97,7 +105,7 @@ class Filled:
         return [f"{before}{one:0{len(number)}d}{behind}" for one in numbers]
 
     def holds(self, values: list[Any], first: int) -> bool:
-        """Whether rows from `first` on have its values."""
+        """Return whether rows from `first` on have its values."""
         return values == self.values(len(values), first)
 
     def in_words(self) -> str:
@@ -112,8 +120,9 @@ class Filled:
 
 @dataclass(frozen=True, eq=False)
 class Calibrated(Filled):
-    """The calibrated weight of each row (`claims.weighted`). of: all of them, float64 of shape (rows,); none of a plan that was not carried
-    out."""
+    """The calibrated weight of each row (`claims.weighted`). `of` returns all weights, float64 of shape (rows,), empty before a plan is
+    run.
+    """
 
     of: Callable[[], NDArray[np.float64]] = lambda: np.empty(0)
 
@@ -138,11 +147,11 @@ class Calibrated(Filled):
 
 
 RowColumn = Attribute | Filled
-"""A column of the rows: one that is measured, or one that says nothing of any record."""
+"""A column of the rows: measured, or without influence of any record."""
 
 
 def filled(name: str, kind: str, stated: dict[str, Any]) -> Filled:
-    """From JSON, or from what was typed: value and dtype, or pattern. Raises InputError."""
+    """Return a column from JSON or typed input: value and dtype, or pattern. Raises InputError."""
     text = stated.get("value" if kind == CONSTANT.name else "pattern", "")
     if isinstance(text, bool):
         return Filled(name, kind, str(text).lower(), str(stated.get("dtype", "bool")))

@@ -1,7 +1,7 @@
-"""Groups of a column's values: a column of its own, with fewer cells, which each record has through the one it is made from.
+"""Groups of a column's values: a column with fewer cells, in which each record is through the column it is made from.
 
-A table of counts over groups tells less than one over values, and has far fewer cells that noise goes into. Which values are together is
-public: it is decided from released answers.
+A table of counts over groups tells less than one over values, and has far fewer cells for noise to enter. The groups are public: released
+answers determine them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Number = TypeVar("Number", np.int64, np.float64)
 
 @dataclass(frozen=True)
 class Groups:
-    """column: whose values they are of. places: for each of its cells the group that it is in, 0 upwards, none of them empty."""
+    """Groups of the column `column`. `places` holds the group of each of its cells, 0 upwards; every group has a cell."""
 
     name: str
     column: str
@@ -45,14 +45,16 @@ class Groups:
         return tuple(map(tuple, members))
 
     def summed(self, table: NDArray[Number], axis: int) -> NDArray[Number]:
-        """A table with the cells of the column, along this axis, added up to groups, whose axis is the last one. A product with zeros and
-        ones is several times as fast as adding up cell by cell."""
+        """Return a table with the column's cells, along this axis, summed to groups, whose axis is the last one.
+
+        A product with zeros and ones is several times as fast as adding up cell by cell.
+        """
         summed: NDArray[Number] = np.tensordot(table, self._belongs.astype(table.dtype), (axis, 0))
         return summed
 
     @cached_property
     def _belongs(self) -> NDArray[np.bool_]:
-        """Whether each cell of the column is in each group."""
+        """True where a cell of the column is in a group, shape (cells, groups)."""
         return self._place[:, None] == np.arange(self.size)
 
     @cached_property
@@ -60,7 +62,7 @@ class Groups:
         return np.array(self.places, dtype=np.intp)
 
     def codes(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The group of each record. codes: of the column."""
+        """Return the group of each record from the codes of the column."""
         return self._place[codes].astype(np.int32)
 
     def to_json(self) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """How codes are put together. Either of:
+    """The grouping of codes, by one of two rules.
 
-    level: a code counts as its first so many letters and digits; signs between them are kept, so that "01.1" is level 3 of "01.11".
-    groups: beginnings of codes with the group that they mean; the longest one that a code begins with decides.
-    digits: a code of digits alone that is shorter has lost its leading zeros, and gets them back (but where it has as
-    many as a level keeps, and so is a group already); 0 for codes of any length.
+    Attributes:
+        level: A code counts as its first `level` letters and digits; signs between them are kept, so that "01.1" is level 3 of "01.11".
+        groups: Beginnings of codes with their groups; the longest beginning of a code decides.
+        digits: A shorter code of digits alone has lost its leading zeros, and gets them back, unless it has as many as a level keeps, and
+            so is a group already. 0 for codes of any length.
     """
 
     level: int = 0
@@ -26,7 +27,7 @@ class Hierarchy:
         return tuple(dict.fromkeys(group for _, group in self.groups))
 
     def group(self, code: str) -> str:
-        """The group of a code; of a group its own name. "" for a code that the table does not know."""
+        """Return the group of a code; for a group its own name; "" for a code that the table does not know."""
         if code in self._names or len(code) == self.level:
             return code
         whole = code.zfill(self.digits) if code.isascii() and code.isdigit() else code
@@ -46,11 +47,11 @@ class Hierarchy:
 
     @cached_property
     def _lengths(self) -> list[int]:
-        """Of the beginnings, the longest first."""
+        """Lengths of the beginnings, the longest first."""
         return sorted({len(beginning) for beginning, _ in self.groups}, reverse=True)
 
     def in_words(self) -> str:
-        """What a code counts as."""
+        """Return the grouping rule in words."""
         if self.groups:
             return "A code counts as the group of the longest beginning that the table of groups has for it."
         return f"A code counts as its first {self.level} letters and digits." if self.level > 1 else "A code counts as its first character."

@@ -1,8 +1,8 @@
-"""The number that stands for each cell of a column of bins, and how numbers lie inside its cells: a fine histogram that rows draw from, in
-place of an even spread.
+"""The number that stands for each cell of a column of bins, and the distribution of numbers inside its cells, from which rows are drawn.
 
-A cell of 0 to 4,999 may hold nothing but zeros. Its parts say so: they are cells of the same column, finer ones, with what was released of
-the people in each. A column without one is spread evenly."""
+A cell of 0 to 4,999 may hold zeros alone. Its parts say so: they are finer cells of the same column, with the released number of people in
+each. A column without parts is spread evenly.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +23,18 @@ Float = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Inside:
-    """parts: edges of the parts, rising; the edges of the column's cells are among them.  people: released numbers of people in each part,
-    none below 0; of a cell whose parts have nobody, nothing is known."""
+    """The distribution inside the cells of a column.
+
+    Attributes:
+        parts: Edges of the parts, rising; the edges of the column's cells are among them.
+        people: Released number of people in each part, not negative; a cell whose parts are all empty is unknown.
+    """
 
     parts: tuple[float, ...]
     people: tuple[float, ...]
 
     def of(self, column: Attribute) -> Parts:
-        """Its parts by cell of the column. Raises InputError where they are not parts of its cells."""
+        """Return the parts by cell of the column. Raises InputError if they do not divide its cells."""
         edges, cells = np.asarray(self.parts, dtype=np.float64), np.asarray(column.edges, dtype=np.float64)
         fits = len(self.people) == len(edges) - 1 and (np.diff(edges) > 0).all() and np.isin(cells, edges).all()
         if not fits or (edges[0], edges[-1]) != (cells[0], cells[-1]) or not all(0 <= people < np.inf for people in self.people):
@@ -47,7 +51,7 @@ class Inside:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The parts of a column's cells. edges: shape (parts + 1,); people: shape (parts,)."""
+    """The parts of a column's cells. `edges` has shape (parts + 1,), `people` shape (parts,)."""
 
     column: Attribute
     edges: Float
@@ -55,19 +59,19 @@ class Parts:
 
     @cached_property
     def cell(self) -> NDArray[np.intp]:
-        """That each part is in."""
+        """The cell that contains each part."""
         return np.searchsorted(np.asarray(self.column.edges, dtype=np.float64), self.edges[:-1], side="right") - 1
 
     @cached_property
     def shares(self) -> Float:
-        """Of the people in its cell, by part; of a cell without people, of its width."""
+        """Each part's share of the people in its cell; in a cell without people, its share of the width."""
         values = self.column.values
         people, widths = np.bincount(self.cell, self.people, values), np.bincount(self.cell, np.diff(self.edges), values)
         of_width = np.diff(self.edges) / widths[self.cell]
         return np.divide(self.people, people[self.cell], out=of_width, where=people[self.cell] > 0)
 
     def drawn(self, cells: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.intp]:
-        """A part for each of the cells. cells: shape (rows,), bins all of them."""
+        """Draw a part for each of the cells, which are all bins, shape (rows,)."""
         first = np.searchsorted(self.cell, np.arange(self.column.values))
         last = np.append(first[1:], len(self.cell)) - 1
         before = np.cumsum(self.shares) - self.shares
@@ -82,16 +86,16 @@ class Parts:
 
 
 def middles(attribute: Attribute) -> NDArray[np.float64]:
-    """The middle of each bin, shape (size,); NaN for the cells behind them, which have no number."""
+    """Return the middle of each bin, shape (size,); NaN for the other cells, which have no number."""
     edges = np.array(attribute.edges, dtype=np.float64)
     return behind((edges[:-1] + edges[1:] - attribute.scale.whole) / 2, attribute)
 
 
 def behind(values: NDArray[np.float64], attribute: Attribute) -> NDArray[np.float64]:
-    """These numbers of a column's values, and NaN for other and missing ones: shape (size,)."""
+    """Return these numbers of a column's values, and NaN for other and missing ones, shape (size,)."""
     return np.concatenate([values, np.full(attribute.size - attribute.values, np.nan)])
 
 
 def one_value_each(attribute: Attribute) -> bool:
-    """Whether no bin holds more than one value, so that its middle is that value."""
+    """Return whether every bin holds at most one value, so that its middle is that value."""
     return all(high <= attribute.scale.beyond(low) for low, high in pairwise(attribute.edges))

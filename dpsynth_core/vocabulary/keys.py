@@ -1,7 +1,7 @@
-"""Texts of a column as keys: which of them may become values of a domain when values are learnt (`privacy.thresholds`).
+"""Keys of a column's texts: the texts that may become values of a domain when values are learnt (`privacy.thresholds`).
 
-Everything here is public, and a key follows from its cell alone: so one person's records change as many keys as they are records. Two keys
-are public, and count every record that has no key of its own: MISSING and OTHER.
+Everything here is public, and a key follows from its cell alone, so that one person's records change at most as many keys. Two keys are
+public, and count every record without a key of its own: MISSING and OTHER.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ OTHER = OTHER_LABEL
 PUBLIC = (MISSING, OTHER)
 
 LONGEST = 120
-"""Bytes of UTF-8. A longer text counts as OTHER. It is not cut: a part of it is no value of the table, so that no record would have it."""
+"""Largest length in bytes of UTF-8. A longer text counts as OTHER. It is not cut, because its beginning would be a value that no record
+has.
+"""
 
 _UNPRINTED = frozenset({"Cc", "Cs", "Zl", "Zp"})
 """Unicode's categories of control characters, surrogates and line breaks."""
 
 
 def key(text: str | None, missing_markers: AbstractSet[str]) -> str:
-    """The key of a trimmed text."""
+    """Return the key of a trimmed text."""
     if not text or text in missing_markers:
         return MISSING
     usable = text == text.strip() and len(text.encode(errors="replace")) <= LONGEST

@@ -28,16 +28,16 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
 NUMBER = "members"
-"""The column that says how many members a household has."""
+"""The column of the number of members of a household."""
 NOBODY = "nobody"
 MOST = 10
-"""Members that may count: a household is lcm(k (k - 1)) records, 2,520 for ten."""
+"""Largest number of members that may count: a household is lcm(k (k - 1)) records, 2,520 for ten."""
 
 Codes = NDArray[np.int32]
 
 
 def whole(most: int) -> int:
-    """Records that a household is, of which so many members count. Raises InputError for more than can."""
+    """Return the number of records of a household with at most `most` counting members. Raises InputError above MOST."""
     if not 1 <= most <= MOST:
         raise InputError("unit.max_rows_per_person", f"{most} is out of range", f"give the most members that count, from 1 to {MOST}")
     return math.lcm(2, *(k * (k - 1) for k in range(2, most + 1)))
@@ -45,10 +45,17 @@ def whole(most: int) -> int:
 
 @dataclass(frozen=True)
 class Link:
-    """households, members: the columns of the two tables, without the key. most: members of a household that count. rules, numbers: what
-    holds in every household.
+    """The link of two tables.
 
-    Raises InputError for what two tables cannot have yet.
+    Attributes:
+        households: Columns of the first table, without the key.
+        members: Columns of the second table, without the key.
+        most: Largest number of members of a household that count.
+        rules: Combinations that no household has.
+        numbers: Numbers of members that every household keeps.
+
+    Raises:
+        InputError: The tables have features that linked tables do not support yet.
     """
 
     households: Domain
@@ -59,7 +66,7 @@ class Link:
 
     @classmethod
     def ruled(cls, households: Domain, members: Domain, most: int, rules: Sequence[object]) -> Link:
-        """With these rules, as JSON (`across`). Raises InputError."""
+        """Return a link with these rules, as JSON (`across`). Raises InputError."""
         zeros, numbers = across.read(rules, cls(households, members, most).columns, members)
         alone = [StructuralZeros((n.column, cls.other(n.column)), ((n.codes, n.codes),)) for n in numbers if n.most == 1 < most]
         return cls(households, members, most, (*zeros, *alone), numbers)
@@ -80,29 +87,29 @@ class Link:
 
     @staticmethod
     def other(name: str) -> str:
-        """What a column of members is called of another member of the same household."""
+        """Return the name of a member's column for another member of the same household."""
         return f"{name} of another"
 
     @staticmethod
     def alike(name: str) -> str:
-        """The column of how many members of the household have a member's value in this one, that member among them."""
+        """Return the name of the column of how many members of the household share a member's value in this one, that member included."""
         return f"members alike in {name}"
 
     @cached_property
     def told(self) -> tuple[Attribute, ...]:
-        """What a record says of a member, without a cell for nobody."""
+        """The columns of a member in a record, without a cell for absent members."""
         labels = [str(number) for number in range(1, self.most + 1)]
         return (*self.members, *(Attribute.categorical(self.alike(name), labels) for name in self.members.names))
 
     @property
     def columns(self) -> tuple[Attribute, ...]:
-        """Those that rules may speak of: of the households, their number of members, of a member and of another one."""
+        """The columns that rules may use: of households, their number of members, of a member and of another one."""
         others = (replace(one, name=self.other(one.name)) for one in self.members)
         return (*self.households, Attribute.coded(NUMBER, self.most + 1), *self.members, *others)
 
     @cached_property
     def domain(self) -> Domain:
-        """Of the pairs. The last cell of a member's column is nobody's."""
+        """The domain of the pairs. The last cell of a member's column is for absent members."""
         one = [_with_nobody(attribute, attribute.name) for attribute in self.told]
         another = [_with_nobody(attribute, self.other(attribute.name)) for attribute in self.told]
         mirror, name = self.mirrored, self.swapped
@@ -112,23 +119,25 @@ class Link:
 
     @cached_property
     def narrow(self) -> np.dtype[np.integer]:
-        """Numbers that hold the codes of `domain`."""
+        """The narrowest integer type for codes of `domain`."""
         return np.min_scalar_type(max(attribute.size for attribute in self.domain))
 
     @property
     def whole(self) -> int:
-        """Records that a household is."""
+        """Number of records of a household."""
         return whole(self.most)
 
     @property
     def times(self) -> NDArray[np.int64]:
-        """How often records of each number of members count where each member counts as often as a household: one of k > 1 comes first in
-        `whole` / k of them, a single one in half."""
+        """How often records count, by number of members, where each member counts as often as a household.
+
+        One of k > 1 members comes first in `whole` / k of them, a single one in half.
+        """
         return np.array([0, *(max(2, size) for size in range(1, self.most + 1))])
 
     @cached_property
     def swapped(self) -> dict[str, str]:
-        """For each column of a member, the same of the other one."""
+        """For each column of a member, the same column of the other member."""
         pairs = [(attribute.name, self.other(attribute.name)) for attribute in self.told]
         return dict(pairs) | {other: name for name, other in pairs}
 
@@ -137,9 +146,12 @@ class Link:
         return tuple(self.swapped.get(name, name) for name in clique)
 
     def slots(self, households: int, owners: NDArray[np.int64], members: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:
-        """How many members each of so many households has, and these, shape (households, most, columns), as `records` takes them.
+        """Return the number of members of each household, and these, shape (households, most, columns), as `records` takes them.
 
-        owners: the household of each member, from 0, ascending, none more often than `most`. members: shape (members, columns).
+        Args:
+            households: Number of households.
+            owners: Household of each member, from 0, ascending, none more often than `most`.
+            members: Codes, shape (members, columns).
         """
         sizes = np.bincount(owners, minlength=households)
         slots = np.zeros((households, self.most, len(self.members)), dtype=np.int32)
@@ -147,10 +159,12 @@ class Link:
         return sizes, slots
 
     def records(self, households: Codes, sizes: NDArray[np.int64], members: Codes) -> Iterator[tuple[int, NDArray[np.integer]]]:
-        """The pairs as codes of `domain`, those of each size of household with how many records each of them is.
+        """Yield the pairs as codes of `domain` for each size of household, with the number of records of each pair.
 
-        households: shape (n, columns). sizes: shape (n,), from 0 to `most`. members: shape (n, most, columns); what is beyond a
-        household's size is not looked at.
+        Args:
+            households: Codes, shape (n, columns).
+            sizes: Numbers of members from 0 to `most`, shape (n,).
+            members: Codes, shape (n, most, columns); codes beyond a household's size are ignored.
         """
         nobody = np.array([attribute.size for attribute in self.told], dtype=np.int32)
         for size in range(self.most + 1):
@@ -166,8 +180,11 @@ class Link:
 
 
 def apart(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.int64], Codes]:
-    """Of records as `Link.records` makes them: one for each household, with its number of members behind its columns, in the order of that;
-    the household of each member, from 0; and one for each member, with the columns of its household."""
+    """Split records made by `Link.records`.
+
+    Returns: A row per household with its number of members as the last column, in order; the household of each member, from 0; and a row
+        per member with the columns of its household.
+    """
     own, mine = len(link.households), len(link.members)
     households, owners, members = [np.empty((0, own + 1), np.int32)], [np.empty(0, np.int64)], [np.empty((0, own + mine), np.int32)]
     before = 0
@@ -183,7 +200,7 @@ def apart(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.i
 
 
 def places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of each member the place among those of its household. sizes: of the households, whose members follow each other in their order."""
+    """Return the place of each member in its household. `sizes` are those of the households, whose members follow each other in order."""
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 

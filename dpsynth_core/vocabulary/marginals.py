@@ -19,13 +19,16 @@ Float = NDArray[np.float64]
 
 
 def summed_axes(clique: Sequence[Hashable], onto: Collection[Hashable]) -> tuple[int, ...]:
-    """The axes of a table over `clique` whose columns `onto` lacks: those that a projection sums over."""
+    """Return the axes of a table over `clique` whose columns `onto` lacks: those that a projection sums over."""
     return tuple(axis for axis, column in enumerate(clique) if column not in onto)
 
 
 def project(values: NDArray[Scalar], clique: Sequence[Hashable], onto: Sequence[Hashable]) -> NDArray[Scalar]:
-    """A table over `clique` summed down to the columns `onto`, axes in that order; `values` itself, or a view of it, where nothing is
-    summed. ValueError if `onto` has a column that the clique lacks, or one twice."""
+    """Sum a table over `clique` down to the columns `onto`, axes in that order; `values` itself, or a view, if none is summed.
+
+    Raises:
+        ValueError: `onto` has a column that the clique lacks, or one twice.
+    """
     axes = summed_axes(clique, onto)
     summed = np.asarray(values.sum(axis=axes)) if axes else values
     kept = [column for column in clique if column in onto]
@@ -35,8 +38,11 @@ def project(values: NDArray[Scalar], clique: Sequence[Hashable], onto: Sequence[
 
 
 def expand(values: NDArray[Scalar], clique: Sequence[Hashable], over: Sequence[Hashable]) -> NDArray[Scalar]:
-    """View of a table over `clique` with an axis for each column of `over`, in that order: of length 1, to be broadcast, for those that
-    the clique lacks. `over` has all columns of the clique; ValueError otherwise."""
+    """Return a view of a table over `clique` with an axis for each column of `over`, in that order; of length 1 where the clique lacks it.
+
+    Raises:
+        ValueError: `over` lacks a column of the clique.
+    """
     view = values.transpose([clique.index(column) for column in over if column in clique])
     if view.ndim == len(over):
         return view
@@ -45,16 +51,18 @@ def expand(values: NDArray[Scalar], clique: Sequence[Hashable], over: Sequence[H
 
 
 def largest_run(table: NDArray[Any], axis: int, cells: Sequence[int]) -> Any:
-    """The largest size of a sum over neighbours among these cells of an axis, within one cell of each other axis: of the sums up to each
-    cell, the largest less the smallest, none at all being 0. No rounding where the table holds integers."""
+    """Return the largest absolute sum over neighbours among these cells of an axis, within one cell of each other axis.
+
+    It is the largest of the cumulative sums less the smallest, the empty sum included. Exact for integers.
+    """
     return np.ptp(np.insert(table.take(cells, axis).cumsum(axis), 0, 0, axis), axis).max()
 
 
 def at_least(marginal: NDArray[Any], threshold: int) -> NDArray[Any]:
-    """For each cell y of a marginal, how many of its records agree with y in at least `threshold` columns; shaped like the marginal.
+    """Return, for each cell y of a marginal, how many records agree with y in at least `threshold` columns, shaped like the marginal.
 
-    With e_j(y) the records that agree with y in some set of j columns, summed over the sets, these are (inclusion and exclusion)
-    sum over j >= threshold of (-1)^(j - threshold) C(j - 1, threshold - 1) e_j(y). No rounding where the marginal holds integers.
+    With e_j(y) the records that agree with y in some set of j columns, summed over the sets, inclusion and exclusion gives
+    sum over j >= threshold of (-1)^(j - threshold) C(j - 1, threshold - 1) e_j(y). Exact for integers.
     """
     columns = range(marginal.ndim)
     if threshold == len(columns):

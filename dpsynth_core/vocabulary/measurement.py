@@ -1,4 +1,4 @@
-"""A noisy marginal, or the residual of one: apart from selections, all that mechanisms learn about the private table's counts."""
+"""Noisy marginals and residuals: apart from selections, all that mechanisms learn about the private table's counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Clique = tuple[str, ...]
 
 
 def subsets(columns: Sequence[str], least: int = 0, most: int | None = None) -> Iterator[Clique]:
-    """The sets of `least` to `most` of some columns, none to all unless stated; smaller ones first."""
+    """Yield the sets of `least` to `most` of some columns, by default all sets; smaller ones first."""
     for size in range(least, min(len(columns), len(columns) if most is None else most) + 1):
         yield from combinations(columns, size)
 
@@ -25,7 +25,7 @@ def subsets(columns: Sequence[str], least: int = 0, most: int | None = None) -> 
 HALF_NORMAL = math.sqrt(2 / math.pi)
 """E|X| of a standard normal X: the expected absolute noise of a cell, in units of its standard deviation."""
 ROUNDING = 1 / 12
-"""What rounding noise to whole numbers adds to its variance, nearly: the variance of a number drawn evenly from an interval of length 1."""
+"""Variance that rounding to whole numbers adds to noise, nearly: that of a uniform number from an interval of length 1."""
 
 
 ROOT_STEPS = 2**10
@@ -34,13 +34,16 @@ ROOT_STEPS = 2**10
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """`values` = M_clique(D) + noise of parameter `sigma` per cell. The empty clique is the number of rows.
+    """A noisy marginal: `values` = M_clique(D) + noise of parameter `sigma` per cell. The empty clique is the number of rows.
 
-    values: float64 counts, one axis per attribute of `clique`, in that order (C order when flattened).
-    spread: None where the noise is independent, from cell to cell and of other measurements. Otherwise the values already combine all
-    that was measured about this marginal (see `final`), and `spread` is the largest standard deviation of their noise in any direction.
-    rounding: variance that the noise of a cell has besides sigma^2: `ROUNDING` where it is normal noise rounded to whole numbers.
-    groups: of the names in `clique`, those that are not columns but groups of a column's values.
+    Attributes:
+        clique: The marginal.
+        values: float64 counts, one axis per attribute of `clique`, in that order (C order when flattened).
+        sigma: Parameter of the noise.
+        spread: None for noise that is independent between cells and from other measurements. Otherwise the values combine all measurements
+            of this marginal (see `final`), and `spread` is the largest standard deviation of their noise in any direction.
+        rounding: Variance of a cell's noise in addition to sigma^2: `ROUNDING` for normal noise rounded to whole numbers.
+        groups: The names in `clique` that are groups of a column's values instead of columns.
     """
 
     clique: Clique
@@ -64,12 +67,12 @@ class Measurement:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of a cell's noise, rounding included: what is published, and what measurements are weighed by."""
+        """Standard deviation of a cell's noise, rounding included: the published one, which also weighs measurements."""
         return math.sqrt(self.sigma**2 + self.rounding) if self.rounding else self.sigma
 
     @property
     def is_rounded_normal(self) -> bool:
-        """Whether its noise is what the kernel adds to a table: independent from cell to cell, normal, rounded to whole numbers."""
+        """True if its noise is what the kernel adds to a table: independent between cells, normal, rounded to whole numbers."""
         return self.spread is None and self.rounding == ROUNDING
 
     @property
@@ -79,15 +82,15 @@ class Measurement:
 
 
 def final(measurements: Iterable[Measurement], clique: Clique) -> Measurement | None:
-    """The measurement that already combines all that was measured about this marginal, if there is one: others add nothing to it."""
+    """Return the measurement that combines all measurements of this marginal, if there is one; others add no information."""
     return next((m for m in measurements if m.spread is not None and m.clique == clique), None)
 
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """`values` = M_clique(D) + noise of standard deviation `sigma` per cell, projected on what no smaller marginal says.
+    """A noisy residual: M_clique(D) + noise of standard deviation `sigma` per cell, projected on what no smaller marginal contains.
 
-    values: float64 counts, shaped like the marginal, summing to zero along every axis.
+    `values` are float64 counts, shaped like the marginal, and sum to zero along every axis.
     """
 
     clique: Clique
@@ -97,10 +100,7 @@ class Residual:
 
 @dataclass(frozen=True, eq=False)
 class MarginalCounts:
-    """Uncertain counts of a marginal, each with a variance of its own, infinite where nothing is known of a cell.
-
-    values, variances: float64, one for each cell, shaped like the marginal.
-    """
+    """Uncertain counts of a marginal with their variances, infinite for an unknown cell; both float64, shaped like the marginal."""
 
     clique: Clique
     values: NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""Names of columns: how tables are read, how errors name them, and what tables of counts over them are called."""
+"""Names of columns: their form when tables are read, in errors, and in the names of tables of counts."""
 
 from __future__ import annotations
 
@@ -12,16 +12,21 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def trimmed(name: str) -> str:
-    """The name of a column as tables are read: without spaces and byte order marks around it."""
+    """Return the name of a column without surrounding spaces and byte order marks, as when tables are read."""
     while (shorter := name.strip().strip("\ufeff")) != name:
         name = shorter
     return name
 
 
 def told_apart(header: Sequence[str]) -> tuple[str, ...]:
-    """The cells of a header as names of columns: later ones of the same name are numbered (age, age_2), unnamed ones called by their place
-    (column_3), past names that the header has. A function of the header alone, which neighbouring tables share. InputError where most are
-    unnamed: that is no header."""
+    """Return the cells of a header as distinct names of columns.
+
+    Repeated names are numbered (age, age_2) and unnamed columns called by their place (column_3), avoiding names in the header. The result
+    is a function of the header alone, which neighbouring tables share.
+
+    Raises:
+        InputError: Most cells are unnamed, so that the line is not a header.
+    """
     if 2 * sum(map(bool, header)) < len(header):
         raise InputError("data", "most columns have no name", "delete what stands above the header, or name them")
     there, numbers = set(header), defaultdict[str, Iterator[int]](lambda: count(2))
@@ -35,7 +40,7 @@ def told_apart(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def column_field(name: str) -> str:
-    """How an error names a column: quoted, on one line, at most 80 characters of it."""
+    """Return the name of a column for an error: quoted, on one line, at most 80 characters."""
     name = name[:81]
     printable = "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
     return f"column '{printable if len(printable) <= 80 else printable[:79] + '…'}'"
@@ -46,10 +51,10 @@ def of_columns(size: int) -> str:
 
 
 def with_column(name: str) -> str:
-    """All tables with this column and others. The name is hostile text."""
+    """Return the name of all tables with this column and others. The column's name is hostile text."""
     return f"Tables with “{name}”"
 
 
 def in_letters(count: int) -> str:
-    """A small number as a word, a larger one in digits."""
+    """Return a small number as a word, a larger one in digits."""
     return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"

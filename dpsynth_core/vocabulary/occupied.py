@@ -1,8 +1,8 @@
-"""Which cells of a table over some columns records are in: the distinct records over these columns, each with how many there are.
+"""The occupied cells of a table over some columns: the distinct records over these columns, with their numbers.
 
-That is a marginal without its empty cells, for tables that have too many cells to be held. What it takes in memory grows with the number
-of distinct records, 16 bytes each. Cells are numbered in the order of the clique, the last column fastest, so that their numbers are in
-ascending order what `numpy.argwhere` finds in a table of counts.
+This is a marginal without its empty cells, for tables with too many cells for memory. It takes 16 bytes per distinct record. Cells are
+numbered in the order of the clique, the last column fastest, so that their numbers ascend like those `numpy.argwhere` finds in a table of
+counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 
 MAX_BINARY = 62
-"""Columns with two values whose cells have numbers of 64 bits."""
+"""Largest number of binary columns whose cells 64 bits can number."""
 _MERGED_AT = 2**16
 """Cells of further batches that wait before they are merged with those before; later as many as there are."""
 
@@ -28,7 +28,13 @@ _NOTHING = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 @dataclass(frozen=True, eq=False)
 class Occupied:
-    """sizes: of the columns. cells: numbers of those that records are in, ascending; records: how many are in each, at least one."""
+    """The occupied cells.
+
+    Attributes:
+        sizes: Sizes of the columns.
+        cells: Numbers of the occupied cells, ascending.
+        records: Number of records in each, at least one.
+    """
 
     sizes: tuple[int, ...]
     cells: Integers
@@ -36,7 +42,7 @@ class Occupied:
 
     @property
     def codes(self) -> NDArray[np.unsignedinteger]:
-        """Of the distinct records, shape (cells, columns); as narrow as they can be, for there may be millions."""
+        """Codes of the distinct records, shape (cells, columns), in the narrowest type, since there may be millions."""
         codes, left = np.empty((len(self.cells), len(self.sizes)), np.min_scalar_type(max(self.sizes, default=1))), self.cells
         for place in reversed(range(len(self.sizes))):
             left, codes[:, place] = np.divmod(left, self.sizes[place])
@@ -44,8 +50,11 @@ class Occupied:
 
 
 class OccupiedCounts:
-    """The cells that the records of some batches are in: what `vocabulary.tally.Tally` is for tables. ValueError for a table whose cells
-    64 bits do not number."""
+    """A running count of the cells that records are in, as `vocabulary.tally.Tally` is for tables.
+
+    Raises:
+        ValueError: 64 bits cannot number the table's cells.
+    """
 
     nbytes = 0
     """Of the tables, before a record is seen."""

@@ -1,8 +1,8 @@
-"""Orders of columns: "admission is at most discharge", and which cells of two columns cannot go together then.
+"""Orders of columns: "admission is at most discharge", and the cells of two columns that it excludes.
 
-Two values are compared as finely as the coarser column is written: a day and a timestamp by their days. A rule holds where both columns
-have a value; what is missing, or has no cell but "other", is compared with nothing. What follows from several rules (a ≤ b and b ≤ c)
-holds, too, also where the column between them has no value.
+Two values are compared in the precision of the coarser column: a day and a timestamp by their days. A rule holds where both columns have a
+value; missing values, and those with no cell but "other", are not compared. Consequences of several rules (a ≤ b and b ≤ c) hold too, also
+where the column between them has no value.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Order:
-    """Values of `first` are at most those of `second`, or below them by `gap` steps of the finest comparison.
+    """The rule that values of `first` are at most those of `second`, or below them by `gap` steps of the finest comparison.
 
-    span: how finely they are compared, as `Scale.span`; 0 for decimal numbers.
+    `span` is the precision of the comparison, as `Scale.span`; 0 for decimal numbers.
     """
 
     first: str
@@ -40,14 +40,14 @@ class Order:
     span: int
 
     def holds(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.bool_]:
-        """Of positions on the common axis (`positions`)."""
+        """Return whether the rule holds for positions on the common axis (`positions`)."""
         if self.span:
             first, second = first // self.span, second // self.span
             return np.asarray(first + self.gap <= second)
         return np.asarray((first < second) | ((first == second) & (self.gap == 0)))
 
     def impossible(self, first: Attribute, second: Attribute) -> NDArray[np.bool_]:
-        """The cells in which no values are in order, shape (size of first, size of second)."""
+        """Return the cells in which no values are in order, shape (size of first, size of second)."""
         table = np.zeros((first.size, second.size), dtype=bool)
         lowest = positions(first, np.array(first.edges[:-1]))[:, None]
         highest = positions(second, np.array(second.edges[1:]) - second.scale.whole)[None, :]
@@ -59,12 +59,12 @@ class Order:
 
 
 def positions(attribute: Attribute, numbers: NDArray[Any]) -> NDArray[Any]:
-    """Numbers of a column's values on the axis that it shares with others: int64, float64 for decimal numbers."""
+    """Return numbers of a column's values on the axis that it shares with others: int64, float64 for decimal numbers."""
     return numbers.astype(np.int64) * attribute.scale.span if attribute.scale.whole else numbers.astype(np.float64)
 
 
 def order(first: Attribute, second: Attribute, strict: bool, field: str = FIELD) -> Order:
-    """The order of two columns. InputError if their values cannot be compared."""
+    """Return the order of two columns. Raises InputError if their values cannot be compared."""
     for attribute in (first, second):
         if not attribute.is_number:
             problem = f"{column_field(attribute.name)} has no bounds, so that its values have no order that is known"
@@ -82,8 +82,11 @@ def sentence(rule: Order, attributes: Mapping[str, Attribute]) -> str:
 
 
 def implied(rules: Sequence[Order]) -> list[Order]:
-    """The rules, and those that follow from several of them. InputError where they go round in a circle, or are strict in a row between
-    columns that are compared differently."""
+    """Return the rules and their consequences.
+
+    Raises:
+        InputError: The rules form a circle, or strict ones follow each other between columns that are compared differently.
+    """
     spans = {rule.span for rule in rules}
     known: dict[tuple[str, str], Order] = {}
     for rule in rules:
@@ -102,7 +105,7 @@ def implied(rules: Sequence[Order]) -> list[Order]:
 
 
 def _stricter(one: Order, other: Order | None) -> Order:
-    """Of two rules for a pair of columns, what both say."""
+    """Return the conjunction of two rules for a pair of columns."""
     return one if other is None else Order(one.first, one.second, max(one.gap, other.gap), min(one.span, other.span))
 
 
@@ -111,7 +114,7 @@ def _names(rules: Iterable[Order]) -> list[str]:
 
 
 def from_first_to_last(rules: Sequence[Order]) -> list[str]:
-    """The columns of rules that do not go round in a circle, each after those that are at most as large."""
+    """Return the columns of rules without circles, each after those that are at most as large."""
     names, placed = _names(rules), list[str]()
     while len(placed) < len(names):
         placed += [name for name in names if name not in placed and all(r.first in placed for r in rules if r.second == name)]

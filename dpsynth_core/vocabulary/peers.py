@@ -1,7 +1,7 @@
-"""Domains as other programs write them, read into the JSON of ours and written from a domain: google/dpsynth, SmartNoise, SDV.
+"""Domains of other programs, converted to and from ours: google/dpsynth, SmartNoise, SDV.
 
-What a document does not say, such as the bounds of a number in SDV, stays open (`declared`). What it says of values that are outside or
-missing is not taken over where it would change them in silence: they get cells of their own.
+Facts that a document lacks, such as the bounds of a number in SDV, stay open (`declared`). Its treatment of missing values and of values
+outside is not copied where it would change them silently: they get cells of their own.
 """
 
 from __future__ import annotations
@@ -25,8 +25,14 @@ _NEAREST = "nearest"
 
 @dataclass(frozen=True)
 class Peer:
-    """title: whose documents these are. of: whether a document is one of them. columns: what it says of each column, None for one that is
-    an identifier. written: a domain as such a document."""
+    """Another program's format of domains.
+
+    Attributes:
+        title: Name of the program.
+        of: Returns whether a document has its format.
+        columns: Yields each column with its declaration, None for an identifier.
+        written: Returns a domain as such a document.
+    """
 
     title: str
     of: Callable[[Mapping[str, Any]], bool]
@@ -35,7 +41,7 @@ class Peer:
 
 
 def read(text: str) -> tuple[dict[str, Any], list[str]]:
-    """The JSON of a domain, and the columns that are left out because they are identifiers. text: JSON or YAML. Raises InputError."""
+    """Return the JSON of a domain from JSON or YAML text, and the columns that are left out as identifiers. Raises InputError."""
     return _columns(_parsed(text))
 
 
@@ -59,8 +65,14 @@ def _columns(obj: Any) -> tuple[dict[str, Any], list[str]]:
 
 @dataclass(frozen=True)
 class LinkedTables:
-    """What another program's document says of two linked tables. first, second: the JSON of their domains, without the key. most: rows of
-    the second that count for a key, None where that is not said."""
+    """Two linked tables in another program's document.
+
+    Attributes:
+        first: JSON of the first table's domain, without the key.
+        second: JSON of the second table's domain, without the key.
+        key: The key.
+        most: Number of rows of the second that count per key, or None.
+    """
 
     first: dict[str, Any]
     second: dict[str, Any]
@@ -69,8 +81,11 @@ class LinkedTables:
 
 
 def read_linked(text: str) -> LinkedTables | None:
-    """Two tables and the key that links them, as SDV (`relationships`) and google/dpsynth (`foreign_keys`) write them; None for a document
-    that says of no link. Raises InputError."""
+    """Return two tables and the key that links them, from SDV (`relationships`) or google/dpsynth (`foreign_keys`); None without a link.
+
+    Raises:
+        InputError: The document is invalid.
+    """
     obj = _parsed(text)
     links = (obj.get("relationships") or obj.get("foreign_keys")) if isinstance(obj, Mapping) and "tables" in obj else None
     if not links:
@@ -98,7 +113,7 @@ def _without(section: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def write(domain: Domain, peer: str) -> dict[str, Any]:
-    """The document of a domain for another program, by its name in `PEERS`; to be written as JSON or YAML. Raises InputError."""
+    """Return the document of a domain for another program, by its name in `PEERS`, to be written as JSON or YAML. Raises InputError."""
     if peer not in PEERS:
         raise InputError("peer", "it is not known", f"use one of {', '.join(PEERS)}")
     return PEERS[peer].written(domain)
@@ -162,7 +177,7 @@ def _is_smartnoise(obj: Mapping[str, Any]) -> bool:
 
 
 def _smartnoise_columns(obj: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Of all tables; settings of a table are no mappings."""
+    """Return the columns of all tables; settings of a table are not mappings."""
     tables = [obj]
     for _ in range(3):
         tables = [below for one in tables for below in one.values() if isinstance(below, Mapping)]

@@ -1,7 +1,7 @@
-"""Predictors: released functions of a record's codes that guess one of its columns, and how many records they are right about.
+"""Predictors: released functions of a record's codes that guess one of its columns, and the number of records they are right about.
 
-A predictor is made of whole numbers alone: what it says of a record is the same on every machine, in every batch and beside every other
-record. Products of matrices would not do, as they may round a row by where it stands. `claims.models.training` makes them.
+A predictor consists of whole numbers alone: its guess about a record is the same on every machine, in every batch and beside any other
+records. Products of matrices would not do, as they may round a row by its place. `claims.models.training` makes predictors.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 
 BOOSTING, LOGISTIC, LINEAR, MAJORITY = "gradient boosting", "logistic regression", "linear regression", "majority"
-"""What predictors are called, by how they were made; the last one looks at nothing."""
+"""Names of predictors by the way they were made; the last one is a constant guess."""
 CHUNK_ROWS = 2**15
-"""Rows that are looked at together: what trees need of them stays in the processor's cache."""
+"""Number of rows processed together, so that the data of trees stay in the processor's cache."""
 _LARGEST = 2**62
-"""Of a score, so that no sum overflows."""
+"""Largest score, so that no sum overflows."""
 
 Codes = Mapping[str, NDArray[np.int32]]
 """By column, the code of each row."""
@@ -31,8 +31,10 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Additive:
-    """Numbers for each record: one for each class, or one that stands for a value. They are a start for each output, and what each code of
-    a column adds. start: shape (outputs,); tables: (size, outputs), by column."""
+    """Additive scores of each record: a start for each output, and what each code of a column adds.
+
+    The outputs are one per class, or one for a number. `start` has shape (outputs,), `tables` shape (size, outputs), by column.
+    """
 
     start: Whole
     tables: Mapping[str, Whole]
@@ -44,16 +46,16 @@ class Additive:
 
     @property
     def columns(self) -> Clique:
-        """That are looked at."""
+        """The columns that it uses."""
         return tuple(self.tables)
 
     @property
     def content(self) -> Iterable[NDArray[np.int64]]:
-        """All that decides what is said, for a digest."""
+        """All that determines the scores, for a digest."""
         return (self.start, *self.tables.values())
 
     def of(self, codes: Codes, rows: int) -> Whole:
-        """Shape (rows, outputs)."""
+        """Return the scores, shape (rows, outputs)."""
         scores = np.tile(self.start, (rows, 1))
         for name, table in self.tables.items():
             scores += table[codes[name]]
@@ -62,8 +64,15 @@ class Additive:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """One decision tree, whose root is node 0. column: by node, the place of its column among those of the forest. following: the node that
-    comes next, shape (nodes, groups); after a leaf, itself. values: by node, what it adds. depth: steps to the deepest leaf."""
+    """One decision tree, whose root is node 0.
+
+    Attributes:
+        output: The output that it adds to.
+        column: For each node, the place of its column among those of the forest.
+        following: The next node, shape (nodes, groups); after a leaf, the leaf.
+        values: What each node adds.
+        depth: Steps to the deepest leaf.
+    """
 
     output: int
     column: NDArray[np.int64]
@@ -74,7 +83,7 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """The same as the sum of trees. groups: by column, the group of each code; trees tell groups apart. start: shape (outputs,)."""
+    """Scores as a sum of trees. `groups` holds the group of each code by column, which trees compare; `start` has shape (outputs,)."""
 
     start: Whole
     groups: Mapping[str, NDArray[np.int64]]
@@ -109,7 +118,7 @@ class Forest:
 
 @dataclass(frozen=True, eq=False)
 class Largest:
-    """The code of the largest score is guessed, the first of several. codes: of the target, one for each output."""
+    """The decision for the code of the largest score, the first of several. `codes` are those of the target, one per output."""
 
     codes: NDArray[np.int64]
 
@@ -118,13 +127,15 @@ class Largest:
         return (self.codes,)
 
     def right(self, scores: Whole, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Whether each score counts as right about the record's code. scores: (rows, outputs); codes: (rows,), of the target."""
+        """Return whether each score, shape (rows, outputs), is right about the target's code, shape (rows,)."""
         return np.asarray(self.codes[scores.argmax(axis=1)] == codes)
 
 
 @dataclass(frozen=True, eq=False)
 class Within:
-    """The one score is right about a code between its `least` and its `most`, both of shape (size,); about none where least > most."""
+    """The decision for numbers: the score is right about a code between its `least` and its `most`, shape (size,); about none if least >
+    most.
+    """
 
     least: Whole
     most: Whole
@@ -142,7 +153,7 @@ class Within:
 
 
 Decision = Largest | Within
-"""When a score counts as right about a record's code."""
+"""The rule by which a score is right about a record's code."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,16 +170,16 @@ class Predictor:
 
     @property
     def columns(self) -> Clique:
-        """That decide whether it is right."""
+        """The columns that determine whether it is right."""
         return (self.target, *self.scores.columns)
 
     def right(self, codes: Codes, rows: int) -> NDArray[np.bool_]:
-        """About which of the rows it is right. What is said of a row depends on that row alone."""
+        """Return the rows it is right about. The result for a row depends on that row alone."""
         return self.decision.right(self.scores.of(codes, rows), codes[self.target])
 
     @cached_property
     def sha256(self) -> str:
-        """Of everything that decides what it says."""
+        """SHA-256 of everything that determines its guesses."""
         digest = sha256(repr(self.columns).encode())
         for part in (*self.scores.content, *self.decision.content):
             digest.update(repr(part.shape).encode())
@@ -177,8 +188,7 @@ class Predictor:
 
 
 class RightCounts:
-    """How many records each predictor is right about (`numbers`), a batch after the other: what `vocabulary.tally.Tally` is for marginals.
-    """
+    """A running count of the records that each predictor is right about (`numbers`), as `vocabulary.tally.Tally` is for marginals."""
 
     nbytes = 0
     """Of the tables, so to speak: there are some numbers."""

@@ -16,9 +16,13 @@ from dpsynth_core.vocabulary.domain import Domain
 
 @dataclass(frozen=True, eq=False)
 class PublicTable:
-    """codes: int32, shape (rows, columns of the domain), every code a cell of its attribute. name: of the file, without its folder.
+    """A public table.
 
-    digest: SHA-256 of the file's content, as hex.
+    Attributes:
+        domain: The domain.
+        codes: int32 codes, shape (rows, columns of the domain), every code a cell of its attribute.
+        name: Name of the file, without its folder.
+        digest: SHA-256 of the file's content, as hex.
     """
 
     domain: Domain
@@ -31,7 +35,7 @@ class PublicTable:
         return len(self.codes)
 
     def support(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The distinct rows that the domain calls possible, and how often each occurs. Both empty where no row is possible."""
+        """Return the distinct rows that the domain calls possible, and their frequencies. Both are empty if no row is possible."""
         rows, counts = np.unique(self.codes, axis=0, return_counts=True)
         possible = np.ones(len(rows), dtype=bool)
         for clique, impossible in self.domain.zeros.items():

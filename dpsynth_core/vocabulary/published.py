@@ -1,7 +1,7 @@
-"""Tables that were published about the same people: how many of them have each value of a column, or each combination of several.
+"""Tables published about the same people: how many have each value of a column, or each combination of several columns.
 
-They are public before anything is measured, so mechanisms take their shares as known, and the rows keep to them. Shares and not counts:
-such a table may be of another day, and of more or fewer people. That it was published is the curator's word.
+They are public before any measurement, so mechanisms take their shares as known, and the rows keep them. Shares and not counts: such a
+table may be of another day, and of more or fewer people. The curator states that it was published.
 """
 
 from __future__ import annotations
@@ -24,12 +24,18 @@ from dpsynth_core.vocabulary.zeros import Cells
 FIELD = "published_tables"
 MAX_TABLES, MAX_CELLS, MAX_COUNT, MAX_SOURCE = 100, 100_000, 10**15, 300
 AGREE = 1e-3
-"""The share of the people that two tables may have in different cells of the columns that both have: published numbers are rounded."""
+"""Largest share of the people by which two tables may differ on common columns, because published numbers are rounded."""
 
 
 @dataclass(frozen=True, eq=False)
 class PublishedTable:
-    """columns: in the domain's order. shares: of the people, adding up to 1, one axis for each column. source: where it was published."""
+    """A published table.
+
+    Attributes:
+        columns: Its columns, in the domain's order.
+        shares: Shares of the people, adding up to 1, one axis per column.
+        source: Where it was published.
+    """
 
     columns: Clique
     shares: NDArray[np.float64]
@@ -91,7 +97,7 @@ def check_named(seen: NDArray[np.bool_], attributes: Sequence[Attribute], field:
 
 
 def check(tables: Sequence[PublishedTable], zeros: Mapping[Clique, Cells]) -> None:
-    """That they can all hold. zeros: the domain's impossible cells. Raises InputError."""
+    """Raise InputError if the tables contradict each other or the domain's impossible cells `zeros`."""
     for number, table in enumerate(tables):
         for clique, impossible in zeros.items():
             shared = tuple(name for name in clique if name in table.columns)

@@ -1,8 +1,8 @@
-"""In words: what becomes of values that have no cell of their own. For the curator, the codebook and readers of the release.
+"""Sentences on values without a cell of their own, for the curator, the codebook and readers of the release.
 
-By default every column has a cell for missing values and one for all that its list or bounds do not hold. A curator may say that such
-values cannot occur, that numbers beyond the bounds count in the nearest group, or that values count as those of a cell that is named, with
-a reason. A statement that turns out to be wrong changes the counts but stops no run: a run that stopped would tell of the record.
+By default every column has a cell for missing values and one for all values outside its list or bounds. A curator may state that such
+values cannot occur, that numbers beyond the bounds count in the nearest group, or that values count as those of a named cell, with a
+reason. A wrong statement changes the counts but stops no run, because a stopped run would reveal the record.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 
 
 def outside_rule(attribute: Attribute) -> str:
-    """What happens to empty values and to those outside the declared ones, in a few sentences. Never an error."""
+    """Return, in a few sentences, what happens to empty values and to those outside the declared ones."""
     if attribute.most:
         return "Its values are to be learnt. Those that too few people share go to 'other', numbers beyond the bounds to the nearest group."
     groups = "" if attribute.hierarchy is None else f"{attribute.hierarchy.in_words()} "
@@ -22,7 +22,7 @@ def outside_rule(attribute: Attribute) -> str:
 
 
 def folded(attributes: Iterable[Attribute]) -> tuple[str, ...]:
-    """One sentence for each column of which values count as others because the curator chose it, with the column's name."""
+    """Return one sentence, with its name, for each column whose values count as others because the curator chose it."""
     return tuple(
         f"{attribute.name}: {sentence}"
         for attribute in attributes
@@ -34,13 +34,12 @@ def folded(attributes: Iterable[Attribute]) -> tuple[str, ...]:
 
 
 def other_is_missing(attribute: Attribute) -> bool:
-    """Whether rows show values outside as nothing, where nothing means missing: in columns that are not text."""
+    """Return whether rows show values outside as empty, which also means missing: in columns that are not text."""
     return attribute.dtype != "string" and attribute.other_code is not None and attribute.missing_code is not None
 
 
 def written(attribute: Attribute, code: int) -> str:
-    """How rows show a cell that is not called so: a value that has a label; "other" in texts; empty for missing ones, and for other ones
-    where a column holds no texts. "" for the rest."""
+    """Return how rows write a cell whose label differs: the value of a label, "other" in texts, an empty cell; "" for other cells."""
     if code < attribute.values:
         return attribute.categories[code] if attribute.labels else ""
     return attribute.other_text if code == attribute.other_code and attribute.dtype == "string" else "empty"

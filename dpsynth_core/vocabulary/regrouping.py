@@ -1,4 +1,4 @@
-"""Tables over groups of values, from tables over the values: a record is in one group, that of its value."""
+"""Tables over groups of values, from tables over the values: a record is in one group, the group of its value."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dpsynth_core.vocabulary.measurement import Clique
 
 
 def parent(domain: Domain, clique: Clique, groups: Mapping[str, Groups]) -> Clique:
-    """The columns of the domain that a clique is made from, in its order. groups: by name. InputError where one of them is named twice."""
+    """Return the columns of the domain that a clique is made from, in order. Raises InputError if one is named twice."""
     return domain.clique(groups[name].column if name in groups else name for name in clique)
 
 
 def regrouped(table: NDArray[Number], over: Clique, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[Number]:
-    """A table over `clique`, from one over its `parent`: cells are added up to groups."""
+    """Return a table over `clique` from one over its `parent`, with cells summed to groups."""
     axes = list(over)
     for one in (groups[name] for name in clique if name in groups):
         table = one.summed(table, axes.index(one.column))

@@ -1,4 +1,4 @@
-"""Marginals of what is released: counted in rows of codes, and combined from noisy measurements."""
+"""Marginals of released data: counted in rows of codes, and combined from noisy measurements."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def of_codes(domain: Domain, codes: NDArray[np.integer], clique: Clique, weights
 
 
 def of_columns(measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:
-    """The measurements as tables of columns alone: those over groups of values are summed down to the columns beside them."""
+    """Return the measurements as tables of columns alone; those over groups of values are summed down to their other columns."""
     return tuple(_of_columns(m) if m.groups else m for m in measurements)
 
 
@@ -54,7 +54,7 @@ def _of_columns(measurement: Measurement) -> Measurement:
 
 
 def with_known(measurements: Iterable[Measurement], known: Iterable[MarginalCounts]) -> list[MarginalCounts]:
-    """The columns that were measured: the minimum-variance mean of each one's measurements and of what is known of it besides."""
+    """Return the measured columns: the minimum-variance mean of each column's measurements and its known counts."""
     before, columns = {one.clique: one for one in known}, list[MarginalCounts]()
     singles: dict[Clique, list[Measurement]] = {}
     for measurement in measurements:
@@ -68,7 +68,7 @@ def with_known(measurements: Iterable[Measurement], known: Iterable[MarginalCoun
 
 
 def both(one: MarginalCounts, other: MarginalCounts) -> MarginalCounts:
-    """The minimum-variance mean of two counts of a marginal, cell by cell; infinite variance where both have it."""
+    """Return the minimum-variance mean of two counts of a marginal, cell by cell; infinite variance where both have it."""
     precision = 1 / one.variances + 1 / other.variances
     mean = np.divide(
         one.values / one.variances + other.values / other.variances, precision, where=precision > 0, out=np.zeros(one.values.shape)
@@ -77,7 +77,7 @@ def both(one: MarginalCounts, other: MarginalCounts) -> MarginalCounts:
 
 
 def by_column(measurements: Iterable[Measurement]) -> dict[str, list[Measurement]]:
-    """Those that have each column: a wide table has far more marginals than measurements contain."""
+    """Return the measurements of each column; a wide table has far more marginals than measurements contain."""
     found = dict[str, list[Measurement]]()
     for one in measurements:
         for name in one.clique:
@@ -86,11 +86,12 @@ def by_column(measurements: Iterable[Measurement]) -> dict[str, list[Measurement
 
 
 def combined(measurements: Collection[Measurement], clique: Clique) -> Measurement | None:
-    """The minimum-variance unbiased mean of the measurements that contain a marginal, with its noise (AIM, section 5); None if none does.
+    """Return the minimum-variance unbiased mean of the measurements that contain a marginal, with its noise (AIM, section 5); None if none
+    does.
 
-    A measurement of n_s cells summed down to n_r cells has noise of variance (n_s / n_r) deviation^2 in each of them; its weight is the
-    inverse of that. The noise of different measurements is taken to be independent. A measurement that is `final` for the marginal is
-    returned as it is.
+    A measurement of n_s cells summed down to n_r cells has noise of variance (n_s / n_r) deviation^2 in each of them, and the inverse as
+    its weight. The noise of different measurements is taken to be independent. A measurement that is `final` for the marginal is returned
+    as it is.
     """
     whole = final(measurements, clique)
     if whole is not None:
@@ -101,9 +102,11 @@ def combined(measurements: Collection[Measurement], clique: Clique) -> Measureme
 
 
 def averaged(containing: Sequence[Measurement], clique: Clique) -> Measurement:
-    """The same of one or more that all contain the marginal, whether one of them is final or not. Tables of the same shape are added up
-    before they are summed down, for a column of a wide table is in hundreds of them; cell by cell, for a matrix product rounds otherwise
-    with other threads, and whoever follows a release would come to something else."""
+    """Return the mean of one or more measurements that all contain the marginal, final or not.
+
+    Tables of the same shape are added up before they are summed down, because a column of a wide table is in hundreds of them; cell by
+    cell, because a matrix product would round differently with other threads.
+    """
     if len(containing) == 1:  # as of each pair of a wide table
         (one,) = containing
         summed = project(one.values, one.clique, clique)

@@ -1,4 +1,4 @@
-"""Counts of a table of codes that is at hand, shape (rows, attributes of the domain)."""
+"""Counts of a table of codes in memory, shape (rows, attributes of the domain)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from dpsynth_core.vocabulary.predictors import Predictor, RightCounts
 from dpsynth_core.vocabulary.tally import Tally
 
 _LEAST_CELLS = 2**10
-"""Of a block in which rows are counted, unless there are more of them."""
+"""Smallest number of cells of a block in which rows are counted, unless there are more rows."""
 
 
 def narrow(sizes: Collection[int]) -> np.dtype[np.unsignedinteger]:
-    """The type of fewest bytes for codes of columns with so many values; it also holds the largest code plus one."""
+    """Return the narrowest type for codes of columns with these sizes; it also holds the largest code plus one."""
     return np.min_scalar_type(max(sizes, default=0))
 
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """Rows of which each stands for several equal ones. codes: shape (n, attributes of the domain). times: shape (n,), 1 or more."""
+    """Rows with repetitions. `codes` has shape (n, attributes of the domain); `times` has shape (n,), 1 or more."""
 
     codes: NDArray[np.integer]
     times: NDArray[np.integer]
@@ -34,19 +34,19 @@ class Repeated:
         return int(self.times.sum(dtype=np.int64))
 
     def columns(self) -> NDArray[np.integer]:
-        """The codes, and in a last column how often each row stands."""
+        """Return the codes, with the repetitions of each row as the last column."""
         return np.column_stack([self.codes, self.times])
 
 
 def one_table(codes: NDArray[np.integer] | Repeated | None) -> NDArray[np.integer] | None:
-    """The same codes, for what goes with one table alone. TypeError for those of two."""
+    """Return the codes for code that handles one table alone. Raises TypeError for those of two tables."""
     if isinstance(codes, Repeated):
         raise TypeError("two linked tables are no table of rows")
     return codes
 
 
 def row_marginals(domain: Domain, codes: NDArray[np.integer] | Repeated, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-    """Many marginals, as counts: one pass over the rows."""
+    """Return many marginals as counts, in one pass over the rows."""
     if isinstance(codes, Repeated):
         parts = [(times, row_marginals(domain, codes.codes[codes.times == times], cliques)) for times in np.unique(codes.times)]
         return {r: np.asarray(sum(times * counts[r] for times, counts in parts) + np.zeros(domain.sizes(r), np.int64)) for r in cliques}
@@ -57,7 +57,7 @@ def row_marginals(domain: Domain, codes: NDArray[np.integer] | Repeated, cliques
 
 
 def right_counts(domain: Domain, codes: NDArray[np.int32], predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-    """How many rows each predictor is right about."""
+    """Return the number of rows that each predictor is right about."""
     counts = RightCounts(domain, predictors)
     counts.add({name: codes[:, domain.position(name)] for name in counts.columns}, len(codes))
     return counts.numbers

@@ -17,18 +17,18 @@ from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
 
 CHUNK_ROWS = 2**17
-"""Rows whose cells are worked out at once."""
+"""Number of rows whose cells are computed at once."""
 
 
 def check_canonical(domain: Domain, cliques: Collection[Clique]) -> None:
-    """ValueError for a clique that is not in canonical order."""
+    """Raise ValueError for a clique that is not in canonical order."""
     for clique in cliques:
         if domain.clique(clique) != clique:
             raise ValueError(f"not a canonical clique: {clique}")
 
 
 class Tally:
-    """Running counts of the blocks of a plan; `add` each batch, then ask for `counts`."""
+    """A running count of a plan's blocks; `add` each batch, then ask for `counts`."""
 
     def __init__(self, domain: Domain, cliques: Collection[Clique], block_cells: int | None = None) -> None:
         self.domain = domain
@@ -43,7 +43,7 @@ class Tally:
 
     @property
     def nbytes(self) -> int:
-        """Of the tables."""
+        """Size of all tables in bytes."""
         return sum(table.nbytes for table in self._tables.values())
 
     @property
@@ -95,5 +95,5 @@ class Tally:
 
 
 def _shared(first: Clique, second: Clique) -> int:
-    """How many columns both begin with."""
+    """Return the number of columns with which both begin."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))

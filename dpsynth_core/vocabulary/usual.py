@@ -1,8 +1,7 @@
-"""Usual lists and bounds, each with its source, and what the name of a column suggests. Facts only (`usual_lists.json`); no record is seen.
+"""Usual lists and bounds, each with its source, and the meaning that a column's name suggests. Facts only (`usual_lists.json`), no record.
 
-A name is public, so that a guess from it costs nothing; it is a guess all the same. Bounds of an age are the same however a file is written
-and are filled in. How a file writes "female" does not follow from a name: a usual list is suggested, and the curator picks the way it is
-written.
+A name is public, so that a guess from it costs nothing; it remains a guess. Bounds of an age are the same in every file and are filled in.
+The way a file writes "female" does not follow from a name: a usual list is suggested, and the curator picks its writing.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _NUMBERED = re.compile(r"^unnamed\b|[_\W](key|index|idx)$", re.IGNORECASE)
 
 
 class Role(Enum):
-    """What a column with such a name is mostly for."""
+    """The usual role of a column with such a name."""
 
     IDENTIFIER = "identifier"
     TEXT = "free text"
@@ -36,8 +35,15 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class Usual:
-    """What a column of this meaning has everywhere. source: where that is laid down. writings: by title, the ways in which files write it,
-    each as fields of a `Column` beside its name: categories and labels of a list, bounds of a range, which has one."""
+    """The values that a column of this meaning has everywhere.
+
+    Attributes:
+        name: Its name.
+        title: Its title.
+        source: Where the values are defined.
+        writings: By title, the ways in which files write them, each as fields of a `Column` besides its name: categories and labels of a
+            list, or the single writing of a range's bounds.
+    """
 
     name: str
     title: str
@@ -58,7 +64,7 @@ def entries() -> Mapping[str, Usual]:
 
 
 def suggested(column: str) -> Usual | None:
-    """What the name of a column suggests: the entry with the longest word in it."""
+    """Return the entry that the name of a column suggests: the one with the longest word in it, or None."""
     (entries, by_word, words), parts = _library(), _parts(column)
     if parts and parts[0] in words["answers"] and len(parts) > 1:
         return entries["yes-no"]
@@ -68,8 +74,10 @@ def suggested(column: str) -> Usual | None:
 
 
 def role(column: str) -> Role:
-    """What the last words of a name promise: an identifier, free text, a date, a time, a number; of one that is counted, such as lab_7, the
-    words before the number do."""
+    """Return the role that the last words of a name suggest: an identifier, free text, a date, a time, a number.
+
+    In numbered names such as lab_7, the words before the number decide.
+    """
     words, parts = _library()[2], _parts(column)
     endings = {"".join(parts[start:]) for start in range(len(parts))}
     if _NUMBERED.search(column.strip()) or endings & words["identifiers"]:
@@ -85,14 +93,14 @@ def role(column: str) -> Role:
 
 
 def _parts(column: str) -> list[str]:
-    """The words of a name in small letters, without accents: date_of_birth, dateOfBirth and DATE-OF-BIRTH have the same."""
+    """Return the words of a name in lower case, without accents: date_of_birth, dateOfBirth and DATE-OF-BIRTH have the same."""
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", column).translate(_UMLAUTS))
     return [part.lower() for part in _PARTS.findall(plain.encode("ascii", "ignore").decode())]
 
 
 @cache
 def _library() -> tuple[dict[str, Usual], dict[str, Usual], dict[str, frozenset[str]]]:
-    """Lists and bounds by name, and by each word that suggests them; words by what they promise."""
+    """Return lists and bounds by name, and by each word that suggests them; words by role."""
     content = json.loads(_FILE.read_text(encoding="utf-8"))
     entries = dict[str, Usual]()
     for entry in content["entries"]:

@@ -21,7 +21,7 @@ from dpsynth_core.vocabulary.measurement import Clique, subsets
 from dpsynth_core.vocabulary.names import column_field
 
 MAX_MARGINAL_CELLS = 10_000_000
-"""A single marginal may have this many cells at most: 80 MB of counts."""
+"""Largest number of cells of a single marginal: 80 MB of counts."""
 
 MAX_CLOSURE = 2_000_000
 """Bound on sum over marginals of 2^|r|, which bounds the closure: all 3-way marginals of 100 columns stay below it."""
@@ -36,7 +36,7 @@ MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9
 """Only ratios of weights matter. Far beyond these, sums of them overflow or vanish."""
 
 FEWEST_IN_ORDER = 3
-"""Values of a column that has ranges beside its cells and their complements."""
+"""Smallest number of ordered values for which ranges differ from cells and their complements."""
 
 _FIELD = "workload"
 
@@ -45,12 +45,18 @@ _FIELD = "workload"
 class Workload:
     """Marginals r of `domain` with weights c_r > 0; keys are canonical cliques (see Domain.clique).
 
-    threshold: None where each cell of a marginal is one question, "all of its columns have these values"; t where the question is
-    "at least t of them have" (see `queries`). draw: what the marginals were drawn by, None where they were not drawn. ranges: columns with
-    an order of which ranges are asked, "from 30 to 45", of everybody and within each cell of another column.
+    Attributes:
+        domain: The domain.
+        weights: Weight of each marginal.
+        threshold: None if each cell of a marginal is one question, "all of its columns have these values"; t if the question is "at least t
+            of them have" (see `queries`).
+        draw: The random draw that the marginals come from, or None.
+        ranges: Ordered columns whose ranges are asked, "from 30 to 45", among all people and within each cell of another column.
 
-    Raises InputError for an empty workload, a weight that is not a positive number, a threshold that some marginal has too few columns
-    for or ranges of a column without an order, CapacityError for a marginal or a closure that is too large.
+    Raises:
+        InputError: The workload is empty, a weight is not a positive number, a marginal has too few columns for the threshold, or a column
+            with ranges has no order.
+        CapacityError: A marginal or the closure is too large.
     """
 
     domain: Domain
@@ -96,7 +102,9 @@ class Workload:
         return self.over_closure(dict.fromkeys(self.domain.names, 1))
 
     def over_closure(self, sizes: Mapping[str, int]) -> int:
-        """The product of the columns' numbers, added up over the closure, without listing it where the workload has a short form."""
+        """Return the sum over the closure of the product of the columns' numbers, without listing the closure where the workload has a
+        short form.
+        """
         form = _compact_form(self)
         if form is None:
             return _products(sizes, {part for clique in self.weights for part in subsets(clique, 1)})
@@ -122,7 +130,7 @@ class Workload:
         return {clique: sum(column[name] for name in clique) for clique in self.closure()}
 
     def to_json(self) -> dict[str, Any]:
-        """How the marginals were drawn, if they were, or else the shortest of the other forms that `from_json` reads."""
+        """Return the draw of the marginals, if any, or else the shortest of the other forms that `from_json` reads."""
         asked = {"kind": "ranges", "columns": list(self.ranges)} if self.ranges else None
         form = asked or (asdict(self.draw) if self.draw else _compact_form(self)) or {
             "kind": "marginals",
@@ -135,7 +143,7 @@ class Workload:
 
 
 def _products(numbers: Mapping[str, int], cliques: Iterable[Clique]) -> int:
-    """Of the columns' numbers, added up over the cliques."""
+    """Return the sum over the cliques of the product of their columns' numbers."""
     return sum(math.prod([numbers[name] for name in clique]) for clique in cliques)
 
 
@@ -155,7 +163,7 @@ def target(domain: Domain, column: str, k: int) -> Workload:
 
 
 def drawn(domain: Domain, draw: Draw) -> Workload:
-    """Marginals drawn at random; one that was drawn several times counts as often."""
+    """Return marginals drawn at random; repeated draws add up."""
     k, count = _check_k(domain, draw.k), _check_whole("count", draw.count, 1, MAX_DRAWS)
     _check_whole("seed", draw.seed, 0, 2**63 - 1)
     if count * len(domain) > MAX_DRAW_STEPS:
@@ -170,7 +178,7 @@ def drawn(domain: Domain, draw: Draw) -> Workload:
 
 
 def ranges(domain: Domain, columns: Sequence[str] = ()) -> Workload:
-    """Ranges of these columns, or of all that have an order: each column alone, and with each other column of the domain; weight 1."""
+    """Return ranges of these columns, or of all ordered ones: each column alone, and with each other column of the domain; weight 1."""
     asked = tuple(name for name in domain.names if (name in columns if columns else domain[name].ordered >= FEWEST_IN_ORDER))
     if not columns and not asked:
         raise InputError(_FIELD, "no column of the domain has an order", "ask for tables, or declare numbers, dates or ordered categories")
@@ -181,7 +189,7 @@ def ranges(domain: Domain, columns: Sequence[str] = ()) -> Workload:
 
 
 def hand_picked(domain: Domain, weights: Mapping[Sequence[str], float]) -> Workload:
-    """The given marginals; names in any order. The same set of columns twice is an InputError."""
+    """Return the given marginals; names in any order. Raises InputError for the same set of columns twice."""
     return _picked(domain, weights.items())
 
 
@@ -196,15 +204,18 @@ def from_json(domain: Domain, obj: Any) -> Workload:
 
 
 def from_document(domain: Domain, name: str, text: str) -> Workload:
-    """The content of a file of this name: the workload's JSON, or lines as for `from_lines`."""
+    """Return the workload of a file's content: its JSON, or lines as for `from_lines`."""
     if name.endswith(".json") or text.lstrip().startswith(("{", "[")):
         return from_json(domain, parse_json(text, _FIELD))
     return from_lines(domain, text)
 
 
 def from_lines(domain: Domain, text: str) -> Workload:
-    """Lines of `columns: weight`, such as `age, sex: 2`; the weight may be left out where it is 1. Columns with commas in their names stand
-    in double quotes. InputError names the number of a line, never what it says: it may be a line of the table, given by mistake."""
+    """Read lines of `columns: weight`, such as `age, sex: 2`; a weight of 1 may be left out. Names with commas stand in double quotes.
+
+    Raises:
+        InputError: A line is invalid. The error names its number, never its text, which may be a line of the table given by mistake.
+    """
     lines = ((number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip())
     return _picked(domain, (_read_line(domain, number, line) for number, line in lines))
 
@@ -222,7 +233,7 @@ def _read_line(domain: Domain, number: int, line: str) -> tuple[list[str], float
 
 
 def names_in(text: str, where: str = "it") -> list[str]:
-    """Names between commas; those with commas in them stand in double quotes. where: what the text is, for an error."""
+    """Return the names between commas; names with commas stand in double quotes. `where` describes the text in an error."""
     try:
         return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
     except csv.Error:

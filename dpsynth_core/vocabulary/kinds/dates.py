@@ -38,7 +38,7 @@ FIRST_LOOK = tuple(
         }
     )
 )
-"""Days between which dates are looked at first; a day that stands in for something else has a cell of its own."""
+"""Edges, in days, of the first look at dates; a day that stands in for something else has a cell of its own."""
 
 
 def day_of(number: float) -> date:
@@ -60,7 +60,7 @@ def as_written_by_people(text: str) -> str:
 
 
 def calendar_starts(lower: date, upper: date, months: int) -> Iterator[int]:
-    """The first days of periods of so many months, counted from January of the year 0."""
+    """Yield the first days of periods of that many months, counted from January of the year 0."""
     for count in range((lower.year * 12 + lower.month - 1) // months, (upper.year * 12 + upper.month - 1) // months + 1):
         year, month = divmod(count * months, 12)
         if year >= 1:
@@ -68,7 +68,7 @@ def calendar_starts(lower: date, upper: date, months: int) -> Iterator[int]:
 
 
 def round_starts(first: date, last: date) -> Iterator[Iterator[int]]:
-    """The first days of months, and of ever more years: cuts between two days at round places."""
+    """Yield the first days of months, then of ever more years: round cuts between two days."""
     if last.year - first.year < MOST_PARTS:
         yield calendar_starts(first, last, 1)
     for years in (1, 2, 5, 10, 20, 50, 100, 200, 500):
@@ -102,7 +102,7 @@ class Days(Scale):
         return bound.isoformat()
 
     def stated_edge(self, edge: float) -> Any:
-        """The end of the last bin may be the first day that there is no date for; its last one is read as including it."""
+        """Return the edge as text. The end of the last bin may be a day beyond the calendar; its last day then stands for it, included."""
         return day_of(min(edge, LAST_DAY)).isoformat()
 
     def start(self, width: float) -> int:

@@ -13,12 +13,12 @@ from dpsynth_core.vocabulary.kinds.kind import Form, Kind, Option
 from dpsynth_core.vocabulary.names import column_field
 
 LONGEST = 40
-"""Characters of a code that a level may keep."""
+"""Largest number of characters of a code that a level may keep."""
 _EQUALS = "="
 
 
 def hierarchy(name: str, level: Any = None, groups: Any = None, digits: Any = None) -> Hierarchy:
-    """From JSON, or from what was typed: groups as an object, or as lines such as "A = Infections". Raises InputError."""
+    """Return a hierarchy from JSON or typed input: groups as an object, or as lines such as "A = Infections". Raises InputError."""
     table = tuple(_table(name, groups)) if groups else ()
     read = Hierarchy(_count(name, level, "level"), table, _count(name, digits, "digits"))
     if bool(read.level) == bool(read.groups):
@@ -34,7 +34,7 @@ def hierarchy(name: str, level: Any = None, groups: Any = None, digits: Any = No
 
 
 def of_kind(name: str, kind: Kind, stated: Mapping[str, Any]) -> Hierarchy | None:
-    """How the codes of a column of this kind are put together, by its level, groups and digits; None for a kind without groups."""
+    """Return the grouping of a column's codes by its level, groups and digits; None for a kind without groups."""
     return hierarchy(name, *(stated.get(field) for field in ("level", "groups", "digits"))) if kind.grouped else None
 
 

@@ -1,5 +1,8 @@
-"""What a kind of column is, and how the values of one with bins are numbers: what a bound may be, how it is written, which widths people
-would choose. `registry` lists all kinds; code that needs to know what a kind does asks its entry there."""
+"""The interface of kinds of columns, and the mapping of the values of kinds with bins to numbers.
+
+The mapping covers the type of bounds, their text, and the widths that people would choose. `registry` lists all kinds; code that needs a
+property of a kind asks its entry there.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.names import column_field
 
 LARGEST_EXACT = 2**53
-"""Beyond it float64 no longer holds every whole number."""
+"""Number beyond which float64 does not hold every whole number."""
 MOST_PARTS = 32
-"""Learning divides a cell into so many at most."""
+"""Largest number of parts into which learning divides a cell."""
 
 
 class Form(Enum):
@@ -29,9 +32,17 @@ class Form(Enum):
 
 @dataclass(frozen=True)
 class Option:
-    """Something that a column of the kind says beside bounds, bins and values. field: in its JSON. title, help, example: for people.
-    choices: of which one is chosen, the usual one first; none for something that is typed.  lines: whether that has several lines.
-    learnt: whether it is said of a column whose values are to be learnt, too."""
+    """A field of a column of the kind besides bounds, bins and values.
+
+    Attributes:
+        field: Name in its JSON.
+        title: Title for people.
+        help: Explanation for people.
+        example: Example for people.
+        choices: Choices, the usual one first; empty for typed input.
+        lines: Whether typed input has several lines.
+        learnt: Whether columns whose values are to be learnt have it too.
+    """
 
     field: str
     title: str
@@ -46,13 +57,20 @@ class Option:
 class Kind:
     """A kind of column.
 
-    name: as domains name it.  title, help: for people; help is a sentence.
-    fields: entries of a column's JSON beside name, kind and label.  dtype: of the released column; "" where the listed values have one.
-    ordered: whether neighbouring cells are neighbours in meaning.  learnable: whether its cells can be learnt with noise.
-    grouped: whether its values are codes, which count as their groups (`hierarchies.Hierarchy`).
-    scale: of bins, by the precision that the column states ("" for kinds without one): how its values are numbers.
-    precisions: that the column's values can be written to, from coarse to fine.
-    examples: of a lower bound, an upper one and a width, as people type them.  options: what else a column of the kind says.
+    Attributes:
+        name: Name in domains.
+        title: Title for people.
+        help: A sentence for people.
+        form: Form of its cells.
+        fields: Entries of a column's JSON besides name, kind and label.
+        dtype: Type of the released column; "" where the listed values have one.
+        ordered: Whether neighbouring cells are neighbours in meaning.
+        learnable: Whether its cells can be learnt with noise.
+        grouped: Whether its values are codes, which count as their groups (`hierarchies.Hierarchy`).
+        scale: Returns the scale of bins for the column's precision ("" for kinds without precisions).
+        precisions: Precisions of its values, from coarse to fine.
+        examples: A lower bound, an upper one and a width, as people type them.
+        options: Further fields of a column of the kind.
     """
 
     name: str
@@ -71,13 +89,15 @@ class Kind:
 
 
 class Scale(ABC):
-    """Values of one kind as numbers.
+    """The mapping of one kind's values to numbers.
 
-    whole: whether the numbers are whole; bins then end before the next edge, else the last one includes the upper bound.
-    noun: what a single value is called; wanted: what bounds have to be, in the plural.
-    widths: names of widths that bins may have beside numbers.
-    axis: values of kinds with the same one can be compared; span: what one number takes of it: microseconds of times, 1 of whole numbers,
-    0 of decimal ones.
+    Attributes:
+        whole: Whether the numbers are whole; bins then end before the next edge, else the last one includes the upper bound.
+        noun: Name of a single value.
+        wanted: Description of bounds, in the plural.
+        widths: Names of widths that bins may have besides numbers.
+        axis: Values of kinds with the same axis can be compared.
+        span: Length of one number on the axis: microseconds of times, 1 of whole numbers, 0 of decimal ones.
     """
 
     whole: ClassVar[bool] = True
@@ -88,19 +108,19 @@ class Scale(ABC):
     span: int = 1
 
     def typed(self, name: str, entered: Any) -> Any:
-        """A bound from what is typed, or written in a domain. Raises InputError that names the column."""
+        """Return a bound from typed or written input. Raises InputError that names the column."""
         if isinstance(number := as_number(entered), str):
             remedy = "write a decimal point, and no thousands separators" if "," in number else f"give {self.wanted}"
             raise InputError(column_field(name), f"“{number[:40]}” is not a {'whole ' if self.whole else ''}{self.noun}", remedy)
         return number
 
     def typed_upper(self, name: str, entered: Any) -> Any:
-        """The same of an upper bound, for kinds in which a coarse one means its end."""
+        """Return an upper bound from typed or written input; for some kinds a coarse one means its end."""
         return self.typed(name, entered)
 
     @abstractmethod
     def checked(self, bound: Any) -> Any:
-        """A bound in its type, None for what cannot be one."""
+        """Return a bound in its type, or None for an invalid one."""
 
     def number(self, bound: Any) -> Any:
         """The number of a value."""
@@ -119,7 +139,7 @@ class Scale(ABC):
         return bound
 
     def edge(self, name: str, stated: Any) -> Any:
-        """The number of an edge that is typed, or written in a domain: as a number, or as a bound."""
+        """Return the number of an edge that is typed, or written in a domain, as a number or a bound."""
         return stated if is_number(stated) else self.number(self.typed(name, stated))
 
     def stated_edge(self, edge: float) -> Any:
@@ -127,36 +147,36 @@ class Scale(ABC):
         return edge
 
     def beyond(self, number: float) -> float:
-        """The least number above one: a cell from here to there holds one value."""
+        """Return the least number above one; a cell from here to there holds one value."""
         return number + 1 if self.whole else math.nextafter(number, math.inf)
 
     def start(self, _width: float) -> int:
-        """A number where bins of this many begin, before or behind others."""
+        """Return a number where bins of this width begin, among others."""
         return 0
 
     def named_cuts(self, _width: str, _first: float, _end: float) -> Iterator[float]:
-        """Edges of bins of a width from `widths`, those between two numbers among them."""
+        """Yield edges of bins of a width from `widths`, including those between two numbers."""
         yield from ()
 
     def spacing(self, _width: str) -> float:
-        """Between the edges of bins of a named width are at least so many."""
+        """Return a lower bound on the distance between edges of bins of a named width."""
         return 1.0
 
     def default_width(self, _least: float) -> Any:
-        """A width of at least so many that people would choose, where the kind has such; else None."""
+        """Return a width of at least `_least` that people would choose, if the kind has such widths; else None."""
         return None
 
     def first_look(self) -> list[float]:
-        """Edges of cells that hold whatever such a column can hold, from public knowledge alone: where learning begins."""
+        """Return the edges of the first look of learning, from public knowledge alone, which hold every possible value."""
         raise NotImplementedError
 
     def round_cuts(self, _low: float, _high: float) -> Iterator[list[float]]:
-        """Round numbers between two edges, ever fewer: how learning divides a cell."""
+        """Yield round numbers between two edges, ever fewer, at which learning divides a cell."""
         raise NotImplementedError
 
 
 def as_number(entered: Any) -> Any:
-    """The number that a text says; anything else as it is."""
+    """Return the number of a text; any other value unchanged."""
     for read in (int, float) if isinstance(entered, str) else ():
         with suppress(ValueError):
             return read(entered)
@@ -164,7 +184,7 @@ def as_number(entered: Any) -> Any:
 
 
 def finite(text: str) -> float | None:
-    """The finite number that a text says; None for any other text."""
+    """Return the finite number of a text, or None."""
     with suppress(ValueError):
         if math.isfinite(number := float(text)):
             return number
@@ -172,7 +192,7 @@ def finite(text: str) -> float | None:
 
 
 def is_number(value: Any) -> bool:
-    """A finite number. Booleans do not count as numbers."""
+    """Return whether a value is a finite number; booleans are not."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return False
     return abs(value) < 1e300  # false for infinities and nan, and never overflows

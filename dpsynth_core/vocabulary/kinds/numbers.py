@@ -9,12 +9,12 @@ from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, MOST_PARTS, Form, 
 
 
 class _Numbers(Scale):
-    """What whole and decimal numbers share: round numbers are 1, 2 and 5 times a power of ten."""
+    """The common part of whole and decimal numbers: round numbers are 1, 2 and 5 times a power of ten."""
 
     powers: ClassVar[range]
-    """Of ten, from which learning begins."""
+    """Powers of ten at which learning begins."""
     finest: ClassVar[int]
-    """The smallest power of ten that learning divides cells by."""
+    """Smallest power of ten by which learning divides cells."""
 
     def exact(self, number: float) -> float:
         return number

@@ -52,7 +52,7 @@ IDENTIFIER = Kind(
 
 _ALL = (CATEGORICAL, ORDINAL, HIERARCHICAL, INTEGER, NUMERIC, DATE, TIMESTAMP, TIME, DURATION, CONSTANT, IDENTIFIER, CODED)
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
-"""By the name that domains have for them, in the order in which people are offered them."""
+"""Kinds by their names in domains, in the order in which people are offered them."""
 LEARNABLE = tuple(kind.name for kind in KINDS.values() if kind.learnable)
 
 

@@ -1,6 +1,6 @@
-"""Timestamps, times of day and durations, as counts of their precision: of minutes, say, where a column is written to the minute.
+"""Timestamps, times of day and durations, counted in their precision: in minutes, say, where a column is written to the minute.
 
-Timestamps count from 1970-01-01 00:00 and have no time zone: the clock is read as it is written. Times of day count from midnight.
+Timestamps count from 1970-01-01 00:00 and have no time zone: the clock is read as written. Times of day count from midnight.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, MOST_PARTS, Form, 
 from dpsynth_core.vocabulary.names import column_field
 
 MICROSECONDS: Mapping[str, int] = {"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "millisecond": 1000, "microsecond": 1}
-"""In each precision."""
+"""Microseconds of each precision."""
 DAY = 86_400_000_000
-"""In microseconds."""
+"""One day in microseconds."""
 _WIDTHS = {
     "second": 1_000_000,
     "minute": 60_000_000,
@@ -34,7 +34,7 @@ _WIDTHS = {
     "day": DAY,
     "week": 7 * DAY,
 }
-"""Widths of bins that are always as long, in microseconds."""
+"""Widths of bins of constant length, in microseconds."""
 _STEPS = (
     *(digit * 10**power for power in range(6) for digit in (1, 2, 5)),
     *(count * 1_000_000 for count in (1, 2, 5, 10, 15, 30)),
@@ -49,18 +49,18 @@ _CLOCK = re.compile(r"(-?)([0-9]{1,7}):([0-5][0-9])(?::([0-5][0-9])(?:[.,]([0-9]
 
 @dataclass(frozen=True)
 class _Clock(Scale):
-    """What the three share. span: microseconds of the precision."""
+    """The common part of the three kinds. `span` is the number of microseconds of the precision."""
 
     span: int
     zero: ClassVar[Any] = datetime(1970, 1, 1)
-    """Where the kind counts from."""
+    """The time from which the kind counts."""
     example: ClassVar[str]
     looks: ClassVar[tuple[int, ...]]
-    """Where learning looks first, in microseconds."""
+    """Edges of the first look of learning, in microseconds."""
     longest: ClassVar[int]
-    """Of the named widths, in microseconds."""
+    """Longest named width, in microseconds."""
     longest_step: ClassVar[int] = _STEPS[-1]
-    """Of the round lengths that learning divides cells by."""
+    """Longest of the round lengths by which learning divides cells."""
 
     @property
     def widths(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -74,7 +74,7 @@ class _Clock(Scale):
 
     @abstractmethod
     def read(self, entered: Any) -> Any:
-        """A value from its own type or from text; None for anything else."""
+        """Return a value from its own type or from text, or None."""
 
     def number(self, bound: Any) -> Any:
         return (bound - self.zero) // timedelta(microseconds=self.span)
@@ -101,7 +101,7 @@ class _Clock(Scale):
         return self.text(edge)
 
     def clock(self, micros: int) -> str:
-        """Hours, minutes and what the precision has of the rest."""
+        """Return hours, minutes and the rest in the precision."""
         hours, rest = divmod(abs(micros), 3_600_000_000)
         minutes, rest = divmod(rest, 60_000_000)
         sign = "-" if micros < 0 else ""
@@ -160,7 +160,7 @@ class Moments(_Clock):
             return None
 
     def typed_upper(self, name: str, entered: Any) -> Any:
-        """A day alone lasts until its end."""
+        """Return an upper bound; a day alone lasts until its end."""
         bound, is_day = self.typed(name, entered), not isinstance(entered, datetime) and len(str(entered).strip()) <= len("2024-12-31")
         return bound + timedelta(days=1, microseconds=-self.span) if is_day else bound
 
@@ -234,12 +234,12 @@ class Durations(_Clock):
         return None if micros is None else timedelta(microseconds=micros)
 
     def seconds(self, micros: int) -> str:
-        """With seconds at every precision, so that "01:30:00" is not taken for a minute and a half."""
+        """Return seconds at every precision, so that "01:30:00" is not read as a minute and a half."""
         return super().seconds(micros) or ":00"
 
 
 def clock_micros(text: str) -> int | None:
-    """Microseconds of hh:mm, hh:mm:ss or hh:mm:ss.f, of any number of hours; None for any other text."""
+    """Return microseconds of hh:mm, hh:mm:ss or hh:mm:ss.f, with any number of hours, or None."""
     if (match := _CLOCK.fullmatch(text.strip())) is None:
         return None
     hours, minutes, seconds = (int(part or 0) for part in match.group(2, 3, 4))
