@@ -126,6 +126,8 @@ def _notes(plan: Plan, assumed: str, unstated: Sequence[str], shown_here: bool) 
         lines.append(f"warning: {NOT_PRIVATE}")
     budget = precision.budget_sentence(plan.mechanism, plan.workload, plan.shares, plan.unit.total_is_public)
     lines.append(f"budget, as planned: {budget}")
+    if plan.mechanism.card.makes_rows:
+        lines += [f"note: {sentence}" for sentence in precision.distance_sentences(plan.row_domain)]
     if plan.link is not None and not plan.shares.of(CERTIFICATE.name):
         lines.append(f"note: {precision.without_certificate(True)}")
     return lines

@@ -90,7 +90,8 @@ class Verdict:
     compared. private: whether the noise was. failed, unmeasured, undecided: the criteria that must be met and are not, were never measured,
     or may not be met; of so many `musts`. means: by column whether its mean is near, as far as that is known (`claims.means.near`).
     despite: why the release is published all the same. unread: the columns of which nothing was understood, once for two members. causes:
-    why tables are not good enough, the one to mend first first. noise, people, says_nothing, who: as in `quality.Headline`."""
+    why tables are not good enough, the one to mend first first.
+    apart: pairs of columns in an order whose distance the rows do not keep. noise, people, says_nothing, who: as in `quality.Headline`."""
 
     kind: str
     tables: int
@@ -111,6 +112,7 @@ class Verdict:
     despite: str = ""
     unread: tuple[Unread, ...] = ()
     causes: tuple[str, ...] = ()
+    apart: tuple[tuple[str, str], ...] = ()
     noise: float = math.nan
     people: float = math.nan
     says_nothing: bool = False
@@ -177,6 +179,7 @@ def judge(
         despite=despite if needs_reason else "",
         unread=distinct(statements.unread, statements.swapped),
         causes=(*[UNREAD] * bool(silent), *[NOISE] * noisy),
+        apart=() if statements.evidence.codes is None else tuple((rule.first, rule.second) for rule in domain.loose_orders),
         noise=headline.noise,
         people=headline.people,
         says_nothing=headline.says_nothing,

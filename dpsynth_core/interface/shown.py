@@ -42,6 +42,7 @@ def _plan_facts(plan: Plan, hope: Power | None) -> Pairs:
         ("Expected", expected),
         ("Needs", f"about {max(1, round(forecast.seconds)):,} s and {forecast.memory_mb / 1000:.1f} GB on this machine"),
         *([] if certificate else [("No certificate", precision.without_certificate(plan.link is not None))]),
+        *(("Distances", sentence) for sentence in precision.distance_sentences(plan.row_domain) if plan.mechanism.card.makes_rows),
         ("Seal", plan.spec.digest()[:16]),
     ]
 

@@ -32,6 +32,7 @@ from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.budget import MAX_EPSILON, MIN_EPSILON
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import percent
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -93,6 +94,15 @@ def without_certificate(linked: bool) -> str:
     if not linked:
         return f"{bounded}, and in tables that were not measured hardly at all."
     return f"{bounded}. Where noise is large, most tables of members have none: sums of roots are measured, from which none follows."
+
+
+def distance_sentences(domain: Domain) -> list[str]:
+    """Return a sentence on each pair of ordered columns whose distance the rows do not keep, and what to declare instead."""
+    return [
+        f"the rows keep the order of {rule.first!r} and {rule.second!r}, but how far apart these are only as finely as their groups: where "
+        f"that matters, declare the difference as a column of its own in place of {rule.second!r}"
+        for rule in domain.loose_orders
+    ]
 
 
 def models_margin(rho: float, unit: Unit, columns: int) -> float:

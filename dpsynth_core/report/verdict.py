@@ -74,7 +74,15 @@ def reasons(verdict: Verdict) -> str:
     if verdict.undecided:
         said.append(f"Not decided, because of the noise, although a must: {_listed(verdict.undecided, _CRITERIA_NAMED)}.")
     said += not_read(verdict.unread)
-    return " ".join((*said, _tables(verdict)))
+    return " ".join((*said, _tables(verdict), *_distances(verdict)))
+
+
+def _distances(verdict: Verdict) -> list[str]:
+    """Return a sentence about the pairs of columns whose distance the rows do not keep; none without such a pair."""
+    if not verdict.apart:
+        return []
+    pairs = _listed([f"“{first}” and “{second}”" for first, second in verdict.apart], _PURPOSES_NAMED)
+    return [f"Not for how far apart these are, of which the rows keep the order: {pairs}."]
 
 
 def not_read(unread: Sequence[Unread]) -> list[str]:
@@ -161,6 +169,8 @@ def unfit_for(verdict: Verdict) -> list[str]:
     untold = [name for name, is_near in verdict.means if is_near is None]
     off = [(verdict.off, f"surely not {_NEAR}"), (untold, "not measured closely enough to tell")]
     unmet += [f"What needs “{one.column}”: it was not read." for one in verdict.unread]
+    kept = "the rows keep their order, and the distance only as finely as their groups"
+    unmet += [f"How far apart “{first}” and “{second}” are: {kept}." for first, second in verdict.apart]
     unmet += [f"The mean of {_listed(named, _PURPOSES_NAMED)}: {how}." for named, how in off if named]
     return [*unmet, *(line(purpose) for purpose in _purposes(verdict) if not purpose.holds or not verdict.private)]
 

@@ -19,6 +19,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError, first_repe
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.filled import Filled, RowColumn
+from dpsynth_core.vocabulary.inside import one_value_each
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
@@ -77,6 +78,12 @@ class Domain:
     def orders(self) -> tuple[Order, ...]:
         """The orders of columns, those that follow from several others among them."""
         return tuple(implied([rule.order for rule in self.impossible if rule.order is not None]))
+
+    @cached_property
+    def loose_orders(self) -> tuple[Order, ...]:
+        """The stated orders of columns whose cells hold several values: of these rows know the distance only as finely as the cells."""
+        stated = (rule.order for rule in self.impossible if rule.order is not None)
+        return tuple(one for one in stated if not all(one_value_each(self[name]) for name in (one.first, one.second)))
 
     @classmethod
     def of(

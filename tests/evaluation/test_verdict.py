@@ -54,6 +54,24 @@ def test_publish_where_every_number_of_columns_is_good_enough() -> None:
     assert "Tables of two columns: 3 of 3 are good enough." in report.fit_for(made)
 
 
+def test_a_distance_that_rows_do_not_keep_is_named_among_what_they_are_not_for() -> None:
+    made = replace(verdict({("a", "b"): 0.02}), apart=(("start", "end"),))
+    assert report.reasons(made).endswith("Not for how far apart these are, of which the rows keep the order: “start” and “end”.")
+    assert "How far apart “start” and “end” are: the rows keep their order" in " ".join(report.unfit_for(made))
+    days = {"kind": "date", "lower": "2024-01-01", "upper": "2024-12-31", "missing": False, "other": "nearest"}
+    columns = [{"name": "start", "width": "month", **days}, {"name": "end", "width": "month", **days}]
+    rule = {"column": "start", "at_most": "end"}
+    for impossible, expected in (([rule], [("start", "end")]), ([], [])):
+        domain = Domain.from_json({"version": 1, "attributes": columns, "impossible": impossible})
+        assert [(one.first, one.second) for one in domain.loose_orders] == expected
+        codes = np.zeros((600, 2), dtype=np.int8)
+        workload = hand_picked(domain, {("start", "end"): 1.0})
+        stated = replace(statements(None), evidence=Evidence(domain, codes, (), 600.0), workload=workload)
+        assert list(judge(stated, head(stated), True).apart) == expected
+        answers = replace(stated, evidence=Evidence(domain, None, (), 600.0))
+        assert judge(answers, head(answers), True).apart == (), "of answers there are no rows"
+
+
 def test_publish_for_the_purposes_that_hold_and_name_those_that_do_not() -> None:
     made = verdict({("a",): 0.01, ("b",): 0.02, ("c",): 0.02, ("a", "b"): 0.05, ("a", "c"): 0.3, ("b", "c"): 0.4})
     assert (made.kind, made.within, made.largest) == (PARTLY, 4, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import json
 import os
 import re
 import subprocess
@@ -543,3 +544,16 @@ def test_the_guide_runs_as_it_is_printed(tmp_path: Path, monkeypatch: pytest.Mon
     for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
         exec(block, names)
     assert capsys.readouterr().out.endswith("consistent\n")
+
+
+def test_a_plan_with_an_order_says_that_distances_are_not_kept(tmp_path: Path) -> None:
+    days = {"kind": "date", "lower": "2024-01-01", "upper": "2024-12-31", "width": "month"}
+    start = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(300), unit="D")
+    table = pd.DataFrame({"start": start, "end": start + pd.Timedelta(days=5)})
+    columns = [{"name": "start", **days}, {"name": "end", **days}]
+    for impossible in ([], [{"column": "start", "at_most": "end"}]):
+        place = tmp_path / "domain.json"
+        place.write_text(json.dumps({"version": 1, "attributes": columns, "impossible": impossible}))
+        plan = dps.plan(table, place, epsilon=1, people=300)
+        for text in (str(plan), plan._repr_html_()):
+            assert ("declare the difference as a column of its own in place of" in text) is bool(impossible)

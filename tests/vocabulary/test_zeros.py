@@ -208,3 +208,13 @@ def test_json_gives_back_the_same_domain(data: st.DataObject, one: Domain) -> No
     again = Domain.from_json(json.loads(json.dumps(made.to_json())))
     assert again == made
     assert all((again.zeros[clique] == made.zeros[clique]).all() for clique in made.zeros)
+
+
+def test_an_order_keeps_no_distance_within_groups() -> None:
+    """Where each cell of both columns holds one value, a table of both tells the distance too."""
+    whole = {"kind": "integer", "lower": 0, "upper": 9}
+    widths = {"a": 5, "b": 1, "c": 1}
+    columns = [{"name": name, "width": width, **whole} for name, width in widths.items()]
+    rules = [{"column": "a", "at_most": "b"}, {"column": "b", "below": "c"}]
+    domain = Domain.from_json({"version": 1, "attributes": columns, "impossible": rules})
+    assert [(one.first, one.second) for one in domain.loose_orders] == [("a", "b")]

@@ -146,7 +146,10 @@ def _order(project: Current, attributes: Sequence[Attribute]) -> None:
         relation = _choose("Order", list(ORDERS), _key(project, "relation"), ORDERS)
     with right:
         second = _pick("Other column", [name for name in names if name != first], _key(project, "second"))
-    st.caption("It holds in every synthetic draft, where both columns have a value.")
+    st.caption(
+        "The order holds in every synthetic row in which both columns have a value. How far apart they are is known only as finely as their "
+        "groups: where that matters, declare the difference as a column of its own in place of the second."
+    )
     rule: Rule = {"column": first, relation: second}
     add, incomplete = partial(_add, project, rule, attributes), first is None or second is None
     st.button("Add order", icon=":material/add:", key="zeros_order", disabled=incomplete, on_click=add)
