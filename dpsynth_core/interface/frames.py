@@ -8,22 +8,35 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.interface import row_types
 from dpsynth_core.sources import memory
 from dpsynth_core.sources.formats import FIELDS
+from dpsynth_core.vocabulary.domain import Domain
 
-Back = Callable[[pa.Table], Any]
+if TYPE_CHECKING:
+    import pandas as pd
+
+Back = Callable[[pa.Table, Domain], Any]
+"""Converts the rows of a release over a domain into the caller's kind of table."""
 _WRITTEN = {"data": "form={}", "members": "members=(path, columns, {})"}
 """How entries about a file are stated, by the table's name in `plan`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """section: about the data, of a spec. back: rows as the kind of table that came in. held: what keeps a table in memory there."""
+    """A table that a plan is about.
+
+    Attributes:
+        section: The `data` section of the spec.
+        back: Converts rows into the kind of table that came in.
+        name: What the release is called.
+        held: Keeps a table in memory there.
+    """
 
     section: Mapping[str, Any]
     back: Back
@@ -57,7 +70,34 @@ def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
     else:
         problem = f"a {type(data).__name__} is no table that can be read"
         raise InputError("data", problem, "give a pandas, Polars or Arrow table, a DuckDB relation or a path; collect a lazy frame first")
-    return Given({"kind": memory.KIND, "path": held.name}, _BACK.get(kind, lambda table: table), held=held)
+    back = _AsGiven(kind, held.source.schema.remove_metadata(), data.columns if kind == "pandas" else None)
+    return Given({"kind": memory.KIND, "path": held.name}, back, held=held)
+
+
+@dataclass(frozen=True, eq=False)
+class _AsGiven:
+    """Converts rows into a table of the library, types and names of one that came in, of which it holds nothing else."""
+
+    library: str
+    types: pa.Schema
+    columns: pd.Index[Any] | None
+
+    def __call__(self, rows: pa.Table, domain: Domain) -> Any:
+        table = row_types.restored(rows, self.types, domain)
+        if self.columns is not None:
+            return _renamed(pandas_of(table), self.columns)
+        return _LIBRARIES[self.library](table) if self.library in _LIBRARIES else table
+
+
+def _renamed(rows: pd.DataFrame, columns: pd.Index[Any]) -> pd.DataFrame:
+    """Return rows with the names of the columns that came in, which may be numbers or have several levels."""
+    import pandas as pd
+
+    own = {str(name): name for name in columns}
+    names = [own.get(name, name) for name in rows.columns]
+    if isinstance(columns, pd.MultiIndex) and set(names) <= set(columns):
+        return rows.set_axis(pd.MultiIndex.from_tuples(names, names=columns.names), axis="columns")
+    return rows.set_axis(pd.Index(names, name=columns.name, tupleize_cols=False), axis="columns")
 
 
 def _place(place: str, form: Mapping[str, Any], field: str) -> Given:
@@ -67,23 +107,29 @@ def _place(place: str, form: Mapping[str, Any], field: str) -> Given:
     from dpsynth_core.sources.registry import KINDS
 
     if place == "demo" and not os.path.exists(place):
-        return Given({"kind": "demo"}, pandas_of, "Simulated people")
+        return Given({"kind": "demo"}, frame_of, "Simulated people")
     if is_address(place):
-        return Given({"path": place, "kind": "database", **form}, pandas_of)
+        return Given({"path": place, "kind": "database", **form}, frame_of)
     stated = stated_table(form, field)
     if not KINDS[stated.get("kind", "csv")].is_file:
         raise InputError(f"{field}.kind", "it is no kind of file, and this is a path", "leave it out")
     fields = {name: value for name, value in stated.items() if name in FIELDS}
     settled = settled_format(place, fields, field, lambda said: _WRITTEN[field].format(json.dumps(dict(said), ensure_ascii=False)))
     section = {**stated, **settled.section(place)}
-    return Given(section, pandas_of, "".join(sign if sign.isprintable() else "_" for sign in Path(place).stem) or "release")
+    return Given(section, frame_of, "".join(sign if sign.isprintable() else "_" for sign in Path(place).stem) or "release")
 
 
-def pandas_of(table: pa.Table) -> Any:
-    """Whole numbers and truths with missing values stay what they are, and dates are pandas' own."""
+def frame_of(table: pa.Table, _domain: Domain) -> pd.DataFrame:
+    """Return rows as a pandas frame, as those of a file."""
+    return pandas_of(table)
+
+
+def pandas_of(table: pa.Table) -> pd.DataFrame:
+    """Return a table as a pandas frame: whole numbers and truths with missing values keep their type, and dates are pandas' own."""
     import pandas as pd
 
-    kept = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    kept: dict[pa.DataType, Any] = {getattr(pa, name.lower())(): getattr(pd, f"{name}Dtype")() for name in _INTEGERS}
+    kept |= {pa.bool_(): pd.BooleanDtype()}
 
     def series(column: pa.ChunkedArray) -> Any:
         return column.to_pandas(types_mapper=kept.get if column.null_count else None, date_as_object=False)
@@ -91,8 +137,8 @@ def pandas_of(table: pa.Table) -> Any:
     return pd.DataFrame({name: series(table.column(name)) for name in table.column_names})
 
 
-_BACK: Mapping[str, Back] = {
-    "pandas": pandas_of,
+_INTEGERS = [f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)]
+_LIBRARIES: Mapping[str, Callable[[pa.Table], Any]] = {
     "polars": lambda table: sys.modules["polars"].from_arrow(table),  # the program that gave a frame of it has loaded it
     "duckdb": lambda table: sys.modules["duckdb"].from_arrow(table),
 }

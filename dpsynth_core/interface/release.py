@@ -13,7 +13,7 @@ from dpsynth_core import report
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.interface import shown as words
-from dpsynth_core.interface.frames import Back, pandas_of
+from dpsynth_core.interface.frames import Back, frame_of
 from dpsynth_core.interface.plots import Plots
 from dpsynth_core.release import release as releases
 from dpsynth_core.release.rows import whole
@@ -36,7 +36,7 @@ Of: TypeAlias = "Cells | str | list[str] | None"
 class Release:
     """What a run ends with, or what a bundle holds. Print it to read what it says of itself.
 
-    made: the release as the rooms below know it. back: its rows as the kind of table that came in.
+    made: the release as the rooms below know it. back: converts its rows into the kind of table that came in.
     """
 
     made: releases.Release
@@ -46,12 +46,12 @@ class Release:
     @cached_property
     def rows(self) -> Any:
         """The synthetic rows as the kind of table that came in, in pandas where that was a file or a database. None where none are."""
-        return None if self.made.table is None else self.back(self.made.table)
+        return None if self.made.table is None else self.back(self.made.table, self.made.domain)
 
     @cached_property
     def members(self) -> Any:
         """Of two linked tables, the rows of the second, under the keys of `rows`; None where there is one table."""
-        return None if self.made.members is None else self.back(whole(self.made.members))
+        return None if self.made.members is None else self.back(whole(self.made.members), self.made.domain)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows for any library that speaks Arrow's PyCapsule interface. Raises InputError where there are none."""
@@ -232,7 +232,7 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
     fitted = release.refitted
     domain = fitted.plan.domain
     drawn = sampling.sample(fitted, n, asking.named(domain, where, "where"), seed)
-    return Sample(release.back(whole(drawn.rows)), drawn.errors)
+    return Sample(release.back(whole(drawn.rows), release.made.domain), drawn.errors)
 
 
 def open(path: str | os.PathLike[str], *, package: str = "") -> Release:
@@ -257,7 +257,7 @@ def open(path: str | os.PathLike[str], *, package: str = "") -> Release:
     >>> dps.open("release.zip").warnings == release.warnings
     True
     """
-    return opened(Path(path), pandas_of, package)
+    return opened(Path(path), frame_of, package)
 
 
 def opened(path: Path, back: Back, package: str) -> Release:

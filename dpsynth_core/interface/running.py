@@ -15,7 +15,7 @@ from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.foreign import package_of
 from dpsynth_core.foundation.visible import visible
-from dpsynth_core.interface.frames import Back, Given, pandas_of
+from dpsynth_core.interface.frames import Back, Given, frame_of
 from dpsynth_core.interface.release import Release, opened
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import making, spool
@@ -89,7 +89,7 @@ def recover(run: str | None = None, *, answers: bool = False, progress: bool = T
         remedy = f"name one of these: {', '.join(there)}" if there else "there is no interrupted run in DPSYNTH_HOME"
         raise InputError("run", "it is not clear which interrupted run is meant", remedy)
     place = spools.spool_file(run or there[0])
-    return _kept(pandas_of, progress, lambda told, hand_over: in_process.finish(spool.read(place), place, told, answers, hand_over))
+    return _kept(frame_of, progress, lambda told, hand_over: in_process.finish(spool.read(place), place, told, answers, hand_over))
 
 
 @contextmanager
@@ -107,6 +107,10 @@ def _working(progress: bool) -> Iterator[Told]:
         if line.startswith(("warning", "note")):
             print(line, file=sys.stderr)
 
+    def warn(line: str) -> None:
+        if _is_notebook() or sys.stderr.isatty():  # what says something of single records must not stay in a log
+            print(f"warning, for your eyes only: {line}", file=sys.stderr)
+
     def interrupted(answers: int, run: str, goes_on: bool) -> None:
         again = "what was charged stays charged, and run() goes on from there" if goes_on else "it cannot go on"
         recover = f"; recover({Path(run).stem!r}) makes of them what it can, and spends nothing" if answers else ""
@@ -114,15 +118,19 @@ def _working(progress: bool) -> Iterator[Told]:
 
     with interrupts.deferring(), threads.one_thread():
         try:
-            yield Told(lambda: None, note, lambda _: None, step, interrupted)
+            yield Told(lambda: None, note, warn, step, interrupted)
         finally:
             if bar is not None:
                 bar("")
 
 
+def _is_notebook() -> bool:
+    return "IPython" in sys.modules and hasattr(sys.modules["IPython"].get_ipython(), "kernel")
+
+
 def _bar() -> Callable[[str], None] | None:
     """Shows a line in place of the one before; "" takes it away. None where nobody looks."""
-    if "IPython" in sys.modules and hasattr(sys.modules["IPython"].get_ipython(), "kernel"):
+    if _is_notebook():
         display = import_module("IPython.display").display
         handle = display({"text/plain": ""}, raw=True, display_id=True)
         return lambda line: handle.update({"text/plain": line}, raw=True)

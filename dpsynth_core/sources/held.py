@@ -86,8 +86,8 @@ def _array(series: pd.Series, decimal: str) -> pa.Array:
     import pandas as pd
 
     if isinstance(series.dtype, pd.CategoricalDtype):
-        places = series.cat.codes.to_numpy()
-        return pa.DictionaryArray.from_arrays(pa.array(places, mask=places < 0), _array(series.cat.categories.to_series(), decimal))
+        places, categories = series.cat.codes.to_numpy(), _array(series.cat.categories.to_series(), decimal)
+        return pa.DictionaryArray.from_arrays(pa.array(places, mask=places < 0), categories, ordered=series.cat.ordered)
     if series.dtype == object or getattr(series.dtype, "storage", "") == "python":
         return pa.array([_text(value, decimal) for value in series], pa.string())
     try:

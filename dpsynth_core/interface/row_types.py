@@ -1,0 +1,53 @@
+"""Rows with the types of the columns that came in. What is restored follows from types and from the domain, never from a record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.filled import TYPED
+
+
+def restored(rows: pa.Table, types: pa.Schema, domain: Domain) -> pa.Table:
+    """Return synthetic rows whose columns have types of the table that came in.
+
+    Listed values are categories again, in the order of the list, where the column had categories; whole numbers have their width where the
+    bounds of the domain fit into it; timestamps have their time zone. (Categories of the table itself would tell which values it has.)
+
+    Args:
+        rows: The rows of a release.
+        types: The columns that came in, with their types.
+        domain: The domain of the rows.
+    """
+    for place, name in enumerate(rows.column_names):
+        if name in domain.names and len(found := types.get_all_field_indices(name)) == 1:
+            column = _restored(rows.column(name).combine_chunks(), types.field(found[0]).type, domain[name])
+            rows = rows.set_column(place, name, column)
+    return rows
+
+
+def _restored(column: pa.Array, kind: pa.DataType, attribute: Attribute) -> pa.Array:
+    if pa.types.is_dictionary(kind):
+        if not attribute.is_listed:
+            return column
+        others = [attribute.other_text] if attribute.other and attribute.dtype == "string" else []
+        values = pa.array([*map(TYPED[attribute.dtype], attribute.categories), *others], column.type)
+        return pa.DictionaryArray.from_arrays(pc.index_in(column, values, skip_nulls=True), values, ordered=kind.ordered)
+    if pa.types.is_integer(kind) and pa.types.is_integer(column.type) and _fits(attribute, kind):
+        return column.cast(kind)
+    if pa.types.is_timestamp(kind) and kind.tz is not None and pa.types.is_timestamp(column.type):
+        return pc.assume_timezone(column, kind.tz, ambiguous="earliest", nonexistent="latest")  # a clock that is set forward skips an hour
+    return column
+
+
+def _fits(attribute: Attribute, kind: pa.DataType) -> bool:
+    ends: list[Any] = list(map(TYPED["int64"], attribute.categories)) if attribute.is_listed else [attribute.lower, attribute.upper]
+    try:
+        pa.array(ends, pa.int64()).cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
