@@ -9,6 +9,9 @@ a column of which more is understood is called unread with a probability of at m
 was measured of the column, it is unread if the rows hold at most `NEARLY_NONE` of it: its tables have nothing to be good at. How much of it
 the table holds is then known from the error bound of the smallest table with it, with 95 % confidence, or not at all.
 
+A question that few are asked is no such column: where surely more people have a listed value than "other", all others are missing because
+they are, and what was written was understood.
+
 With S the sum of the column's value cells and U that of its other and missing cells, the share is at most L where (1-L) S <= L U; of that
 difference the noise is normal, of at most the measurement's standard deviation in any direction times the length of its weights. Where the
 number of records T is known better than S, (1-L) T <= U says the same. Which of the two is taken depends on the noise levels alone, which
@@ -95,7 +98,10 @@ def unread_columns(
     found = []
     for name, own in open_ones.items():
         plain = None if own.size < evidence.domain[name].size else total
-        share, at_most = _measured(own, evidence.measured((name,)), plain)
+        seen = evidence.measured((name,))
+        share, at_most = _measured(own, seen, plain)
+        if seen is not None and _is_sparse(own, seen):
+            continue
         if share <= NEARLY_NONE and at_most <= SURELY:
             found.append(Unread(name, share, at_most))
         elif (table := published.get((name,))) is not None and (share := _read(own, table)) <= NEARLY_NONE:
@@ -120,6 +126,14 @@ def distinct(columns: Sequence[_Column], swapped: Mapping[str, str]) -> tuple[_C
 def says_something(clique: Clique, unread: Collection[str]) -> bool:
     """Return whether no column of a table is unread."""
     return not any(name in unread for name in clique)
+
+
+def _is_sparse(own: Attribute, seen: Measurement) -> bool:
+    """Return whether surely more people have a listed value than "other"; never of a column whose unlisted values count as missing."""
+    if own.other_code is None or not own.values:
+        return False
+    more = float(seen.values[: own.values].sum() - seen.values[own.other_code])
+    return more >= normal(1 - FAILURE) * seen.widest * math.sqrt(own.values + 1)
 
 
 def _read(own: Attribute, table: NDArray[np.float64]) -> float:

@@ -37,6 +37,14 @@ def test_missing_values_count_as_others_do() -> None:
     assert unread(column(2), [1.0, 0.0, 1000.0, 999.0], sigma=5.0)[0].is_sure
 
 
+def test_a_question_that_few_are_asked_is_read() -> None:
+    """Three in a hundred answer, all in the list; where the few who have a value are others, nothing was understood."""
+    assert unread(column(2), [30.0, 30.0, 1.0, 1939.0], sigma=5.0) == ()
+    assert unread(column(2), [1.0, 0.0, 60.0, 1939.0], sigma=5.0)[0].is_sure
+    unlisted_are_missing = Attribute.categorical("x", ["a", "b"], missing=True)
+    assert unread(unlisted_are_missing, [30.0, 30.0, 1940.0], sigma=5.0)[0].is_sure
+
+
 def test_a_column_without_a_cell_for_others_is_never_unread() -> None:
     domain = Domain((Attribute.categorical("x", ["a", "b"]), Attribute.coded("y", 2)))
     seen = (Measurement(("x", "y"), np.array([[0.0, 0.0], [500.0, 500.0]]), 1.0),)

@@ -53,6 +53,8 @@ def columns(opened: OpenRun) -> None:
     if frame_of_column.value.empty:
         st.info("This column was not measured, and this mechanism writes no rows.", icon=":material/info:")
         return
+    if column in opened.release.statements.silent:
+        st.warning("This column was not read: nearly all of it is other or missing.", icon=":material/spellcheck:")
     if opened.release.values is not None and other_is_missing(opened.release.domain[column]):
         st.caption("Rows have no “other” here: values outside are empty in them, and count as missing.")
     ordered = is_ordered(opened.release.domain[column])
