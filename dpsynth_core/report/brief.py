@@ -75,7 +75,8 @@ def _ruling(verdict: Verdict | None) -> str:
         return ""
     columns = tuple(replace(one, name=shortened(one.name, _NAME)) for one in verdict.columns)
     means = tuple((shortened(name, _NAME), near) for name, near in verdict.means)
-    return ruling(replace(verdict, columns=columns, means=means), _NAMED)
+    unread = tuple(replace(one, column=shortened(one.column, _NAME)) for one in verdict.unread)
+    return ruling(replace(verdict, columns=columns, means=means, unread=unread), _NAMED)
 
 
 def _ruled(release: Release, verdict: Verdict | None) -> Iterator[str]:

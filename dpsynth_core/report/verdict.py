@@ -37,8 +37,7 @@ def ruling(verdict: Verdict, most: int = _PURPOSES_NAMED) -> str:
         return f"Publish for {_sizes(verdict)}."
     if verdict.kind == PARTLY:
         means = f"the mean of {_listed(verdict.off, most)}" if verdict.off else ""
-        unread = f"what needs {_listed([f'“{one.column}”' for one in verdict.unread], most)}, which was not read" if verdict.unread else ""
-        exceptions = " and not for ".join(filter(None, (unread, means)))
+        exceptions = " and not for ".join(filter(None, (_unread(verdict, most), means)))
         if all(purpose.holds for purpose in verdict.sizes):
             return f"Publish for {_sizes(verdict)}, but not for {exceptions}."
         nouns = [_noun(purpose) for purpose in verdict.columns if purpose.holds]
@@ -47,6 +46,12 @@ def ruling(verdict: Verdict, most: int = _PURPOSES_NAMED) -> str:
     if verdict.kind == UNSHOWN:
         return _musts(verdict)
     return f"Do not publish this as it is. {_musts(verdict)}".strip()
+
+
+def _unread(verdict: Verdict, most: int) -> str:
+    """Return what a release with unread columns is not for; "" where all columns were read."""
+    columns = _listed([f"“{one.column}”" for one in verdict.unread], most)
+    return f"what needs {columns}, which {'was' if len(verdict.unread) == 1 else 'were'} not read" if columns else ""
 
 
 def _musts(verdict: Verdict) -> str:

@@ -262,6 +262,8 @@ def test_advice_follows_from_every_cause() -> None:
     assert made.causes == (NOISE,)
     assert report.reasons(made).endswith("a larger budget would help.")
     both = replace(made, unread=(Unread("x", 0.0, 0.03),), causes=(UNREAD, NOISE))
+    two = replace(both, kind=PARTLY, unread=(*both.unread, Unread("y", 0.0, 0.03)))
+    assert report.ruling(two).endswith("Not for what needs “x”; “y”, which were not read.")
     assert report.reasons(both).index("Say how the table writes") < report.reasons(both).index("Fewer tables")
     assert set(REMEDIES) == {UNREAD, NOISE}
 
