@@ -97,6 +97,7 @@ DOORS: dict[str, str] = {
     "sources/confined.py": "asks a container about itself, in a process with limits",
     "sources/files.py": "a converter",
     "sources/formats.py": "how a table is written, as the curator states it, and what is so by default",
+    "sources/listed.py": f"{PUBLIC}how listed values are written in a column of a type",
     "sources/locations.py": "bytes of a file",
     "sources/packed.py": "bytes of a packed file",
     "sources/parts.py": "where a file is cut, for converters",
