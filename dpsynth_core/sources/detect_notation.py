@@ -42,12 +42,14 @@ _TIMES = {
     "hh.mm": re.compile("([01][0-9]|2[0-3])[.][0-5][0-9]$"),
     "hhhmm": re.compile("[0-9]{1,2} ?[hH] ?[0-5][0-9]$"),
 }
-_DIGITS = "yyyymmdd"
-_SHORT = ("dd.mm.yy", "dd/mm/yy", "mm/dd/yy", "dd-mm-yy", "dd-mmm-yy")
+_DIGITS = ("yyyymmdd", "ddmmyyyy")
+_SHORT = ("dd.mm.yy", "dd/mm/yy", "mm/dd/yy", "dd-mm-yy", "dd-mmm-yy", "yy/mm/dd", "yy-mm-dd")
 _FROM = " from 1930"
 _EAST_ASIAN = ("yyyy\u5e74mm\u6708dd\u65e5", "yyyy\ub144 mm\uc6d4 dd\uc77c")
-_WORDY = (*WORDY_FORMATS, "dd-mmmm-yyyy", "mmm dd yyyy", *_EAST_ASIAN)
-_STATED_DATES = {form: re.compile(str(date_pattern(form))) for form in (*DATE_FORMATS[1:], *_WORDY, *(short + _FROM for short in _SHORT))}
+_MONTHS = (*WORDY_FORMATS, "dd-mmmm-yyyy", "dd/mmm/yyyy", "yyyy-mmm-dd", "mmm dd yyyy", *_EAST_ASIAN)
+_RARE = ("dddd, dd. mmmm yyyy", "dddd, dd de mmmm de yyyy", "yyyy.mm.dd", "dd. mm. yyyy", "yyyy. mm. dd.", "ddmmyyyy")
+_ALL = (*DATE_FORMATS[1:], *_MONTHS, *_RARE, *(short + _FROM for short in _SHORT))
+_STATED_DATES = {form: re.compile(str(date_pattern(form))) for form in _ALL}
 _PLAUSIBLE = tuple(day_number(date(year, 1, 1)) for year in (1850, 2101))
 """Days that eight digits may mean: other numbers of eight digits are hardly ever all such days."""
 _MONTH_SECOND, _MONTH_FIRST = "dd/mm/yyyy", "mm/dd/yyyy"
@@ -242,7 +244,7 @@ def _date_forms(cells: Sequence[str]) -> list[str]:
     fitting = (form for form, pattern in _STATED_DATES.items() if cells and _fit(written.to_pylist(), pattern) >= _ALMOST_ALL)
     days = {form: Notation(date_format=form).days(written) for form in fitting}
     first, last = _PLAUSIBLE
-    there = {form: ((found >= first) & (found < last)) if form == _DIGITS else np.isfinite(found) for form, found in days.items()}
+    there = {form: ((found >= first) & (found < last)) if form in _DIGITS else np.isfinite(found) for form, found in days.items()}
     return [form for form, found in there.items() if found.sum() >= _ALMOST_ALL * len(cells)]
 
 

@@ -55,6 +55,8 @@ _CODE = re.compile(r"[A-Z]{0,3}[0-9][0-9A-Z]{0,6}([.-][0-9A-Z]{1,4}){0,2}$")
 _ZERO_FIRST, _EXPONENT, _TRUE_EXPONENT = "^[+-]?0[0-9]", "^[0-9]+[eE][0-9]+$", "[.][0-9]*[eE]|[eE][+-]"
 """Codes such as 007 and 1E5, which a number would lose; and exponents as programs write them, with a point or a sign."""
 _SENTINEL = re.compile("-?(9+|8+|7+)$")
+_FIRST_DIGITS, _LAST_DIGITS = 18_500_101, 21_001_231
+"""Days of 1850 to 2100 as eight digits."""
 _FAR, _MOST_SENTINELS = 5, 5
 """Times the largest other number, from which on a number of the same digits is taken for a code; and the number of codes below zero."""
 _IDENTIFIER = re.compile(r"(^|[_\W])(id|key|uuid|guid|nr|no|number|index|row)$", re.IGNORECASE)
@@ -123,7 +125,7 @@ def _guess(summary: _Summary, notation: Notation) -> Guess:
         return _categories(summary, ["false", "true"], "bool")
     if (guess := _times(summary, notation)) is not None:
         return guess
-    if pa.types.is_temporal(summary.values.type) or summary.is_text:
+    if pa.types.is_temporal(summary.values.type) or summary.is_text or notation.dates_are_digits:
         days = day_numbers(summary.values, notation)
         if np.isfinite(days).mean() > 0.95:
             dates = np.clip(days[np.isfinite(days)], day_number(date.min), day_number(date.max))
@@ -134,6 +136,9 @@ def _guess(summary: _Summary, notation: Notation) -> Guess:
     if _are_codes(summary) or finite.mean() < 0.95:
         return _text(summary, notation)
     numbers, counts = numbers[finite], summary.counts[finite]
+    may_be_days = numbers.min() >= _FIRST_DIGITS and numbers.max() <= _LAST_DIGITS
+    if may_be_days and (stated := _other_notation(texts(summary.values).to_pylist(), notation)):
+        return Guess(summary.name, None, f"State how its days are written ({stated}), or choose the kind “Whole number”.", drop=True)
     codes = _sentinels(numbers)
     if not codes:
         return _numbers(summary, numbers, counts)

@@ -70,11 +70,13 @@ class Notation:
     @property
     def dates_are_digits(self) -> bool:
         """Whether dates are stated to be digits alone, so that a number may be one."""
-        return set(self.date_format) <= set("ymd") and "mmm" not in self.date_format
+        form = spelling.written_part(self.date_format)
+        return set(form) <= set("ymd") and "mmm" not in form
 
     def digit_dates(self, numbers: pa.Array) -> pa.Array:
         """Return texts of whole numbers with the zeros at the beginning that numbers lose."""
-        return pc.if_else(pc.match_substring_regex(numbers, "^[0-9]+$"), pc.utf8_lpad(numbers, len(self.date_format), "0"), None)
+        length = len(spelling.written_part(self.date_format))
+        return pc.if_else(pc.match_substring_regex(numbers, "^[0-9]+$"), pc.utf8_lpad(numbers, length, "0"), None)
 
     @property
     def without_markers(self) -> Notation:

@@ -2,9 +2,9 @@
 
 A statement is public, and so are these: whatever they say, a text fits by itself, and `notation` reads it by itself. A text that breaks the
 stated spelling is missing. Three forms are understood in every table, because nothing else looks like them: dates in the form
-year-month-day; timestamps in the basic form of ISO 8601 (20240205T103000Z); hours and minutes with a colon between them, perhaps with
-seconds, a fraction, am or pm, and a time zone. Times without a colon look like numbers: they are understood in tables whose curator states
-how they are written.
+year-month-day; timestamps in the basic form of ISO 8601 (20240205T103000Z) or in fourteen digits (20240205103000); hours and minutes with
+a colon between them, perhaps with seconds, a fraction, am or pm, and a time zone. Times without a colon look like numbers: they are
+understood in tables whose curator states how they are written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _ZONE_HOURS = "[+-][0-9]{1,2}(?::?[0-9]{2}){0,2}"
 _BEHIND = f"(?:$|[T ,:]|Z$|{_ZONE_HOURS}$)"
 """What may follow a date: a time of day, which is cut off, or a time zone."""
 _ISO = r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})" + _BEHIND
-_BASIC_DAY = "^(?P<year>[0-9]{4})(?P<month>[0-9]{2})(?P<day>[0-9]{2})T"
+_DAY_DIGITS = "^(?P<year>[0-9]{4})(?P<month>[0-9]{2})(?P<day>[0-9]{2})"
+_BASIC_DAY, _FOURTEEN = f"{_DAY_DIGITS}T", f"{_DAY_DIGITS}[0-9]{{6}}(?:[.,]|Z|[+-]|$)"
+"""Days before a time in the basic form of ISO 8601, and in fourteen digits, as HL7 writes both."""
 _NAME = f"(?P<month>[{LETTERS}]{{3,12}})[.]?"
 _PARTS = {
     "yyyy": "(?P<year>[0-9]{4})",
@@ -47,7 +49,7 @@ _TOKEN = re.compile("(yyyy|yy|m{1,4}|d{1,4}(?!e))")
 _BETWEEN = re.compile("[./, -]{0,2}| de |[\u5e74\u6708\u65e5]|[\ub144\uc6d4\uc77c] ?")
 """Between the parts of a date, as East Asian countries write it, too."""
 _LAST_SIGNS = ("", ".", "\u65e5", "\uc77c")
-_SHORT_YEARS = re.compile("(?P<form>.*) from (?P<first>(?:1[5-9]|20)[0-9]{2})")
+_SHORT_YEARS = re.compile(".* from (?P<first>(?:1[5-9]|20)[0-9]{2})")
 """A form with years of two digits says which hundred years they mean."""
 
 COLON, DIGITS = "hh:mm", "hhmm"
@@ -59,6 +61,7 @@ _HALF = "(?: ?(?P<half>[AaPp][.]? ?[Mm][.]?))?"
 _ZONE = rf"(?: ?(?:Z|[A-Z]{{3,5}}))?(?: ?{_ZONE_HOURS})?(?: ?[A-Z]{{3,5}})?(?: ?\[?[A-Za-z_]+/[A-Za-z_/+-]+\]?| ?Uhr)?$"
 """Written after a time, and not looked at: Z, UTC, +01, +01:00, -0500 EST, [Europe/Berlin]."""
 _CLOCK = rf"(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-5][0-9]){_SECONDS}{_HALF}{_ZONE}"
+_FULL_CLOCK = rf"(?P<hour>[0-9]{{2}})(?P<minute>[0-5][0-9])(?P<second>[0-5][0-9]){_FRACTION}{_ZONE}"
 _BASIC_CLOCK = rf"(?P<hour>[0-9]{{2}}):?(?P<minute>[0-5][0-9])(?::?(?P<second>[0-5][0-9]){_FRACTION})?{_ZONE}"
 _WITH_OR_WITHOUT_A_DATE = f"^(?:[0-9{LETTERS}./, -]+[T ])?"
 LASTING = rf"^(?P<sign>-?)(?P<hour>[0-9]{{1,7}}):(?P<minute>[0-5][0-9]){_SECONDS}$"
@@ -121,6 +124,11 @@ def unit_patterns(units: Sequence[str]) -> tuple[tuple[str, str], tuple[str, str
     return (rf"^([+-]?) ?(?:{named}) ?", r"\1"), (rf" ?(?:{named})([+-]?)$", r"\1")
 
 
+def written_part(form: str) -> str:
+    """Return a form of dates without the first year of those with two digits."""
+    return form.partition(" from ")[0]
+
+
 def first_year(written: str) -> int:
     """Return the first of the hundred years that two digits mean; 0 for a form with years of four digits."""
     match = _SHORT_YEARS.fullmatch(written)
@@ -130,7 +138,7 @@ def first_year(written: str) -> int:
 def date_pattern(written: str) -> str | None:
     """Return the pattern of a stated form; None for an unknown form."""
     short = _SHORT_YEARS.fullmatch(written)
-    begin, *rest = _TOKEN.split(short["form"] if short else written)
+    begin, *rest = _TOKEN.split(written_part(written))
     parts, signs = rest[::2], rest[1::2]
     if begin or not _is_whole(parts, short is not None) or not all(map(_BETWEEN.fullmatch, signs[:-1])) or signs[-1] not in _LAST_SIGNS:
         return None
@@ -154,7 +162,7 @@ def _sign_pattern(sign: str) -> str:
 
 def date_patterns(date_format: str) -> list[str]:
     """Return the patterns of yyyy-mm-dd, of the basic form before a time, and of the stated form if that is another one."""
-    return [_ISO, _BASIC_DAY] if date_format == ISO_DATES else [_ISO, _BASIC_DAY, str(date_pattern(date_format))]
+    return [_ISO, _BASIC_DAY, _FOURTEEN, *([] if date_format == ISO_DATES else [str(date_pattern(date_format))])]
 
 
 def time_patterns(time_format: str) -> list[str]:
@@ -165,8 +173,8 @@ def time_patterns(time_format: str) -> list[str]:
 def moment_patterns(date_format: str, time_format: str) -> list[str]:
     """Return the patterns of dates with a time of day, or without one."""
     clocks = [f"(?:$|Z$|{_ZONE_HOURS}$|[T :,]+{_CLOCK})", *(f"[T ,]+{clock}" for clock in _further(time_format))]
-    days = [day.removesuffix(_BEHIND) for day in date_patterns(date_format) if day != _BASIC_DAY]
-    return [f"{_BASIC_DAY}{_BASIC_CLOCK}", *(day + clock for day in days for clock in clocks)]
+    days = [day.removesuffix(_BEHIND) for day in date_patterns(date_format) if day not in (_BASIC_DAY, _FOURTEEN)]
+    return [f"{_BASIC_DAY}{_BASIC_CLOCK}", f"{_DAY_DIGITS}{_FULL_CLOCK}", *(day + clock for day in days for clock in clocks)]
 
 
 def _further(time_format: str) -> list[str]:

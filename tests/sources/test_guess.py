@@ -169,9 +169,12 @@ def test_free_text_is_left_out_also_where_it_repeats() -> None:
 
 @given(st.lists(st.none() | st.integers(-(10**9), 10**9) | st.floats(-1e9, 1e9), min_size=1, max_size=60))
 def test_proposed_bounds_cover_the_numbers(values: list[float | None]) -> None:
-    proposal = guess(pd.DataFrame({"x": pd.Series(values, dtype="Float64")})).attribute
+    proposed = guess(pd.DataFrame({"x": pd.Series(values, dtype="Float64")}))
+    proposal = proposed.attribute
     if proposal is not None and proposal.kind in ("integer", "numeric"):
-        known = [v for v in values if v is not None]
+        codes, said, _ = proposed.advice.rpartition(" may stand for a missing value")
+        left_out = {float(code) for code in codes.split(", ")} if said else set()
+        known = [v for v in values if v is not None and v not in left_out]
         assert proposal.lower <= min(known)
         assert max(known) <= proposal.upper
         assert len(encode_column(proposal, pa.array(values, pa.float64()), TableFormat().notation)) == len(values)
@@ -257,3 +260,14 @@ def test_texts_that_look_the_same_are_said() -> None:
     assert "2 spellings of \u201cZu\u0308rich\u201d look the same: treat them as the same" in advice
     assert "differ in capital letters alone" in guess(["Bern", "BERN"] * 9).advice
     assert not guess(["Bern", "Basel"] * 9).advice
+
+
+@pytest.mark.parametrize("values", [[20240100 + day for day in range(1, 29)], [str(20240100 + day) for day in range(1, 29)]])
+def test_days_as_eight_digits_are_no_range_of_numbers(values: list[object]) -> None:
+    proposal = guess(values * 3)
+    assert (proposal.attribute, proposal.drop) == (None, True)
+    assert "State how its days are written (dates yyyymmdd)" in proposal.advice
+    stated = propose(pd.DataFrame({"x": values * 3}), TableFormat(date_format="yyyymmdd")).value[0].attribute
+    assert stated is not None
+    assert (stated.kind, str(stated.lower)) == ("date", "2024-01-01")
+    assert attribute([20240100 + day for day in range(40, 99)] * 3).kind == "integer"
