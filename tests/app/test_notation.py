@@ -39,3 +39,17 @@ def test_years_of_two_digits_are_asked_about() -> None:
     app.button(key="doubt_0_0").click().run()
     assert stored()["data"]["date_format"] == "dd.mm.yy from 1930"
     assert choice(app, "Dates").value == "dd.mm.yy from 1930"
+
+
+def test_texts_that_look_like_listed_ones_are_treated_as_the_same_at_a_click() -> None:
+    app = uploaded(b"city;sex\n" + "Z\u00fcrich;f\n".encode() * 30 + "Zu\u0308rich;f\nBASEL;f\n".encode() * 2)
+    app.button(key="next_data").click().run()
+    book = b'{"version": 1, "attributes": [{"name": "city", "kind": "categorical", "categories": ["Z\xc3\xbcrich", "Basel"]},'
+    book += b'{"name": "sex", "kind": "categorical", "categories": ["f"]}]}'
+    next(one for one in app.file_uploader if one.label.startswith("Domain JSON")).set_value(("d.json", book, "application/json")).run()
+    app.button(key="compare").click().run()
+    assert "as the listed" in words(app)
+    next(one for one in app.button if one.label == "Treat such texts as the same").click().run()
+    assert stored()["data"]["same_text"] == "case"
+    app.button(key="compare").click().run()
+    assert "Every value has a cell of its own." in words(app)

@@ -20,9 +20,11 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import is_reason
 from dpsynth_core.foundation.zones import Zone, Zoned, combine, public
 from dpsynth_core.planning.looks import COMPARED
+from dpsynth_core.sources.characters import CASE, LOOK
 from dpsynth_core.sources.detect_notation import Marks, other_marks
 from dpsynth_core.sources.first_records import Remark
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.look_alikes import listed_as
 from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.sources.spelling import DECIMALS, THOUSANDS, example
 from dpsynth_core.vocabulary.recoding import other_is_missing
@@ -40,6 +42,7 @@ FEWEST = 20
 """Rarer values are not offered to be added: they could point to a person."""
 _SHOWN = 6
 _NUMBERS = ("integer", "numeric")
+_ALIKE = {LOOK: "looks the same", CASE: "has the same letters"}
 _CONFIRMED = "wizard.outside_is_right"
 _KNOWN = "wizard.not_understood_is_right"
 _GO_ON = "I know. Go on with these columns."
@@ -176,23 +179,29 @@ def _column(project: Current, draft: ColumnDraft, one: ColumnFit) -> None:
     declared, form = draft.attribute(), TableFormat.of(document.every_column(project.draft)[one.column]["data"])
     is_bounded = declared.kind in _NUMBERS and not declared.most
     spelled = other_marks(one.values, declared.lower, declared.upper, form.notation) if is_bounded and one.values else None
+    same, alike = listed_as((value for value, _ in one.values), declared.categories if declared.is_listed else ())
     st.markdown(f"{code(one.column)} {_in_words(one, other_is_missing(declared) and not spelled)}")
     if spelled:
         st.markdown(f":orange[:material/help:] {_differently(spelled, (form.decimal, form.thousands))}")
+    if alike:
+        text, category = next(iter(alike.items()))
+        st.markdown(f":orange[:material/help:] {code(text, 30)} {_ALIKE[same]} as the listed {code(category, 30)}.")
     with st.container(horizontal=True, gap="small"):
 
         def mend(label: str, what: str, do: Callable[..., object], *arguments: Any) -> None:
             st.button(label, key=f"{project.id}:mend:{one.column}:{what}", on_click=do, args=arguments)
 
         if spelled:
-            mend("Read it so", "marks", _read_so, one.column, spelled)
+            mend("Read it so", "marks", _read_so, one.column, {"decimal": spelled[0], "thousands": spelled[1]})
+        if alike:
+            mend("Treat such texts as the same", "same", _read_so, one.column, {"same_text": same})
         if one.missing and one.missing_to:
             mend("Give empty values a cell of their own", "missing", draft_rows.change_column, one.column, {"missing": True})
         for value in one.placeholders:
             mend(f"{literal(value)} means missing", f"means_{value}", _means_missing, one.column, value)
         if one.outside and one.outside_to:
             mend("Set those outside aside", "aside", draft_rows.change_column, one.column, {"other": True})
-        frequent = [value for value, count in one.values if count >= FEWEST and value not in one.placeholders]
+        frequent = [value for value, count in one.values if count >= FEWEST and value not in (*one.placeholders, *alike)]
         if draft.is_listed and frequent:
             label = f"Add {len(frequent)} values…" if len(frequent) > 1 else f"Add {literal(frequent[0])}…"
             mend(label, "add", draft_rows.add_values, one.column, frequent)
@@ -224,8 +233,7 @@ def _differently(spelled: Marks, now: Marks) -> str:
     return f"They look like numbers with {theirs}, as in {examples[0]}; the file is read with {ours}, as in {examples[1]}."
 
 
-def _read_so(column: str, marks: Marks) -> None:
-    stated = {"decimal": marks[0], "thousands": marks[1]}
+def _read_so(column: str, stated: Mapping[str, str]) -> None:
     session.edit(lambda draft: project_table.state(document.every_column(draft)[column], stated))
 
 
