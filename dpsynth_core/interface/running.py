@@ -51,7 +51,8 @@ def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) ->
 
 def _run(plan: Plan, table: Given, charged: bool, progress: bool, anew: bool) -> Release:
     spools.check_room(plan)
-    making.findings(plan)  # what cannot be read to its end is refused while that costs nothing
+    for finding in making.findings(plan).value:  # and what cannot be read to its end is refused while that costs nothing
+        _warn(finding)
     place = None if charged else spools.spool_file(new_id())
     return _kept(table.back, progress, lambda told, hand_over: in_process.make(plan, place, told, hand_over, anew=anew))
 
@@ -92,6 +93,12 @@ def recover(run: str | None = None, *, answers: bool = False, progress: bool = T
     return _kept(frame_of, progress, lambda told, hand_over: in_process.finish(spool.read(place), place, told, answers, hand_over))
 
 
+def _warn(line: str) -> None:
+    """Print a line for the curator alone: what says something of single records must not stay in a log."""
+    if _is_notebook() or sys.stderr.isatty():
+        print(f"warning, for your eyes only: {line}", file=sys.stderr)
+
+
 @contextmanager
 def _working(progress: bool) -> Iterator[Told]:
     """While a run is under way: Ctrl-C waits for the end of a step, linear algebra has one thread, and a bar shows how far it is."""
@@ -107,10 +114,6 @@ def _working(progress: bool) -> Iterator[Told]:
         if line.startswith(("warning", "note")):
             print(line, file=sys.stderr)
 
-    def warn(line: str) -> None:
-        if _is_notebook() or sys.stderr.isatty():  # what says something of single records must not stay in a log
-            print(f"warning, for your eyes only: {line}", file=sys.stderr)
-
     def interrupted(answers: int, run: str, goes_on: bool) -> None:
         again = "what was charged stays charged, and run() goes on from there" if goes_on else "it cannot go on"
         recover = f"; recover({Path(run).stem!r}) makes of them what it can, and spends nothing" if answers else ""
@@ -118,7 +121,7 @@ def _working(progress: bool) -> Iterator[Told]:
 
     with interrupts.deferring(), threads.one_thread():
         try:
-            yield Told(lambda: None, note, warn, step, interrupted)
+            yield Told(lambda: None, note, _warn, step, interrupted)
         finally:
             if bar is not None:
                 bar("")

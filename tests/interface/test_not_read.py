@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,15 @@ def test_every_cause_is_said_before_the_charge_and_named_after_it(cause: str) ->
     (said,) = [sentence for sentence in plan.survey().value if "column 'x'" in sentence]
     assert "the first 1,000 records" in said
     check_named(plan.run(progress=False))
+
+
+def test_a_run_says_it_on_a_terminal_and_never_in_a_log(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planned(*CAUSES["capital letters"])
+    plan.run(progress=False)
+    assert "is in its list" not in capsys.readouterr().err
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    plan.run(progress=False, again=True)
+    assert "warning, for your eyes only: column 'x': no value of the first 1,000 records is in its list." in capsys.readouterr().err
 
 
 WITHOUT_ROWS_ABOUT_COLUMNS = {name for name, one in registry.MECHANISMS.items() if isinstance(one, Learner | UsesPublic)} | {"oraclequery"}

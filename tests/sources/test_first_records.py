@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +115,14 @@ def test_learnt_values_that_look_the_same_are_remarked_on(tmp_path: Path) -> Non
     assert 'state same_text "case"' in cased.sentence
     assert remarks(city, ["Bern", "BERN"] * 9, tmp_path, same_text="case") == ()
     assert remarks(city, ["Bern", "Basel"] * 9, tmp_path) == ()
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "feather", "spreadsheet"])
+def test_every_kind_of_file_is_looked_at(kind: str, tmp_path: Path) -> None:
+    path, frame = tmp_path / f"table.{kind}", pd.DataFrame({"x": ["F", "M"] * 30})
+    writers = {"csv": frame.to_csv, "jsonl": partial(frame.to_json, orient="records", lines=True), "parquet": frame.to_parquet}
+    writers |= {"feather": frame.to_feather, "spreadsheet": partial(frame.to_excel, engine="xlsxwriter")}
+    with path.open("wb") as stream:
+        writers[kind](stream)
+    (remark,) = first_records.look(Domain((LIST,)), path, TableFormat(kind=kind)).value
+    assert remark.sentence.startswith("column 'x': no value of the 60 records is in its list. The table writes")
