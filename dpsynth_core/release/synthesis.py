@@ -59,13 +59,14 @@ from dpsynth_core.sources.first_records import Remark
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import located
 from dpsynth_core.sources.outside import missing_label, outside_label
-from dpsynth_core.sources.registry import KINDS, open_linked
+from dpsynth_core.sources.registry import KINDS, open_linked, sheet_with
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.filled import Calibrated
 from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.names import no_column
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.published import FIELD as PUBLISHED
 from dpsynth_core.vocabulary.released import of_columns
@@ -103,10 +104,10 @@ def _check_columns(table: TableSpec, domain: Domain, person: str | None, have: s
     types = kind.columns(section)
     columns = frozenset(types.names)
     if person is not None and person not in columns:
-        raise InputError("unit.person_column", f"{have} no column {person!r}", "choose one of the file's columns")
+        raise no_column(person, have, types.names, "unit.person_column", sheet_with(section, person))
     for name in domain.names:
         if name not in columns:
-            raise InputError(f"column {name!r}", f"{have} no column of this name", "drop it from the domain, or correct its name")
+            raise no_column(name, have, types.names, sheet=sheet_with(section, name))
     readable.check(domain, types, person, TableFormat.of(section).notation)
 
 

@@ -174,7 +174,8 @@ def _division(head: bytes, form: TableFormat, fields: Collection[str]) -> dict[s
         return {"delimiter": best} if _share(widths[best], width) >= _ALMOST_ALL and best != form.delimiter else {}
     for skipped in range(min(_MOST_ABOVE, len(first) - 1) if "skip" in fields else 1):
         best = max(offered, key=lambda mark: (_share(widths[mark][skipped + 1 :], widths[mark][skipped]), widths[mark][skipped]))
-        if widths[best][skipped] > 1 and _share(widths[best][skipped + 1 :], widths[best][skipped]) >= _ALMOST_ALL:
+        is_comment = first[skipped].startswith("#")
+        if not is_comment and widths[best][skipped] > 1 and _share(widths[best][skipped + 1 :], widths[best][skipped]) >= _ALMOST_ALL:
             return ({"skip": form.skip + skipped} if skipped else {}) | ({"delimiter": best} if best != form.delimiter else {})
     return {}
 

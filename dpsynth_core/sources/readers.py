@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -20,12 +21,12 @@ import pyarrow as pa
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import csv_file, jsonl_file, packed, parts
 from dpsynth_core.sources.arrow_types import declared_type
-from dpsynth_core.sources.formats import DELIMITERS, STANDARD, STATISTICAL, Files, TableFormat
+from dpsynth_core.sources.formats import ALL_DELIMITERS, NONE, STANDARD, STATISTICAL, Files, TableFormat
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.parts import NOTHING_LISTED, WHOLE, Listed, Part, Piece
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.declared import declared
-from dpsynth_core.vocabulary.names import column_field, told_apart, trimmed
+from dpsynth_core.vocabulary.names import column_field, no_column, told_apart, trimmed
 
 BATCH_ROWS = 131_072
 MAX_STANDARD_LINES = 100
@@ -186,7 +187,7 @@ def check_columns(names: Sequence[str], wanted: Sequence[str]) -> None:
     there = Counter(names)
     for name in wanted:
         if not there[name]:
-            raise InputError(column_field(name), "the data have no column of this name", "drop it from the domain, or correct its name")
+            raise no_column(name, "the data have", list(there))
         if there[name] > 1:
             raise InputError(column_field(name), "the data have two columns of this name", "rename one of them")
 
@@ -203,6 +204,10 @@ def _check_files(paths: Sequence[Location], form: TableFormat, names: Sequence[s
 
 def _check_csv(paths: Sequence[Location], form: TableFormat) -> None:
     header, records = _header(paths[0], form), 0
+    quoted = form.quoting != NONE and any(cell.startswith('"') for cell in header)
+    if quoted and f'{form.delimiter} "' in csv_file.header_text(paths[0], form):
+        problem = "a blank stands before a quote in the header, so that quotes would be part of names and values"
+        raise InputError("data.quoting", problem, 'export it without such blanks, or state the quoting "none" if quotes belong to names')
     for path in paths:
         if _header(path, form) != header:
             raise InputError("data", "the files of the folder do not have the same header", "keep files of one table in a folder")
@@ -212,14 +217,23 @@ def _check_csv(paths: Sequence[Location], form: TableFormat) -> None:
             malformed = head.malformed()
             records += len(malformed)
             if 2 * malformed.sum() >= len(malformed):
-                problem = f"most lines do not have as many {DELIMITERS.get(form.delimiter, 'delimiter')}-separated fields as the header"
-                raise InputError("data", problem, "check that it is a CSV and that delimiter and quoting are right")
+                raise _other_width(head)
     if not records:
         raise InputError("data", "there are no rows below the header", "choose a file with a header line and rows")
     for block in csv_file.blocks(parts.whole(paths), form) if form.quoting == STANDARD else ():  # its assumption, as far as that shows
         if block.misquoted or block.longest > MAX_STANDARD_LINES:
             problem = f"the file is not well formed: a quote stands where none may, or a record has over {MAX_STANDARD_LINES} lines"
             raise InputError("data.quoting", problem, 'use the quoting "lines" or "none", or mend the file')
+
+
+def _other_width(head: csv_file.Block) -> InputError:
+    """Return why the header does not fit most lines."""
+    field, wider = f"{ALL_DELIMITERS.get(head.form.delimiter, 'delimiter')}-separated field", replace(head, names=(*head.names, "one more"))
+    if 2 * (other := wider.malformed()).sum() < len(other):
+        problem = f"most lines have one {field} more than the header, as where R writes names of rows, or a delimiter ends each line"
+        return InputError("data", problem, "name that field in the header, or export the table without it")
+    remedy = "check that it is a CSV, that delimiter and quoting are right, and how many lines are above the header (skip)"
+    return InputError("data", f"most lines do not have as many {field}s as the header", remedy)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ file loads no engine.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.foundation import documents
@@ -114,6 +114,18 @@ def open_linked(link: Link, households: Section, members: Section, key: str) -> 
     made_up = KINDS[households["kind"]].simulated
     first, second = (opened(invented(one["kind"]), TableFormat.of(one)) if made_up else _table(one) for one in (households, members))
     return LinkedSource(link, first, second, key)
+
+
+def sheet_with(section: Section, column: str) -> str | None:
+    """Return the first sheet of a workbook that has a column of this name; None for other tables. Raises InputError."""
+    if section["kind"] != "spreadsheet":
+        return None
+    from dpsynth_core.sources.files import FileTable, sheets
+    from dpsynth_core.sources.formats import TableFormat
+
+    form = TableFormat.of(section)
+    tables = ((sheet, FileTable.of(section["path"], replace(form, sheet=sheet))) for sheet in sheets(section["path"]))
+    return next((sheet for sheet, table in tables if column in table.column_names()), None)
 
 
 def _cluster(section: Section) -> Cluster:

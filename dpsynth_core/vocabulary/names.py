@@ -6,8 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.foundation.visible import listed
 
+_DIVIDING = frozenset(",;|: \t")
+_LISTED = 8
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -58,3 +61,22 @@ def with_column(name: str) -> str:
 def in_letters(count: int) -> str:
     """Return a small number as a word, a larger one in digits."""
     return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
+
+
+def no_column(name: str, have: str, there: Sequence[str], field: str = "", sheet: str | None = None) -> InputError:
+    """Return the error about a column that a table lacks.
+
+    Args:
+        name: Its name.
+        have: How the problem begins, such as "the data have".
+        there: The names of the columns that the table has.
+        field: What asked for it; "" for the domain.
+        sheet: Another sheet of the workbook, which has the column.
+    """
+    problem = f"{have} no column {shown(name) if field else 'of this name'}, but {listed(list(map(shown, there)), _LISTED)}"
+    remedy = "choose one of these" if field else "drop it from the domain, or correct its name"
+    if sheet is not None:
+        remedy = f"state the sheet {shown(sheet)}, which has it"
+    elif len(there) == 1 and set(there[0]) & _DIVIDING:
+        remedy = "state how fields are separated (delimiter), for the header is one name"
+    return InputError(field or column_field(name), problem, remedy)

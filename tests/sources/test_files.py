@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import csv_file, lines
+from dpsynth_core.sources import csv_file, lines, parts
 from dpsynth_core.sources.check_records import check_records
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.detect import suggestions
@@ -53,9 +54,9 @@ def refusal(path: Path) -> str:
     return str(caught)
 
 
-def suggested(path: Path) -> dict[str, object]:
+def suggested(path: Path, **stated: Any) -> dict[str, object]:
     """Return the fields that the first records suggest otherwise."""
-    doubts = suggestions(path, default_format(path), ()).value
+    doubts = suggestions(path, default_format(path, stated), stated).value
     return next((dict(doubt.answers[0][1]) for doubt in doubts if doubt.is_suggestion), {})
 
 
@@ -257,7 +258,7 @@ def test_any_text_written_by_pandas_is_read_back(write: Write, data: list[tuple[
         (b'{"a": [1, 2]}', "JSON"),
         (b'[{"a": 1}]', "JSON"),
         (b"Report,,\na,b,c\n1,2,3\n", "most columns have no name"),
-        (b"a,b\n1,2,3\n1,2,3\n1,2,3\n", "fields as the header"),
+        (b"a,b\n1,2,3\n1,2,3\n1,2,3\n", "one comma-separated field more than the header"),
         (b"\xff\xfea\0,\0b\0\n\x001\0,\x002\0\n", "not that of such a text"),
         (b"a,b,c\n1\n2\n3\n", "fields as the header"),
     ],
@@ -533,3 +534,67 @@ def test_files_of_a_folder_that_are_no_tables_are_said_before_the_charge(write: 
     write("", "_SUCCESS")
     (sentence,) = check_records(opened(tmp_path, TableFormat()), ["a"]).value.sentences()
     assert sentence.startswith("1 file of the folder left out")
+
+
+ROWS = "".join(f"{number},{'fm'[number % 2]}\n" for number in range(60))
+ABOVE: dict[str, tuple[str, dict[str, object]]] = {
+    "title": ("Table 1: People\nage,sex\n", {"skip": 1}),
+    "comments": ("# tool 3.1\n# run, today\nage,sex\n", {"skip": 2}),
+    "preamble": ('"Data Source","Indicators",\n\n"Last Updated","2024",\n\nage,sex\n', {"skip": 2}),
+    "separator": ("sep=,\nage,sex\n", {"skip": 1}),
+    "nothing": ("age,sex\n", {}),
+    "blank lines": ("\n\nage,sex\n", {}),
+}
+
+
+@pytest.mark.parametrize("above", ABOVE)
+def test_lines_above_the_header_are_suggested_and_skipped_when_stated(write: Write, above: str) -> None:
+    path, wanted = write(ABOVE[above][0] + ROWS), ABOVE[above][1]
+    assert suggested(path) == wanted
+    form = default_format(path, wanted)
+    assert opened(path, form).column_names() == ("age", "sex")
+    opened(path, form).check()
+    assert rows(path, form) == [{"age": str(number), "sex": "fm"[number % 2]} for number in range(60)]
+    if wanted:
+        assert rows(path, default_format(path, {**wanted, "names": ("a", "b")}))[-61] == {"a": "age", "b": "sex"}
+
+
+@pytest.mark.parametrize("names", [(), ("a", "b")])
+@pytest.mark.parametrize("skip", [0, 1, 2, 3])
+@pytest.mark.parametrize("every", [1, 7, 12, 30, 200])
+def test_skipped_lines_are_in_no_part(write: Write, skip: int, every: int, names: tuple[str, ...]) -> None:
+    path = write("a title\n\nanother, longer title\n \na third\nage,sex\n" + ROWS)
+    form = TableFormat(skip=skip, names=names)
+    whole = list(csv_file.blocks(parts.whole([path]), form))
+    some = [block for piece in parts.cut(str(path), csv_file.cuts(path, form, every)) for block in csv_file.blocks((piece,), form)]
+    assert b"".join(block.text for block in some) == b"".join(block.text for block in whole)
+    assert {block.names for block in some} == {names or whole[0].names}
+
+
+def test_a_delimiter_and_lines_above_are_suggested_together(write: Write) -> None:
+    path = write("Tabelle 1: Leute, nach Alter, Geschlecht\nage;sex\n" + ROWS.replace(",", ";"))
+    assert suggested(path) == {"skip": 1, "delimiter": ";"}
+    assert default_format(path, {"skip": 1}).delimiter == ";"
+    assert suggested(write("age sex\n" + ROWS.replace(",", " "))) == {"delimiter": " "}
+    assert suggested(write("1;f\n2;m\n3;f\n"), names=("age", "sex")) == {"delimiter": ";"}
+
+
+HEADERS = {
+    "R names of rows": ('"age","sex"\n' + "".join(f'"{line}",{line}\n' for line in ROWS.split()), "as where R writes names"),
+    "a delimiter ends lines": ("age,sex\n" + ROWS.replace("\n", ",\n"), "or a delimiter ends each line.*name that field"),
+    "blanks before quotes": ('"age", "sex"\n' + '"1", "f"\n' * 9, "a blank stands before a quote"),
+    "another delimiter": ("age:sex\n" + ROWS.replace(",", ":"), "but 'age:sex'; state how fields are separated"),
+    "another name": ("alter,sex\n" + ROWS, "no column of this name, but 'alter', 'sex'"),
+}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_what_is_wrong_with_a_header_is_said_with_its_remedy(write: Write, header: str) -> None:
+    content, said = HEADERS[header]
+    table = opened(path := write(content), default_format(path))
+
+    def asked() -> None:
+        table.check()
+        next(table.batches(["age", "sex"]))
+
+    refused(asked, saying=said)
