@@ -13,6 +13,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.formats import TableFormat
 from tests.refusals import refused
+from tests.sources.default_road import family
 from tests.sources.neighbouring import ODD, RAW
 from tests.tiers import examples
 
@@ -89,3 +90,11 @@ def test_what_is_stated_is_taken_and_the_rest_is_by_default(tmp_path: Path) -> N
     assert default_format(path, {"skip": 1}) == TableFormat(delimiter="|", skip=1)
     stated = {"skip": 1, "delimiter": ";", "encoding": "cp1252"}
     assert default_format(path, stated) == TableFormat(**stated)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_neighbours_that_are_opened_by_their_path_alone_everybody_elses_codes_are_equal(seed: int) -> None:
+    """About 1,300 tables of all kinds in files and folders. `python -m benchmarks neighbours` tries others."""
+    families = [family(seed, number) for number in range(40)]
+    assert not [f"seed {seed}, family {number}: {wrong}" for number, one in enumerate(families) for wrong in one.wrong]
+    assert sum(one.pairs for one in families) >= 200
