@@ -9,7 +9,7 @@ from itertools import count
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.visible import listed
 
-_DIVIDING = frozenset(",;|: \t")
+_DIVIDING = frozenset(",;|:\t")
 _LISTED = 8
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
