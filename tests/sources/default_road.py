@@ -105,10 +105,11 @@ def family(seed: int, number: int) -> Family:
         rng.choice(list(DELIMITERS)),
         {column: rng.choice((*[0] * 9, rng.randrange(len(ways)))) for column, ways in WAYS.items()},
     )
-    others = [_record(rng, layout) for _ in range(rng.randrange(layout.folder or 1, 8))]
+    others: list[Record] = [_record(rng, layout) for _ in range(rng.randrange(layout.folder or 1, 8))]
     at = rng.randint(0, len(others))
-    tables = [others, *([*others[:at], _mine(rng, layout), *others[at:]] for _ in range(PERSONS))]
-    wrong, read = [], []
+    tables: list[list[Record]] = [others, *([*others[:at], _mine(rng, layout), *others[at:]] for _ in range(PERSONS))]
+    wrong: list[str] = []
+    read: list[Codes | None] = []
     with tempfile.TemporaryDirectory(dir=_MEMORY) as folder, _in_this_process():
         for place, table in enumerate(tables):
             try:
@@ -139,7 +140,7 @@ def _mine(rng: random.Random, layout: Layout) -> Record:
             cells[place] = rng.choice((*ODD, "NA", "x", "1,234,567", "-", "3.14", "late"))
     if layout.kind not in ("csv", "jsonl") or rng.random() < 0.6:
         return cells
-    parts = rng.choices((*RAW, *ODD, *cells, layout.delimiter), k=6)
+    parts: list[str | bytes] = rng.choices((*RAW, *ODD, *cells, layout.delimiter), k=6)
     line = b"".join(part if isinstance(part, bytes) else _encoded(part, layout) for part in parts)
     return line.replace(b"\n", b"").replace(b"\r", b"")
 
