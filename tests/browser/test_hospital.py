@@ -25,6 +25,8 @@ def test_all_of_the_export_is_used(page: Page, server: Server, tmp_path: Path, n
     hand = Hand(page, tmp_path)
     hand.choose_file(hospital.EXPORTS[name](tmp_path / name))
     expect(page.get_by_text("30 columns")).to_be_visible()
+    if name == "stays.csv":  # of an office's German program
+        hand.button("Use cp1252")
     hand.type("Name of the population", "Patients of 2023")
     hand.pick("Hundreds")
     hand.text("A person may have several rows")

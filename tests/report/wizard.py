@@ -76,6 +76,8 @@ def of_a_hospital() -> Release:
         table = project_table.from_path(str(path), only_this_machine=True)
         draft = document.new()
         project_table.adopt(draft, table)
+        ((_, suggested), _) = document.doubts(draft)[0].answers
+        project_table.adopt(draft, project_table.reread(draft, **suggested))
         domain = hospital.domain()
         draft |= {"population": "Patients", "domain": Domain.from_json(domain).to_json(), "domain_origin": "codebook"}
         draft |= {"workload": {"kind": "all", "k": 1}, "unit": draft["unit"] | {"person_column": "patient", "max_rows_per_person": 5}}
