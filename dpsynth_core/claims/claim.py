@@ -270,11 +270,23 @@ class Claim(Generic[Stated]):
         """The code of that warning."""
         return f"{self.name}-interrupted"
 
-    def to_json(self, plan: Asked, stated: Any) -> Any:  # noqa: ARG002
-        return self.form.dump_python(stated, mode="json")
+    def to_json(self, plan: Asked, stated: Any) -> Any:
+        """Return the claim's part of release.json.
+
+        Raises:
+            ValueError: the part could not be read back. JSON has no NaN and no infinity: they become null, and no reader takes null for
+                a number.
+        """
+        written = self.form.dump_python(stated, mode="json")
+        self.from_json(plan, written)
+        return written
 
     def from_json(self, plan: Asked, written: Any) -> Any:  # noqa: ARG002
-        """Return the claim of its JSON. Raises ValueError for other JSON."""
+        """Return the claim that `to_json` wrote.
+
+        Raises:
+            ValueError: `written` is no such claim.
+        """
         return self.form.validate_python(written)
 
     def follows(self, received: Received, stated: Any) -> str:

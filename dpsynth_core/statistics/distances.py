@@ -71,8 +71,13 @@ def scaled(marginals: Marginals, total: float) -> dict[Clique, NDArray[np.float6
 
 
 def possible(share: float, least: float = 0.0) -> float:
-    """Return the estimate of a share, moved into the range from `least` to 1. The least difference of shares is -1."""
-    return min(1.0, max(least, share))
+    """Return what of an estimate of a share can be true; NaN, where nothing is known, stays NaN.
+
+    Args:
+        share: the estimate.
+        least: the smallest share that there is; -1 for a difference.
+    """
+    return min(max(share, least), 1.0)  # in this order: max(least, NaN) would be `least`
 
 
 def percent(share: float) -> str:

@@ -30,6 +30,10 @@ _TOGETHER = 64
 """Distances that are looked at together: as many as a processor's nearest caches hold."""
 _PRECISION = 1e-9
 """Of a quantile, in standard deviations."""
+_STEEPEST = 300.0
+"""Logarithm of the longest of these steps per unit of logarithm: far beyond any that does not leave the ends between which z is."""
+_LEAST_NOISE = 1 / 20
+"""Noise counts as at least this share of `folded`: the nodes of |G| tell no less apart, and more noise makes a bound larger."""
 
 
 def surely_below(measured: Array, sigma: float, folded: Array | float, failure: float) -> Array:
@@ -39,8 +43,9 @@ def surely_below(measured: Array, sigma: float, folded: Array | float, failure: 
         beside = [folded[part] if isinstance(folded, np.ndarray) else folded for part in some]
         return np.concatenate([surely_below(measured[i], sigma, off, failure) for i, off in zip(some, beside, strict=True)])
     off, mass = _beside(folded, sigma)
-    perfect = _log_mean(scipy.special.log_ndtr((measured[:, None] - off) / sigma), mass)
-    return np.asarray(measured - _quantiles(perfect + math.log(failure), sigma, off, mass))
+    noise = np.broadcast_to(np.maximum(sigma, _LEAST_NOISE * np.asarray(folded)), measured.shape)
+    perfect = _log_mean(scipy.special.log_ndtr((measured[:, None] - off) / noise[:, None]), mass)
+    return np.asarray(measured - _quantiles(perfect + math.log(failure), noise, off, mass))
 
 
 def surely_above(measured: Array, sigma: float, folded: Array | float, failure: float, most: Array | float) -> Array:
@@ -49,15 +54,17 @@ def surely_above(measured: Array, sigma: float, folded: Array | float, failure: 
     return np.asarray(most - surely_below(most - measured, sigma, folded, failure))
 
 
-def _quantiles(log_probability: Array, sigma: float, off: Array, mass: Array) -> Array:
-    """z with ln P(Z - folded |G| <= z) = log_probability: Newton's steps on a concave function, all but the first from below."""
-    z = np.asarray(sigma * scipy.special.ndtri_exp(log_probability))
+def _quantiles(log_probability: Array, sigma: Array, off: Array, mass: Array) -> Array:
+    """Return z with ln P(Z - folded |G| <= z) = log_probability, by Newton's steps on a concave function: all but the first from below,
+    none beyond where z would be if folded |G| were 0 or the largest node."""
+    z = highest = np.asarray(sigma * scipy.special.ndtri_exp(log_probability))
+    lowest = highest - off.max(axis=-1)
     for _ in range(_STEPS if off.any() else 0):
-        scaled = (z[:, None] + off) / sigma
+        scaled = (z[:, None] + off) / sigma[:, None]
         value, density = _log_mean(scipy.special.log_ndtr(scaled), mass), _log_mean(-(scaled**2) / 2, mass)
-        step = (value - log_probability) * np.exp(value - density) * math.sqrt(2 * math.pi) * sigma
-        z = z - step
-        if np.abs(step).max(initial=0.0) <= _PRECISION * sigma:
+        pace = np.exp(np.minimum(value - density, _STEEPEST)) * math.sqrt(2 * math.pi) * sigma
+        before, z = z, np.clip(z - (value - log_probability) * pace, lowest, highest)
+        if (np.abs(z - before) <= _PRECISION * sigma).all():
             break
     return z
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpsynth_core.claims.certificate import ANSWERS, CERTIFIED_LARGEST, ROWS, Largest, certify, state, table_bounds
+from dpsynth_core.claims.certificate import ANSWERS, CERTIFICATE, CERTIFIED_LARGEST, ROWS, Largest, certify, state, table_bounds
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
@@ -190,3 +192,14 @@ def test_where_all_tables_are_named_good_nothing_was_chosen() -> None:
     noisy = dict(zip(names, np.linspace(60.0, 120.0, len(names)).tolist(), strict=True))
     made = state(noisy, {name: np.full(4, 0.25) for name in names}, Total(3000.0, 0.0), 60.0, 0.1, ROWS, Largest(0.0, 1.0))
     assert {one.attributes: one.bound95 for one in made.marginals} == pytest.approx(table_bounds(made, 0.95))
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+def test_a_number_that_is_none_is_not_written(wrong: float) -> None:
+    """JSON would say null, which no reader takes for a number: the release would be called damaged."""
+    made = certify(kernel_for(Unit(), 3), rows(), Total(float(N), 20.0), ROWS)
+    plan: Any = None  # the certificate's own document does not depend on it
+    assert CERTIFICATE.from_json(plan, CERTIFICATE.to_json(plan, made)) == made
+    damaged = replace(made, marginals=(replace(made.marginals[0], bound95=wrong), *made.marginals[1:]))
+    with pytest.raises(ValueError, match="bound95"):
+        CERTIFICATE.to_json(plan, damaged)

@@ -50,6 +50,28 @@ def test_it_is_above_nothing_and_above_the_bound_of_one_table_alone(number: floa
 
 
 @examples(60)
+@given(st.floats(-1e12, 1e12), st.floats(-3, 4), st.one_of(st.just(0.0), st.floats(-3, 6)), st.floats(1e-9, 0.5))
+def test_it_is_a_number_above_nothing_whatever_was_measured(number: float, noise: float, ratio: float, failure: float) -> None:
+    """Noisy answers of many values add up to many times the people, and so does what doubt about the people does to them."""
+    sigma = 10.0**noise
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        below = bound(number, sigma, sigma * 10.0**ratio if ratio else 0.0, failure)
+    assert math.isfinite(below)
+    assert below >= min(number, 0.0)
+
+
+@pytest.mark.parametrize("ratio", [25.0, 300.0, 1e5])
+@pytest.mark.parametrize("true", [0.0, 300.0])
+def test_it_covers_95_of_100_where_doubt_about_the_people_is_many_times_the_noise(ratio: float, true: float) -> None:
+    """As below, of doubt beside which the noise is nearly nothing."""
+    rng, draws = np.random.default_rng(29), 4_000
+    off = 2.0 * ratio * np.abs(rng.normal(size=draws))
+    lucky = np.maximum(0.0, true - off) if true else off
+    below = surely_below(lucky + rng.normal(0, 2, draws), 2.0, 2.0 * ratio, 0.05)
+    assert (below < true).mean() <= 0.05 + 5 * math.sqrt(0.05 * 0.95 / draws)
+
+
+@examples(60)
 @given(st.floats(-100, 2000), st.floats(0.01, 200), st.one_of(st.just(0.0), st.floats(0.5, 40)))
 def test_it_rises_with_what_is_measured(number: float, more: float, folded: float) -> None:
     """Down to 2.5 deviations below nothing: what is named is what was measured up to some number."""
