@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.rows import share_out
+from dpsynth_core.inference.rows import dealt, rows_of_values
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
@@ -60,8 +60,7 @@ class ColumnFolding:
 
     def summed(self, table: Float, axis: int) -> Float:
         """A table with the cells of this axis added up into the model's cells; those at -1 are left out."""
-        order = np.argsort(self.place, kind="stable")[np.count_nonzero(self.place < 0) :]
-        starts = np.searchsorted(self.place[order], np.arange(self.size))
+        order, starts = self._by_place()
         summed: Float = np.add.reduceat(np.take(table, order, axis), starts, axis)
         return summed
 
@@ -73,9 +72,18 @@ class ColumnFolding:
 
     def codes(self, places: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.int32]:
         """One of the column's cells for each row, int32 of shape (rows,), by the shares: integer parts for sure, the rest at random."""
-        conditional = np.zeros((self.size, len(self.place)))
-        conditional[np.maximum(self.place, 0), np.arange(len(self.place))] = self.share
-        return share_out(conditional, places.astype(np.intp), rng)
+        counts = np.bincount(places, minlength=self.size)
+        (order, starts), start = self._by_place(), rng.random((self.size, 1))
+        assigned, ends = counts[self.place[order]], np.append(starts[1:], len(order))
+        for folded in np.flatnonzero(ends - starts > 1):  # a table of the model's cells by the column's would be mostly zeros
+            some, one = slice(starts[folded], ends[folded]), slice(folded, folded + 1)
+            assigned[some] = rows_of_values(self.share[None, order[some]], counts[one], start[one])
+        return dealt(np.repeat(order.astype(np.int32), assigned), places.astype(np.intp), self.size, rng)
+
+    def _by_place(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the column's cells in the order of the model's, and for each of the model's where its cells begin."""
+        order = np.argsort(self.place, kind="stable")[np.count_nonzero(self.place < 0) :]
+        return order, np.searchsorted(self.place[order], np.arange(self.size))
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,6 +118,19 @@ def share_out(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: 
     """One value per row: integer parts for sure, remainders by systematic sampling in random order, shuffled within each group.
     conditional: probabilities, shape (groups, values), adding up to one. members: the group of each row."""
     counts = np.bincount(members, minlength=len(conditional))
+    assigned = rows_of_values(conditional, counts, rng.random((len(conditional), 1)))
+    values = np.repeat(np.tile(np.arange(conditional.shape[1], dtype=np.int32), len(conditional)), assigned.reshape(-1))
+    return dealt(values, members, len(conditional), rng)
+
+
+def rows_of_values(conditional: NDArray[np.float64], counts: NDArray[np.intp], start: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return how many rows of each group have each value, by systematic sampling of what rounding down leaves over.
+
+    Args:
+        conditional: probabilities, shape (groups, values), adding up to one.
+        counts: rows of each group.
+        start: where sampling starts in each group, at random from 0 to 1, shape (groups, 1).
+    """
     expected = conditional * counts[:, None]
     whole = np.floor(expected)
     cumulative = np.cumsum(expected - whole, axis=1)
@@ -126,17 +139,25 @@ def share_out(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: 
     last = conditional.shape[1] - 1 - ((expected - whole)[:, ::-1] > 0).argmax(axis=1)  # the end where none has any
     complete = np.arange(conditional.shape[1]) >= last[:, None]
     cumulative = np.where(complete, whole_remainder, np.minimum(cumulative, whole_remainder))
-    start = rng.random((len(conditional), 1))
     # Systematic sampling: value v gets a row whenever the running sum of remainders passes start + an integer; every value's
     # expectation is exactly its remainder and the group's total is met.
     passed = np.floor(cumulative + start)
     extra = np.diff(passed, axis=1, prepend=0.0)
-    assigned = (whole + extra).astype(np.int64)
-    values = np.repeat(np.tile(np.arange(conditional.shape[1], dtype=np.int32), len(conditional)), assigned.reshape(-1))
+    return np.asarray((whole + extra).astype(np.int64))
+
+
+def dealt(values: NDArray[np.int32], members: NDArray[np.intp], groups: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Return the values in the rows of their groups, shuffled within each.
+
+    Args:
+        values: as many for each group as it has rows, one group after the other.
+        members: the group of each row.
+        groups: how many groups there are.
+    """
     # The rows of each group in random order, after those of the groups before it, by one sort of one number a row: its group, chance, and
     # its place, which is much faster than a sort that returns places.
     places = len(members).bit_length()
-    chance = 62 - len(conditional).bit_length() - places
+    chance = 62 - groups.bit_length() - places
     keys = members.astype(np.int64) << chance
     keys |= (rng.random(len(members)) * 2.0**chance).astype(np.int64)
     keys <<= places
