@@ -8,7 +8,7 @@ the variances of their noise."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -25,12 +25,19 @@ from dpsynth_core.vocabulary.released import both, combined
 
 GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 """How the pace of the descent grows until it first overshoots, from which ratio a loss has risen much, and the pace at which to stop."""
+MANY_CELLS, EMPTY = 256, 0.01
+"""A column of so many cells starts a fit as it was counted, and a cell that was counted as empty with this share of what it would have if
+all cells of the column were alike."""
 LEAST_TO_START = 1e-3
 """A pace that fell below this had met potentials that vanish, which says nothing of the next fit: that would end where it starts."""
 SWEEPS, EXACT, LEAST_SHARE = 200, 1e-7, 1e-12
 """How often a model is raked to published tables at most, up to which share of the people they hold, and what stands for none of them."""
 ROUNDING_ERROR = 1e-9
 """A loss that rises by so small a part of itself has risen by rounding alone: there is nothing below to descend to."""
+
+MISFIT, IMPATIENCE, ROUNDS = 2.0, 1e-3, 3
+"""A loss above so many times what noise explains is a misfit. A fit with it ends by slow progress only where progress is this share of
+what ends a fit otherwise; and it begins anew with columns that were raked to their counts so often, one after the other."""
 
 DEPTHS = (300.0, 100.0, 30.0, 10.0, 0.0)
 """How far below its largest a log-potential may start where it has to. At 30 a cell has 1e-13 of the likeliest one's probability."""
@@ -52,13 +59,15 @@ class _Term:
 class Stopping:
     """iterations: at most this many. The fit also ends when it is as good as the noise: loss <= noise_level * (measured cells) / 2,
     each cell adding 1/2 in expectation at the truth; or when `window` iterations improve it by less than the fraction `tolerance`; neither
-    before `least` iterations."""
+    before `least` iterations. Slow progress ends no fit whose loss is a misfit (`MISFIT`). again: how often a misfit begins anew, with
+    single columns raked to their counts."""
 
     iterations: int = 1000
     noise_level: float = 0.0
     tolerance: float = 1e-3
     window: int = 10
     least: int = 0
+    again: int = 1
 
 
 def estimate_total(measurements: Sequence[Measurement]) -> float:
@@ -102,9 +111,16 @@ def estimate(
         for labels, table in zip(warm_start.structure.cliques, warm_start.log_potentials, strict=True):
             home = structure.containing(labels)
             start[home] += expand(table, labels, structure.cliques[home])
+    for labels, shares in _shares(folding, counts, _unseen(folding.model, warm_start)).items():
+        home = structure.containing(labels)
+        start[home] += expand(np.log(shares), labels, structure.cliques[home])
     pace = warm_start.pace if warm_start is not None and warm_start.pace >= LEAST_TO_START else 1.0
     terms = [_term(structure, folding, noisy, total) for noisy in counts.values()]
     fitted, pace = _descend(structure, start, terms, pace, stopping)
+    for _ in range(stopping.again if fitted.loss > MISFIT * _noise(terms) else 0):
+        raked = _raked(structure, structure.tables(fitted.potentials), _shares(folding, counts, domain.names), ROUNDS)
+        anew, pace = _descend(structure, raked, terms, 1.0, stopping)
+        fitted = min(fitted, anew, key=lambda point: point.loss)
     potentials = structure.tables(fitted.potentials)
     if domain.published:
         potentials = _raked(structure, potentials, {labels_of(domain, table.columns): table.shares for table in domain.published})
@@ -117,6 +133,32 @@ def _counts(measurements: Sequence[Measurement], known: Sequence[MarginalCounts]
     for one in known:
         counts[one.clique] = both(counts[one.clique], one) if one.clique in counts else one
     return counts
+
+
+def _unseen(model: Domain, warm_start: GraphicalModel | None) -> list[str]:
+    """Return the large columns that `warm_start` says nothing of. A fit of them starts with the columns as counted.
+
+    Cells of such a column differ a thousandfold, in counts and in weights: from equal cells on, hundreds of steps would hardly change them.
+    """
+    large = [name for name in model.names if model[name].size >= MANY_CELLS]
+    if not large or warm_start is None:
+        return large
+    started = zip(warm_start.cliques, warm_start.log_potentials, strict=True)
+    seen = {name for clique, table in started if table.any() for name in clique}
+    return [name for name in large if name not in seen]
+
+
+def _shares(folding: Folding, counts: Mapping[Clique, MarginalCounts], names: Collection[str]) -> dict[Labels, Table]:
+    """Return the shares of the model's cells of these columns, each from the most precise counts that contain it; none is 0."""
+    shares = {}
+    for name in names:
+        holding = [one for one in counts.values() if name in one.clique]
+        if holding:
+            precise = min(holding, key=lambda one: float(one.variances.sum()))
+            cells = folding.summed((name,), project(precise.values, precise.clique, (name,)))
+            held = np.maximum(cells, EMPTY * max(1.0, float(cells.sum())) / cells.size)
+            shares[labels_of(folding.domain, (name,))] = held / held.sum()
+    return shares
 
 
 def _with_published(domain: Domain, counts: Mapping[Clique, MarginalCounts], total: float) -> dict[Clique, MarginalCounts]:
@@ -136,12 +178,17 @@ def unreachable(domain: Domain) -> float:
     return max((float(np.abs(model.marginal(one.columns) - one.shares).sum()) / 2 for one in domain.published), default=0.0)
 
 
-def _raked(structure: Structure, potentials: Sequence[Table], shares: Mapping[Labels, Table]) -> tuple[Table, ...]:
-    """The potentials, changed until the model has these shares of the people in some marginals (iterative proportional fitting), or until
-    the next change would make it vanish. Where nothing starts further below than the first of `DEPTHS`, its other tables do not either."""
+def _raked(
+    structure: Structure, potentials: Sequence[Table], shares: Mapping[Labels, Table], sweeps: int = SWEEPS
+) -> tuple[Table, ...]:
+    """Return the potentials, raked until the model has these shares of the people in some marginals (iterative proportional fitting).
+
+    Raking ends after `sweeps` rounds at the latest, and before a change that would make the model vanish. Where no potential starts
+    further below the largest than the first of `DEPTHS`, no other table of the model vanishes either.
+    """
     good = tables = tuple(np.maximum(table, table.max() - DEPTHS[0]) for table in potentials)
     with suppress(FloatingPointError):
-        for _ in range(SWEEPS):
+        for _ in range(sweeps):
             off = 0.0
             for labels, wanted in shares.items():
                 home = structure.containing(labels)
@@ -192,6 +239,11 @@ def _evaluate(structure: Structure, potentials: Table, terms: Sequence[_Term]) -
     return _Point(potentials, loss, gradient)
 
 
+def _noise(terms: Sequence[_Term]) -> float:
+    """Return the loss that noise alone explains."""
+    return 0.5 * sum(term.target.size for term in terms)
+
+
 def _flat(tables: Sequence[Table]) -> Table:
     return np.concatenate([table.reshape(-1) for table in tables])
 
@@ -213,14 +265,15 @@ def _descend(structure: Structure, start: Sequence[Table], terms: Sequence[_Term
     calibration per iteration. When the loss rises, the momentum is dropped; when it rises much, the pace is halved too, and until that has
     happened once the pace grows. From a cold start this needs far fewer iterations than plain mirror descent with line search. Returns the
     best point and the pace to start the next fit with."""
-    enough = 0.5 * stopping.noise_level * sum(t.target.size for t in terms)
+    enough, misfit = stopping.noise_level * _noise(terms), MISFIT * _noise(terms)
     unit = 1.0 / max((float(t.weight.max()) for t in terms), default=1.0)  # nothing measured: the start fits already
     point = best = _started(structure, start, terms)
     behind, momentum, overshot = point.potentials, 0, False
     history = [point.loss]
     for number in range(stopping.iterations):
         earlier = history[-1 - stopping.window] if len(history) > stopping.window else math.inf
-        done = best.loss <= enough or earlier - history[-1] < stopping.tolerance * earlier
+        slow = stopping.tolerance * (1.0 if best.loss <= misfit else IMPATIENCE)
+        done = best.loss <= enough or earlier - history[-1] < slow * earlier
         if (done and number >= stopping.least) or pace < SLOWEST:
             break
         ahead = point.potentials - pace * unit * point.gradient

@@ -171,3 +171,25 @@ def test_a_fit_goes_on_after_one_whose_steps_became_too_small() -> None:
     earlier = replace(estimate(DOMAIN, [first], 1000.0), pace=1e-10)
     fitted = estimate(DOMAIN, [first, second], 1000.0, earlier, THOROUGH)
     np.testing.assert_allclose(fitted.marginal(second.clique), second.values, atol=1.0)
+
+
+def test_no_fit_ends_by_slow_steps_far_above_what_noise_explains() -> None:
+    """Weights of cells differ a thousandfold, and steps are as short as the largest asks for: the first ones change hardly anything."""
+    rng = np.random.default_rng(7)
+    domain = Domain.from_json({"code": 200, "a": 3})
+    counts = 20_000 / np.arange(1, 201) ** 1.1
+    variances = np.where(np.arange(200) < 100, 100.0, 0.01)
+    noisy = MarginalCounts(("code",), rng.normal(counts, np.sqrt(variances)), variances)
+    model = estimate(domain, [], float(counts.sum()), stopping=Stopping(tolerance=1e-2), known=[noisy])
+    loss = float(((model.marginal(("code",)) - noisy.values) ** 2 / variances).sum())
+    assert loss <= 2 * 200
+
+
+@pytest.mark.parametrize("clique", [("code",), ("code", "a")])
+def test_a_large_column_starts_as_it_was_counted(clique: tuple[str, ...]) -> None:
+    domain = Domain.from_json({"code": 3000, "a": 3})
+    counts = np.multiply.outer(20_000 / np.arange(1, 3001) ** 1.1, [0.5, 0.3, 0.2])
+    values = counts if len(clique) == 2 else counts.sum(axis=1)
+    known = MarginalCounts(clique, values, np.ones(values.shape))
+    model = estimate(domain, [], float(counts.sum()), stopping=Stopping(iterations=0), known=[known])
+    np.testing.assert_allclose(model.marginal(("code",)), counts.sum(axis=1), rtol=1e-9, atol=0.05)

@@ -32,9 +32,9 @@ MEGABYTE = 1e6
 MANY = 200
 """From so many candidates on, pairs of many attributes are looked at together."""
 
-BETWEEN, FINAL = Stopping(iterations=100), Stopping(tolerance=1e-2)
+BETWEEN, FINAL = Stopping(iterations=100, again=0), Stopping(tolerance=1e-2)
 """Between rounds, fits show where a model is wrong; the last one, which is published, ends before it follows noise."""
-ROUGH = Stopping(iterations=100, noise_level=0.6, tolerance=0.03, least=50)
+ROUGH = Stopping(iterations=100, noise_level=0.6, tolerance=0.03, least=50, again=0)
 """Between many rounds: a model that is as good as this shows where it is wrong, and need not follow the noise of each round."""
 
 
