@@ -20,6 +20,7 @@ from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical import aim_forecast, aim_strategies, dependence
 from dpsynth_core.mechanisms.graphical.aim_strategies import (
     COLUMNS_ALONE,
+    HIDDEN_TABLE,
     LARGE_GAP,
     NO_MORE,
     PLANNED,
@@ -184,8 +185,8 @@ class Aim(AimParameters):
 
     def _planned(self, start: _Start, workload: Workload, rho: float, gap: float) -> Mapping[Clique, float]:
         """Each table's part of rho where all of the workload are measured before any round: no selection is worth its price where they are
-        few, one model holds them and noise puts no more people in a wrong cell than independence, the gap. None otherwise, or where
-        something else is known of them."""
+        few, one model holds them and noise puts no more people in a wrong cell than independence, the gap. None otherwise, where noise
+        would hide one of them, which takes what would show the others, or where something else is known of them."""
         domain = start.kernel.domain
         tables = {r: workload.weights[r] for r in domain.unpublished(workload.weights) if len(r) > 1}
         few = 0 < len(tables) <= self.strategies.planned and start.capacity.used_mb(tables) <= self.max_size_mb
@@ -193,8 +194,9 @@ class Aim(AimParameters):
             return {}
         parts, l2 = self.strategies.divide(domain, tables), start.kernel.unit.marginal_l2
         model = start.fit(start.measurements)
-        moved = sum(c * dependence.noise_in(model.marginal(r), sigma_for(parts[r] * rho, l2)) / 2 for r, c in tables.items())
-        return parts if moved <= gap * sum(tables.values()) * model.total else {}
+        moved = {r: dependence.noise_in(model.marginal(r), sigma_for(parts[r] * rho, l2)) / (2 * model.total) for r in tables}
+        hidden = max(moved.values()) > HIDDEN_TABLE
+        return parts if not hidden and sum(c * moved[r] for r, c in tables.items()) <= gap * sum(tables.values()) else {}
 
     def _start(
         self,
@@ -247,14 +249,15 @@ def _measured(kernel: Kernel, shares: Mapping[Clique, float], rho: float) -> Gen
 
 
 def _noise_of_columns(kernel: Kernel, columns: Sequence[Measurement]) -> float:
-    """The share of people that noise would put in a wrong cell of a column, on average, if columns had all of the budget. columns: all that
-    was measured of them."""
-    cells = [m for m in columns if m.clique and not m.groups]
-    if not cells:  # all are published
-        return 0.0
-    people = max(1.0, total_from(kernel, columns))
-    now = HALF_NORMAL * sum(m.values.size * m.deviation for m in cells) / (2 * len(cells) * people)
-    return now * math.sqrt(kernel.rho_spent / kernel.rho_total)
+    """Return the mean noise of columns if they had all of the budget (`aim_strategies.mean_noise`).
+
+    Args:
+        kernel: which says what was spent.
+        columns: all that was measured of columns.
+    """
+    cells = [m for m in columns if m.clique and not m.groups]  # none where all are published
+    spread = HALF_NORMAL * math.sqrt(kernel.rho_spent / kernel.rho_total) / (2 * max(1.0, total_from(kernel, columns))) if cells else 0.0
+    return aim_strategies.mean_noise([spread * m.values.size * m.deviation for m in cells])
 
 
 PUBLISHED = Aim(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from dpsynth_core.inference.junction_tree import adjacency, counting, eliminate, mask_of, maximal
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.inference.refinement import MOST_LINES, MOST_ROWS
-from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, MEASURED_FOR_ONE_MORE, AimParameters
+from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, MEASURED_FOR_ONE_MORE, AimParameters, mean_noise
 from dpsynth_core.mechanisms.graphical.grouping import tables_with_groups
 from dpsynth_core.mechanisms.graphical.models import BYTES_PER_CELL, MEGABYTE, columns_too_large, none_fits
 from dpsynth_core.mechanisms.mechanism import Forecast
@@ -113,10 +113,9 @@ def _forecast_wide(aim: AimParameters, workload: Workload, columns: int, rho: fl
 
 
 def noise_of_columns(domain: Domain, shares: Mapping[Clique, float], rho: float, people: float) -> float:
-    """The share of people that noise would put in a wrong cell of a column, on average, if columns had all of rho. shares: each one's part
-    of it."""
-    noise = sum(domain.cells(clique) * sigma_for(part * rho, 1.0) for clique, part in shares.items())
-    return HALF_NORMAL * noise / (2 * len(shares) * people)
+    """Return the mean noise of columns if they had all of rho (`aim_strategies.mean_noise`). shares: each one's part of it."""
+    spread = HALF_NORMAL / (2 * people)
+    return mean_noise([spread * domain.cells(clique) * sigma_for(part * rho, 1.0) for clique, part in shares.items()])
 
 
 def walked(workload: Workload, rho: float, people: float, spending: Spending) -> list[Round]:

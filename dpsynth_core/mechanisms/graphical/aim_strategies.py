@@ -5,7 +5,8 @@ The parameters are numbers that people may set; the strategies are functions and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,14 +35,34 @@ strongly."""
 WIDE, WIDE_CAPACITY = 50, 1 / 16
 """From so many columns on, a model may take only this share of `max_size_mb`, and values have no groups."""
 _ANY_NOISE = 1e-9
+LOUD, LOUDER = 0.1, 2.0
+"""The share of the people that noise may put in a wrong cell of a column, and how many times as many as of other columns on average: what
+is above both does not count."""
 HIDDEN = 0.005
 """The share of the people that the noise of a selection may hide of a column's errors."""
+HIDDEN_TABLE = 0.2
+"""The share of the people that noise puts in a wrong cell of a table that it hides: half of them is the most that there can be."""
 FEW, PLANNED = 15, 0.9
 """At most so many tables are measured at once, for this share of what columns leave."""
 MEASURED_FOR_ONE_MORE = 10
 """A round measures one table for each so many that were measured before it, columns included, and one at least."""
 
 Weights = Mapping[Clique, float]
+
+
+def mean_noise(columns: Sequence[float]) -> float:
+    """Return the mean noise of columns, in which one that is louder than the others counts with a part of its noise (`LOUD`, `LOUDER`).
+
+    What columns get grows with this mean. One column of thousands of values would else take all that is for tables, and a relation of two
+    other columns would be lost with it.
+
+    Args:
+        columns: the share of the people that noise would put in a wrong cell of each, if columns had all of the budget.
+    """
+    if len(columns) < 2:
+        return math.fsum(columns)
+    whole = math.fsum(columns)
+    return math.fsum(min(one, max(LOUD, LOUDER * (whole - one) / (len(columns) - 1))) for one in columns) / len(columns)
 
 
 def a_tenth_of_those_before(measured: int) -> int:
@@ -132,8 +153,7 @@ class AimParameters:
 
     def shares_for_columns(self, least: float, noise: float, gap: float = USUAL_GAP) -> tuple[float, ...]:
         """The shares of the budget that single columns get, ascending: each further one only where the one before left nothing known of
-        tables of several. A single one here. noise: e, the share of the people that noise would put in a wrong cell of a column, on
-        average, if columns had all of the budget. gap: as in `dependence`."""
+        tables of several. A single one here. noise: e, of columns (`mean_noise`). gap: as in `dependence`."""
         return (max(least, self.share_beside(noise, gap)),)
 
     def capacity_mb(self, columns: int) -> float:
