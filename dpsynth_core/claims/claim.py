@@ -278,7 +278,10 @@ class Claim(Generic[Stated]):
                 a number.
         """
         written = self.form.dump_python(stated, mode="json")
-        self.from_json(plan, written)
+        try:
+            self.from_json(plan, written)
+        except (TypeError, ValueError):
+            raise ValueError(f"the {self.name} of this release cannot be read back: a number of it is not finite") from None
         return written
 
     def from_json(self, plan: Asked, written: Any) -> Any:  # noqa: ARG002
