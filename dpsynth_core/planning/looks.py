@@ -2,7 +2,8 @@
 
 Columns, values, settings or a mechanism that are chosen because of what was seen carry it into the release, and no budget counts that. So a
 plan names the looks, and its release is branded with them, also where they changed nothing: that cannot be told afterwards.
-One look is a note and no brand: the domain was compared with the records, and is still the same.
+One look is a note and no brand: the domain was compared with the records, and is still the same. Where the Domain page says unasked that no
+value of a column is understood, it was compared.
 
 A look is everything for the curator's eyes that is worked out from the records without noise, before the charge, and that a choice of
 what is published could follow from. What the first records suggest about the file's format is one where the curator states it, for it
