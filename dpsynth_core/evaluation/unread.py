@@ -1,5 +1,5 @@
-"""Columns of which nothing was understood: nearly all of their values are "other" or missing, so that no table with them can be good.
-And columns of which a part is, for a reader to know.
+"""Unread columns, which are nearly all "other" or missing, so that no table with such a column is good; and columns with a large share of
+"other" or of empty rows, for a warning.
 
 A column whose spelling differs from its list is the easiest column there is: all rows are "other", and that is right for everybody. So its
 tables are small in error and say nothing. Noisy counts of each column are released anyway, and what follows from them costs nothing.
@@ -113,7 +113,7 @@ _Column = TypeVar("_Column", Unread, Undeclared)
 
 
 def distinct(columns: Sequence[_Column], swapped: Mapping[str, str]) -> tuple[_Column, ...]:
-    """Return the columns without those of a second member of a household whose first member's are among them.
+    """Return the columns, each column of two members of a household once.
 
     Args:
         columns: In the order of the domain.
@@ -143,7 +143,7 @@ def _read(own: Attribute, table: NDArray[np.float64]) -> float:
 
 
 def _measured(own: Attribute, seen: Measurement | None, total: Total | None) -> tuple[float, float]:
-    """Return the estimated share of listed values and its upper bound, from noisy counts; NaN each where there are none or little."""
+    """Return the estimated share of listed values and its upper bound, from noisy counts; NaN where no count or no bound exists."""
     if not own.values:
         return 0.0, 0.0
     if seen is None:

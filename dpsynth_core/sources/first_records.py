@@ -1,4 +1,4 @@
-"""A look at the first records of a table: which columns hold values that the domain does not understand, and how they would be understood.
+"""A look at the first records of a table: which columns have values outside the domain, and which statement would bring them in.
 
 For the curator's eyes only, before the charge. A column whose values are spelled otherwise than its list, or written in another notation,
 counts as "other" or missing from end to end, and a run would spend its budget on nothing. Nothing here changes how a record is read: the
@@ -60,7 +60,7 @@ class Remark:
 
     @property
     def sentence(self) -> str:
-        """Both."""
+        """The finding and the advice in one text."""
         return f"{self.found} {self.advice}".rstrip()
 
     @property
@@ -124,7 +124,7 @@ def _look_alikes(attribute: Attribute, one: ColumnFit) -> str:
 
 
 def _wanted(attribute: Attribute) -> tuple[str, str]:
-    """Return what no value is, and what a share of them is not."""
+    """Return the predicate of "no value ..." and of "30% of the values ..."."""
     if attribute.is_listed:
         return "is in its list", "are none of the listed"
     noun = attribute.about.title.lower()
@@ -134,7 +134,7 @@ def _wanted(attribute: Attribute) -> tuple[str, str]:
 
 
 def _advice(attribute: Attribute, one: ColumnFit, notation: Notation) -> Iterator[str]:
-    """Yield what the curator could state, by the cause. Values come first to whom most people have."""
+    """Yield what the curator could state, by the cause. Frequent values come first."""
     counted = Counter(dict(one.values))
     if one.placeholders and sum(counted[value] for value in one.placeholders) >= _MOST_OF_THEM * counted.total():
         yield f"If {shown(one.placeholders[0])} stands for a missing value, state it as a missing marker."
