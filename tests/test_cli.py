@@ -34,6 +34,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.looks import LOOKS
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFAULT_MEANS
 from dpsynth_core.release import synthesis
+from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.demo import ROWS, demo_domain
@@ -840,6 +841,9 @@ def test_more_rows_and_rows_of_a_group_are_drawn_from_a_bundle(capsys: pytest.Ca
     said = capsys.readouterr()
     assert said.out.startswith("Errors were measured of the released rows, ")
     assert said.err.splitlines()[-1] == "done: 70 rows written to more.csv; nothing was charged"
+    for form in FORMATS.values():  # also those whose libraries write to a path, where no file may be written
+        assert cli.main(["sample", "out/release.zip", "--rows", "9", "--output", f"more{form.ending}"]) == 0, capsys.readouterr().err
+        assert Path(f"more{form.ending}").stat().st_size
     assert cli.main(["sample", "out/release.zip", "--rows", "70", "--where", "sex=x", "--output", "none.csv"]) == 2
     assert "column 'sex' has no value 'x'" in capsys.readouterr().err
     assert not Path("none.csv").exists()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 import re
 import struct
 import sys
@@ -192,7 +193,7 @@ def _xlsx(table: pa.Table, domain: Domain, about: About) -> bytes:
 
 def _excel_notes(domain: Domain) -> Iterable[str]:
     """Yield what a reader of the workbook should know of days that Excel has no number for."""
-    old = [repr(a.name) for a in domain if a.dtype in ("date", "timestamp") and a.is_number and a.lower.year < _EXCEL_FIRST.year]
+    old = [repr(a.name) for a in domain if a.dtype in ("date", "timestamp") and not a.most and a.lower.year < _EXCEL_FIRST.year]
     if old:
         yield f"Days before 1900 are texts such as 1899-12-31, since Excel has no number for them: {listed(old, 5)}."
 
@@ -345,6 +346,11 @@ def _xpt(table: pa.Table, domain: Domain, about: About) -> bytes:
 
 
 def _through_file(write: Callable[[Path], None], ending: str) -> bytes:
+    """Return what a library writes that takes a path alone: to memory where the system has files there, for `sample` may write no file."""
+    if hasattr(os, "memfd_create"):
+        with os.fdopen(os.memfd_create(f"rows{ending}"), "rb") as held:
+            write(Path(f"/proc/self/fd/{held.fileno()}"))
+            return held.read()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"rows{ending}"
         write(path)

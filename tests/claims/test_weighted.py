@@ -152,7 +152,7 @@ def surveyed(folder: Path) -> tuple[Path, float]:
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
 @pytest.mark.parametrize("bins", [{"width": 10}, {"bins": 4}], ids=str)
 def test_a_better_known_sum_of_weights_is_not_replaced_by_a_worse_one(epsilon: float, bins: dict[str, int], tmp_path: Path) -> None:
-    """Root mean square over 10 releases, seeds 0 to 9. At epsilon 1 the measured sum is 9 % off and the rows' own 1.7 %, in narrow groups."""
+    """Root mean square over 10 releases, seeds 0 to 9. At epsilon 1 the measured sum is 9 % off and the rows' own 1.7 %."""
     path, whole = surveyed(tmp_path)
     closed = {"missing": False, "other": False}
     listed = {"sex": ["m", "f"], "region": ["n", "s", "w"]}

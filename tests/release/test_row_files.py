@@ -35,6 +35,7 @@ from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.kinds.registry import KINDS, LEARNABLE
 from tests.domains import attributes
 from tests.refusals import refused
 from tests.row_files import ABOUT, row_file
@@ -316,6 +317,13 @@ def test_a_workbook_says_which_days_are_texts() -> None:
 )
 def test_what_a_format_cannot_hold_is_known_from_the_domain(name: str, entry: dict[str, Any]) -> None:
     refused(row_files.check, columns(entry), ABOUT, ["csv", "parquet", name], saying="column 'x': a file for")
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in KINDS.values() if kind.name in LEARNABLE])
+@pytest.mark.parametrize("name", FORMATS)
+def test_values_that_are_to_be_learnt_are_no_reason_to_refuse(kind: str, name: str) -> None:
+    level = {"level": 2} if kind == "hierarchical" else {}
+    row_files.check(columns({"name": "x", "kind": kind, "discover": True, **level}), ABOUT, [name])
 
 
 def test_the_column_that_a_library_fails_for_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import io
 import logging
 import tracemalloc
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,6 +23,7 @@ from dpsynth_core.bundle.pack import pack
 from dpsynth_core.bundle.signature import SIGNATURE
 from dpsynth_core.foundation.content import PART_BYTES
 from dpsynth_core.release import document as releases
+from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.store import chain, runs, signing
 from dpsynth_core.store.home import LOCAL_OWNER, home
 from dpsynth_core.store.runs import Run
@@ -84,6 +86,19 @@ def test_a_key_that_cannot_be_used_is_said_and_no_bundle_goes_out_unsigned(done:
         assert asked(f"/download/{done['good'].id}/csv", cookie)[0] == 200
     finally:
         key.write_bytes(kept)
+
+
+def test_a_format_that_cannot_hold_the_rows_is_said_before_a_file_begins(
+    done: dict[str, Run], cookie: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
+        raise OverflowError("of the library")
+
+    monkeypatch.setitem(FORMATS, "dta", replace(FORMATS["dta"], write=failing))  # type: ignore[index]  # a dict, of which no code but this knows
+    status, headers, body = asked(f"/download/{done['good'].id}/dta", cookie)
+    assert (status, b"a file for Stata cannot hold" in body, b"of the library" in body) == (404, True, False)
+    assert "content-disposition" not in headers
+    assert asked(f"/download/{done['good'].id}/sav", cookie)[0] == 200
 
 
 def test_every_offer_is_at_its_address_and_leaves_nothing_behind(done: dict[str, Run], cookie: dict[str, str]) -> None:

@@ -147,8 +147,8 @@ def _order(project: Current, attributes: Sequence[Attribute]) -> None:
     with right:
         second = _pick("Other column", [name for name in names if name != first], _key(project, "second"))
     st.caption(
-        "The order holds in every synthetic row in which both columns have a value. How far apart they are is known only as finely as their "
-        "groups: where that matters, declare the difference as a column of its own in place of the second."
+        "The order holds in every synthetic row in which both columns have a value. How far apart they are is known only as finely as "
+        "their groups: where that matters, declare the difference as a column of its own in place of the second."
     )
     rule: Rule = {"column": first, relation: second}
     add, incomplete = partial(_add, project, rule, attributes), first is None or second is None
