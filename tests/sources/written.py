@@ -56,8 +56,9 @@ def _ods(table: pa.Table, path: Path) -> None:
 def _ods_cell(value: object) -> str:
     if value is None:
         return "<table:table-cell/>"
-    kind = "string" if isinstance(value, str) else "date" if isinstance(value, date) else "float"
-    stated = {"string": "", "date": f' office:date-value="{value}"', "float": f' office:value="{value}"'}[kind]
+    kind = next((name for name, one in (("string", str), ("date", date), ("boolean", bool)) if isinstance(value, one)), "float")
+    names = {"string": "", "date": f' office:date-value="{value}"', "boolean": f' office:boolean-value="{str(value).lower()}"'}
+    stated = names.get(kind, f' office:value="{value}"')
     return f'<table:table-cell office:value-type="{kind}"{stated}><text:p>{escape(str(value))}</text:p></table:table-cell>'
 
 
