@@ -104,7 +104,7 @@ class Options(TypedDict, total=False):
 def plan(
     data: Any, columns: Columns, *, epsilon: float, tables: Tables = _ALL_TRIPLES, population: str | None = None, **options: Unpack[Options]
 ) -> Plan:
-    """Plan a release. Nothing is spent, and nothing of the records is read.
+    """Plan a release. Nothing is spent, and of the records only the notation of the first ones is looked at.
 
     Parameters
     ----------

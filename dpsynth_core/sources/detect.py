@@ -20,7 +20,7 @@ from dpsynth_core.sources import packed, readers
 from dpsynth_core.sources.default_format import default_format, header_encoding
 from dpsynth_core.sources.detect_notation import Doubt, detect_notation
 from dpsynth_core.sources.files import FileTable
-from dpsynth_core.sources.formats import ALL_DELIMITERS, TEXT, TableFormat
+from dpsynth_core.sources.formats import ALL_DELIMITERS, STANDARD, TEXT, TableFormat
 from dpsynth_core.sources.lines import known_encoding
 from dpsynth_core.sources.spelling import example
 
@@ -35,6 +35,8 @@ _MOST_ABOVE = 30
 """Lines above a header that are looked for."""
 _LINES = 200
 """Lines that suggest how a text is divided."""
+_ANY_BYTES = ("cp1252", "latin-1")
+"""Encodings that fit nearly any bytes, and so are suggested of texts in others, too."""
 _MOST, _ALMOST_ALL = 0.5, 0.9
 _ABOVE = {0: "no line", 1: "one line"}
 _MARKS = {"decimal", "thousands"}
@@ -130,7 +132,8 @@ def in_words(form: TableFormat, fields: Collection[str]) -> str:
 def _suggestion(form: TableFormat, likely: Mapping[str, Any]) -> Doubt:
     default = {name: getattr(form, name) for name in likely}
     new, now = in_words(replace(form, **likely), likely), in_words(form, likely)
-    return Doubt(f"the first records suggest {new}", ((f"Use {new}", dict(likely)), (f"Keep {now}", default)), is_suggestion=True)
+    others = " (or another encoding)" if likely.get("encoding") in _ANY_BYTES else ""
+    return Doubt(f"the first records suggest {new}{others}", ((f"Use {new}", dict(likely)), (f"Keep {now}", default)), is_suggestion=True)
 
 
 def _encoding(head: bytes, form: TableFormat) -> dict[str, str]:
@@ -152,6 +155,8 @@ def _encoding(head: bytes, form: TableFormat) -> dict[str, str]:
 
 def _division(head: bytes, form: TableFormat, fields: Collection[str]) -> dict[str, Any]:
     """Return how many lines are above the header, and the delimiter, where most lines do not have as many cells as the header has."""
+    if form.quoting == STANDARD:  # whose records are not lines
+        return {}
     text = head.decode(known_encoding(form.encoding), "replace")
     text = text if len(head) < _HEAD_BYTES else text[: text.rfind("\n") + 1]
     first = list(islice((line for line in text.splitlines() if line.strip("\ufeff \t")), form.skip, form.skip + _MOST_ABOVE + _LINES))

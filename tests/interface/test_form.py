@@ -45,7 +45,7 @@ def test_days_in_text_are_asked_about_in_every_kind_of_file_and_one_entry_answer
 def test_what_a_part_leaves_open_is_still_asked(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"x;sex\n" + "".join(f"{day};f\xe9\n" for day in DAYS).encode("cp1252"))
-    refused(plan, path, form={"date_format": "dd/mm/yyyy"}, saying='suggest cp1252; state it: form={"encoding": "cp1252"}')
+    refused(plan, path, form={"date_format": "dd/mm/yyyy"}, saying=r'suggest cp1252 .*; state it: form={"encoding": "cp1252"}')
     refused(plan, path, form={"encoding": "cp1252"}, saying='suggest dates like dd/mm/yyyy; state it: form={"date_format"')
     assert plan(path, form={"encoding": "cp1252", "date_format": "dd/mm/yyyy"}).sealed.spec.data.delimiter == ";"
 
@@ -81,7 +81,7 @@ def test_of_linked_tables_each_is_asked_about_and_stated(
         members = (people, PEOPLE, *form)
         return dps.plan(tmp_path / "homes.csv", {"region": ["0", "1"]}, epsilon=1, members=members, person="id", rows_per_person=MOST)
 
-    refused(linked, saying=r'members: the first records suggest cp1252; state it: members=\(path, columns, {"encoding": "cp1252"}\), or')
+    refused(linked, saying=r'members: the first records suggest cp1252 .*; state it: members=\(path, columns, {"encoding": "cp1252"}\), or')
     assert linked({"encoding": "cp1252"}).sealed.spec.members.encoding == "cp1252"  # type: ignore[union-attr]
     refused(linked, {"encodin": "cp1252"}, saying="members.encodin")
     refused(linked, "cp1252", saying="third part")
@@ -92,7 +92,7 @@ def test_of_linked_tables_each_is_asked_about_and_stated(
     second = ["--members", "people.csv", "--members-domain", "people.json", "--key", "id", "--max-members", str(MOST)]
     assert main([*given, *second]) == 2
     said = "state it: --members-encoding cp1252, or --members-encoding utf-8 to keep the default"
-    assert f"--members: the first records suggest cp1252; {said}" in capsys.readouterr().err
+    assert said in capsys.readouterr().err
     assert main([*given, *second, "--members-encoding", "cp1252", "--members-sheet", "x"]) == 2
     assert "--members-sheet: files of this kind do not have that" in capsys.readouterr().err
     assert main([*given, *second, "--members-encoding", "cp1252"]) == 0

@@ -579,6 +579,10 @@ def test_a_delimiter_and_lines_above_are_suggested_together(write: Write) -> Non
     assert suggested(write("1;f\n2;m\n3;f\n"), names=("age", "sex")) == {"delimiter": ";"}
 
 
+def test_nothing_is_suggested_of_lines_where_records_have_several(write: Write) -> None:
+    assert suggested(write('"a\ntitle"\nage,sex\n' + ROWS), quoting="standard") == {}
+
+
 HEADERS = {
     "R names of rows": ('"age","sex"\n' + "".join(f'"{line}",{line}\n' for line in ROWS.split()), "as where R writes names"),
     "a delimiter ends lines": ("age,sex\n" + ROWS.replace("\n", ",\n"), "or a delimiter ends each line.*name that field"),
