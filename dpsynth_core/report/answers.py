@@ -6,11 +6,12 @@ Names of columns and cells are hostile text: the page that shows a sentence esca
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer
 from dpsynth_core.evaluation.questions.breakdown import BOUND, GUESS, MEASURED
+from dpsynth_core.evaluation.questions.groups import Cut
 from dpsynth_core.evaluation.questions.known import INFERRED, RANGED
 from dpsynth_core.evaluation.questions.light import CLOSELY, ROUGHLY, UNKNOWN
 from dpsynth_core.evaluation.questions.question import (
@@ -68,6 +69,7 @@ PHRASES: Mapping[str, str] = {
     "absent": "This page does not hold these columns together. Ask synthetic.csv.",
     "cut": "The range {range} cuts {cells} of {column}: the estimate takes {share} of the people of {each}, {assumed}, and the interval "
     "goes from none to all of them.",
+    "cut members": "Of members in a group that a range cuts, the share is counted that an even spread of values in it would have.",
     "even": "as an even spread of values in it would have",
     "measured inside": "as measured inside",
     "few": "Only {rows} synthetic rows are in this group.",
@@ -125,11 +127,17 @@ def _range_phrase(domain: Domain, name: str, cells: Cells, cut: Cuts) -> str:
     return " or ".join(f"“{visible(text)}”" for text in (*texts, *behind))
 
 
-def cut_sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
-    """Return which cells the ranges of a question cut, and what the answer assumes of the people in them."""
+def cell_text(domain: Domain, question: Question, name: str, code: int) -> str:
+    """Return what to call the people of a group AMONG in one cell: its label, or the values in it that are asked for."""
+    spans = question.cut.get(AMONG, NOTHING_CUT).get(name, {}).get(code)
+    return domain[name].cell_labels()[code] if spans is None else text_of(domain[name], spans)
+
+
+def cut_sentences(domain: Domain, question: Question, cut: Sequence[Cut]) -> list[str]:
+    """Return which cells the ranges of a question cut, and what its answers assume of the people in them."""
     lines = []
-    for name in dict.fromkeys(one.column for one in answer.cut):
-        labels, of_column = domain[name].cell_labels(), {one.code: one for one in answer.cut if one.column == name}
+    for name in dict.fromkeys(one.column for one in cut):
+        labels, of_column = domain[name].cell_labels(), {one.code: one for one in cut if one.column == name}
         cuts = next(cuts for role in (AMONG, CELLS, VERSUS) if (cuts := question.cut.get(role, {})).get(name))
         role = next(role for role in (AMONG, CELLS, VERSUS) if question.cut.get(role) is cuts)
         named = [f"“{visible(labels[code])}”" for code in of_column][:CELLS_NAMED]
@@ -192,7 +200,7 @@ def sentences(domain: Domain, question: Question, answer: Answer, phrases: Mappi
         lines.append(PHRASES["open" if everything else "interval"].format(low=low, high=high))
         if stated.disagree:
             lines.append(PHRASES["disagree"])
-    lines += cut_sentences(domain, question, answer)
+    lines += cut_sentences(domain, question, answer.cut)
     lines.append(evidence_sentence(answer, phrases))
     if answer.standing:
         half, digits = half_width(domain[question.column]), decimals(domain[question.column])
@@ -228,12 +236,14 @@ def evidence_sentence(answer: Answer, phrases: Mapping[str, str] = PHRASES) -> s
     return phrases[key].format(table=visible(" × ".join(answer.table)) or "of all people")
 
 
-def breakdown_sentences(domain: Domain, question: Question, by: str, phrases: Mapping[str, str] = PHRASES) -> list[str]:
-    """What a breakdown shows, and how its intervals are meant."""
+def breakdown_sentences(
+    domain: Domain, question: Question, by: str, phrases: Mapping[str, str] = PHRASES, cut: Sequence[Cut] = ()
+) -> list[str]:
+    """What a breakdown shows, and how its intervals are meant. cut: the cells that ranges cut in any of its lines."""
     first = phrases[f"{question.statistic} by"].format(
         by=visible(by),
         group=group_phrase(domain, question.among, phrases, question.cut.get(AMONG, NOTHING_CUT)),
         cells=cells_phrase(domain, question.cells, question.cut.get(CELLS, NOTHING_CUT)),
         column=visible(question.column),
     )
-    return [first, PHRASES["lines"]]
+    return [first, *cut_sentences(domain, question, cut), PHRASES["lines"]]

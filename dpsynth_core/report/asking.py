@@ -133,9 +133,10 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
     """See `Release.ask`."""
     if not report.can_answer(made):
         raise InputError("ask", "this release holds nothing that could answer", "look at its verdict")
-    phrases = words.PHRASES if made.plan.link is None else words.OF_MEMBERS
+    phrases, notes = words.PHRASES if made.plan.link is None else words.OF_MEMBERS, list[str]()
     if made.plan.link is not None and not _of_members(made.plan.link, asked):
-        (known, asked), phrases = _of_households(made, made.plan.link, asked), words.OF_HOUSEHOLDS
+        known, asked, notes = _of_households(made, made.plan.link, asked)
+        phrases = words.OF_HOUSEHOLDS
         if asked.of == NUMBER:  # which every household has
             most = made.plan.link.most
             phrases = {**phrases, "numbers": f"A household of more than {most} members counts as one of {most}."}
@@ -145,14 +146,18 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
     if (by := asked.by) is not None:
         _known(domain, "by", by)
         lines = breakdown.breakdown(known, question, by)
-        labels = domain[by].cell_labels()
-        title = _spoken(domain, words.breakdown_sentences(domain, question, by, phrases))
-        groups = ((line, replace(question, among={**question.among, by: (line.code,)})) for line in lines)
-        return Answers(title, tuple(_said(known, group, line.answer.stated, line.standing, labels[line.code]) for line, group in groups))
+        cut = {(one.column, one.code): one for line in lines for one in line.answer.cut}
+        title = _spoken(domain, [*words.breakdown_sentences(domain, question, by, phrases, tuple(cut.values())), *notes])
+        each = []
+        for line in lines:
+            group = replace(question, among={**question.among, by: (line.code,)})
+            text = words.cell_text(domain, question, by, line.code)
+            each.append(_said(known, group, line.answer.stated, line.standing, text))
+        return Answers(title, tuple(each))
     found = answer(known, question)
     standing = Line(0, found).standing
     if question.statistic != TABLE:
-        sentences = words.sentences(domain, question, found, phrases)
+        sentences = [*words.sentences(domain, question, found, phrases), *notes]
         return _said(known, question, found.stated, standing, "", tuple(_spoken(domain, [one]) for one in sentences))
     return _table(known, question, found, standing, phrases)
 
@@ -181,8 +186,11 @@ def _cells_typed(made: Release, texts: Any, field: str) -> Cells:
     return {**own, **{word: parse_where(link.members, said, field) for word, said in of_members.items() if said}}
 
 
-def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Asked]:
-    """What is known of them, and the question to that: what it says of some or no member is a column of its own. Raises InputError."""
+def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Asked, list[str]]:
+    """Return what is known of households, the question to that, and what else to say.
+
+    What the question says of some or no member becomes a column of its own. Raises InputError.
+    """
     wanted = dict[str, Mapping[str, Chosen]]()
 
     def name_of(cells: Mapping[str, Chosen]) -> str:
@@ -207,11 +215,12 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
     asked = replace(asked, of=told(asked.of), among=told(asked.among), versus=told(asked.versus))
     known = _weighted(made, members=False) if asked.weighted else report.households(made)
     if not wanted:
-        return known, asked
+        return known, asked, []
     if not isinstance(made.codes, Repeated) or not all(wanted.values()):
         problem = "it does not say which members, or there are no rows to count them in"
         raise InputError(SOME, problem, f"""write for example --of '{SOME} sex=f', or of={{"{SOME}": {{"sex": "f"}}}} in Python""")
-    return linked.with_members(known, link, made.codes, wanted), asked
+    notes = [words.PHRASES["cut members"]] if any(of.cut for cells in wanted.values() for of in cells.values()) else []
+    return linked.with_members(known, link, made.codes, wanted), asked, notes
 
 
 def _spoken(domain: Domain, sentences: Sequence[str]) -> str:
@@ -248,7 +257,8 @@ def _weighted(made: Release, members: bool = True) -> Known:
 
 def _table(known: Known, question: Question, found: Answered, standing: str, phrases: Mapping[str, str]) -> Answers:
     domain = known.domain
-    groups = product(*(domain[name].cell_labels() for name in question.columns))
+    labels = ([words.cell_text(domain, question, name, code) for code in range(domain[name].size)] for name in question.columns)
+    groups = product(*labels)
     share = Question(SHARE)
     each = (
         _said(known, share, stated, GUESS if stated.low is None else standing, " × ".join(group))

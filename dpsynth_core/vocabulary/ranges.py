@@ -92,6 +92,8 @@ def chosen(attribute: Attribute, ranges: Iterable[Between]) -> Chosen:
     """
     found = dict[int, list[Span]]()
     for one in ranges:
+        if not has_ranges(attribute):
+            raise _error(attribute, f"its values have no order, so that {shown(str(one))} is no range", "name its values, or list them")
         reached = _by_place(attribute, one) if attribute.is_listed else _by_number(attribute, one)
         if not reached:
             raise _error(attribute, f"no value is in the range {shown(str(one))}", f"its values are {_bounds_text(attribute)}")
@@ -125,8 +127,6 @@ def _by_place(attribute: Attribute, one: Between) -> list[tuple[int, Span]]:
 
 
 def _by_number(attribute: Attribute, one: Between) -> list[tuple[int, Span]]:
-    if not has_ranges(attribute):
-        raise _error(attribute, f"its values have no order, so that {shown(str(one))} is no range", "name its values")
     edges, whole = attribute.edges, attribute.scale.whole
     first = -math.inf if one.low is None else _lower_end(attribute, one)
     last = math.inf if one.high is None else _upper_end(attribute, one)
