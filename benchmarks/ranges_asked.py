@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 import dpsynth_core as dps
 from benchmarks import record
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.report.asking import Answer
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -236,8 +237,9 @@ def _outcome(known: People, release: dps.Release, statistic: str, one: Ranged, o
         answer = ask()
     except InputError:
         return Outcome(one.column, statistic, None, refused=True)
+    assert isinstance(answer, Answer), "no question has a breakdown"
     cut = "cuts the group" in str(answer)
-    if answer.low is None or true is None:
+    if answer.low is None or answer.high is None or true is None:
         return Outcome(one.column, statistic, None, cut=cut)
     low, high = float(answer.low), float(answer.high)
     held = low - _SLACK <= true <= high + _SLACK

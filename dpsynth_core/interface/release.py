@@ -45,7 +45,11 @@ class Release:
 
     @cached_property
     def rows(self) -> Any:
-        """The synthetic rows as the kind of table that came in, in pandas where that was a file or a database. None where none are."""
+        """The synthetic rows as the kind of table that came in, in pandas where that was a file or a database. None where none are.
+
+        Do not test hypotheses on them: a test takes noise for people, and finds relations that are not there far more often than it says.
+        Ask for the difference instead, ``ask("difference", ...)``, and look whether its interval leaves out 0.
+        """
         return None if self.made.table is None else self.back(self.made.table, self.made.domain)
 
     @cached_property

@@ -55,7 +55,9 @@ MISUSES = (
     "Exact figures, differences smaller than the stated errors, and small groups: what is decided about a minority from these rows may "
     "rest on noise alone, and an error that is small over all people can be large for those few.",
     "Relations between columns that no table asked for covers: the model had no reason to keep them.",
-    "Ordinary significance tests and confidence intervals: they know nothing of the noise and promise too much.",
+    "Ordinary significance tests and confidence intervals on the rows: they know nothing of the noise and promise too much. Of 72 tests "
+    "(chi-square, at 5 %) between columns without a relation, 29 found one in rows of MST (1,000 people, epsilon 1). Test with the "
+    "intervals of ask instead: two groups differ where the interval of their difference leaves out 0.",
 )
 
 
