@@ -2,8 +2,8 @@
 
 Invents people with columns of every kind, makes releases of them, and asks of each thousands of ranges whose ends lie anywhere: inside
 groups, at their edges, at the bounds and beyond, open, strict, single values, several at once. The true answer is that of the people's own
-values. An answer holds where its interval contains it; a guess has none; a range without an order is refused. Also counted is how often an
-answer was that of the groups within the range, which is what must never come back, and how many rows drawn from a range are outside.
+values. An answer holds where its interval contains it; a guess has none; a range without an order is refused. Also counted is how often a
+range was narrowed: it cuts groups of people, and the answer does not say so; and how many rows drawn from a range are outside of it.
 
     python -m benchmarks ranges_asked
     python -m benchmarks ranges_asked --mechanisms gaussian --ranges 1000
@@ -232,7 +232,8 @@ def _outcome(known: People, release: dps.Release, statistic: str, one: Ranged, o
             attribute, numbers = known.domain[one.column], known.numbers[one.column]
             picked = rng.choice(numbers[np.isfinite(numbers)], 2)
             values = [attribute.categories[int(n)] if not attribute.is_number else _value(attribute, float(n)) for n in picked]
-            ask, true = partial(release.ask, "count", {one.column: values}), float(np.isin(numbers, picked).sum())
+            inside = np.isin(numbers, picked)
+            ask, true = partial(release.ask, "count", {one.column: values}), float(inside.sum())
     try:
         answer = ask()
     except InputError:
@@ -243,8 +244,16 @@ def _outcome(known: People, release: dps.Release, statistic: str, one: Ranged, o
         return Outcome(one.column, statistic, None, cut=cut)
     low, high = float(answer.low), float(answer.high)
     held = low - _SLACK <= true <= high + _SLACK
-    far_off = not held and abs(true - (low + high) / 2) > 3 * (high - low) + 1
-    return Outcome(one.column, statistic, held, cut=cut, narrowed=far_off and not cut)
+    return Outcome(one.column, statistic, held, cut=cut, narrowed=_cuts(known, one.column, inside) and not cut)
+
+
+def _cuts(known: People, column: str, inside: NDArray[np.bool_]) -> bool:
+    """Whether some people of a cell are in a range and others are not."""
+    attribute, numbers = known.domain[column], known.numbers[column]
+    places = np.searchsorted(attribute.edges, numbers, side="right") if attribute.is_number else numbers
+    places = np.minimum(places, attribute.values) if attribute.is_number else places  # the last cell has its upper end
+    there = np.isfinite(numbers)
+    return bool(set(places[there & inside].tolist()) & set(places[there & ~inside].tolist()))
 
 
 def _share(part: NDArray[np.bool_], whole: NDArray[np.bool_]) -> float | None:
