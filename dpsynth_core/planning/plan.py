@@ -229,7 +229,7 @@ class Plan:
         made = cls.of(spec)
         Domain.stated(spec.domain)
         if made.link is not None and spec.members is not None:
-            made.domain.check_rules(spec.members.rules)
+            made.link.check_rules(spec.members.rules)
         check_stated(spec.criteria, made.domain)
         return made
 

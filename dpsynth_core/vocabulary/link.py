@@ -25,7 +25,7 @@ from dpsynth_core.vocabulary import across
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.zeros import StructuralZeros
+from dpsynth_core.vocabulary.zeros import StructuralZeros, check_ranges
 
 NUMBER = "members"
 """The column of the number of members of a household."""
@@ -84,6 +84,11 @@ class Link:
         for name in (*self.households.names, *mine):
             if name in own or (name in self.households and name in mine):
                 raise InputError(column_field(name), "both tables have it, or the link itself has", "rename it in one of the tables")
+
+    def check_rules(self, rules: Sequence[object]) -> None:
+        """Raise InputError if a range in one of these rules, as JSON, cuts a group of its column."""
+        for place, rule in enumerate(rules):
+            check_ranges(rule, self.columns, f"members.rules {place + 1}")
 
     @staticmethod
     def other(name: str) -> str:

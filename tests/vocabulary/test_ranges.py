@@ -17,6 +17,7 @@ import pytest
 from dpsynth_core.claims.criteria.registry import check_stated
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.python_values import named_values
 from dpsynth_core.vocabulary.ranges import Between, Chosen, chosen, common, part
 from dpsynth_core.vocabulary.zeros import cells_named, cells_sealed, parts_named
@@ -246,3 +247,12 @@ def test_a_criterion_of_a_new_plan_refuses_a_range_that_cuts() -> None:
 def test_common_parts_of_spans_are_those_of_both() -> None:
     assert common(((0, 5), (7, 9)), ((3, 8),)) == ((3, 5), (7, 8))
     assert common(((0, 5),), ((5, 8),)) == ()
+
+
+def test_a_rule_of_linked_tables_refuses_a_range_that_cuts() -> None:
+    link = Link(Domain((Attribute.categorical("region", ["n", "s"]),)), Domain((AGE,)), 3)
+    link.check_rules([{"never": {"age": ["0..19"], "region": ["n"]}}, {"members_with": {"age": ["90.."]}, "at_most": 1}])
+    for rule in ({"never": {"age": ["0..14"], "region": ["n"]}}, {"members_with": {"age": ["95.."]}, "at_most": 1}):
+        error = refused(link.check_rules, [rule], saying="cuts the group")
+        assert error.field == "members.rules 1"
+    refused(link.check_rules, [{"never": {"age of another": ["0..14"], "age": ["0..9"]}}], saying="column 'age of another'")
