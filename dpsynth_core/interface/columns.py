@@ -13,6 +13,7 @@ import numpy as np
 
 from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.interface.given_values import plain
 from dpsynth_core.vocabulary import peers
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
@@ -97,7 +98,7 @@ def domain(columns: Columns) -> Domain:
 def _column(name: str, said: Any) -> dict[str, Any]:
     if isinstance(said, Mapping):
         short = _column(name, said["values"]) if "values" in said else {"name": name}
-        return short | {field: stated for field, stated in said.items() if field != "values"}
+        return short | {field: stated for field, stated in plain(said).items() if field != "values"}
     if isinstance(said, range) and said.step == 1 and said:
         return {"name": name, "kind": "integer", "lower": said[0], "upper": said[-1]}
     if isinstance(said, tuple) and len(said) == 2 and all(isinstance(end, Real | date) and not isinstance(end, bool) for end in said):

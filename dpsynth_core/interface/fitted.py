@@ -9,7 +9,7 @@ import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +23,7 @@ from dpsynth_core.interface import columns as domains
 from dpsynth_core.interface import labelled
 from dpsynth_core.interface.columns import Columns
 from dpsynth_core.interface.frames import pandas_of
+from dpsynth_core.interface.given_values import whole_number
 from dpsynth_core.mechanisms.graphical.models import CONVERGED, Capacity
 from dpsynth_core.planning.spec import MAX_ROWS
 from dpsynth_core.sources.decoding import as_written, decode
@@ -98,9 +99,7 @@ def rows_from(
         problem = f"a model of these tables takes {size:,.0f} MB, and may take {CAPACITY_MB:,.0f}"
         raise CapacityError("tables", problem, "give fewer tables, or ones that tie fewer columns together")
     total = estimate_total(given)
-    number: Any = round(total) if rows is None else rows
-    if not issubclass(type(number), Integral) or not 1 <= number <= MAX_ROWS:
-        raise InputError("rows", f"{shown(number)} rows cannot be made", f"give a number from 1 to {MAX_ROWS:,}")
+    number = whole_number(round(total) if rows is None else rows, "rows", "a number of rows that can be made", 1, MAX_ROWS)
     rng = np.random.default_rng(secrets.randbits(128))
     model = estimate(domain, given, total, stopping=CONVERGED)
     codes = in_random_order(as_written(domain, model.rows(number, dict.fromkeys(cliques, 1.0), rng)), rng)

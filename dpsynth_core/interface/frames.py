@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
@@ -36,12 +36,24 @@ class Given:
         back: Converts rows into the kind of table that came in.
         name: What the release is called.
         held: Keeps a table in memory there.
+        second: The second of two linked tables.
     """
 
     section: Mapping[str, Any]
     back: Back
     name: str = "release"
     held: memory.Held | None = None
+    second: Given | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the table itself out of a pickle: nothing private is written with a plan."""
+        return {**vars(self), "held": None}
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self
 
 
 def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
@@ -59,6 +71,8 @@ def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
         return _place(os.fspath(data), form, field)
     if form:
         raise InputError(next(iter(form)), "it goes with files and databases, and this is a table in memory", "leave it out")
+    if hasattr(data, "to_frame") and not hasattr(data, "columns"):
+        raise InputError(field, f"a {type(data).__name__} is one column, and not a table", "give a table of it, as to_frame() makes")
     kind = type(data).__module__.partition(".")[0].lstrip("_")
     if kind == "pandas" and hasattr(data, "iloc") and hasattr(data, "columns"):
         held = memory.hold(data)  # cell by cell: an odd object must not change how others are read
@@ -66,10 +80,10 @@ def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
         try:
             held = memory.hold(pa.table(data))
         except (pa.ArrowException, TypeError, ValueError):  # its text could quote a cell
-            raise InputError("data", "its columns cannot be read by way of Arrow", "give each column one type") from None
+            raise InputError(field, "its columns cannot be read by way of Arrow", "give each column one type") from None
     else:
         problem = f"a {type(data).__name__} is no table that can be read"
-        raise InputError("data", problem, "give a pandas, Polars or Arrow table, a DuckDB relation or a path; collect a lazy frame first")
+        raise InputError(field, problem, "give a pandas, Polars or Arrow table, a DuckDB relation or a path; collect a lazy frame first")
     back = _AsGiven(kind, held.source.schema.remove_metadata(), data.columns if kind == "pandas" else None)
     return Given({"kind": memory.KIND, "path": held.name}, back, held=held)
 
@@ -86,7 +100,7 @@ class _AsGiven:
         table = row_types.restored(rows, self.types, domain)
         if self.columns is not None:
             return _renamed(pandas_of(table), self.columns)
-        return _LIBRARIES[self.library](table) if self.library in _LIBRARIES else table
+        return import_module(self.library).from_arrow(table) if self.library in _LIBRARIES else table
 
 
 def _renamed(rows: pd.DataFrame, columns: pd.Index[Any]) -> pd.DataFrame:
@@ -138,7 +152,5 @@ def pandas_of(table: pa.Table) -> pd.DataFrame:
 
 
 _INTEGERS = [f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)]
-_LIBRARIES: Mapping[str, Callable[[pa.Table], Any]] = {
-    "polars": lambda table: sys.modules["polars"].from_arrow(table),  # the program that gave a frame of it has loaded it
-    "duckdb": lambda table: sys.modules["duckdb"].from_arrow(table),
-}
+_LIBRARIES = ("polars", "duckdb")
+"""Libraries that make tables of theirs from Arrow."""

@@ -5,6 +5,7 @@ Each becomes lines, a value of each column and a count, whatever form it came in
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -14,12 +15,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError, first_repeated, shown
+from dpsynth_core.interface.frames import given
 from dpsynth_core.sources import published
+from dpsynth_core.sources.decoding import arrow_type
+from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.held import Frame
 from dpsynth_core.sources.memory import Columns
 from dpsynth_core.sources.published import COUNT, Counts
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 
 _VALUES = (str, Real, np.bool_, Decimal, date, time, timedelta, np.datetime64, np.timedelta64)
@@ -39,6 +45,37 @@ def counts(table: Any, domain: Domain, names: Sequence[str], field: str) -> Coun
     """
     source = lines(table, names, field)
     return None if source is None else published.counts(source, domain, field)
+
+
+def known_cells(table: Any, domain: Domain) -> tuple[dict[str, pa.Array], dict[str, NDArray[np.intp]]]:
+    """Return the numbers of a table of records with some columns of a domain, and the cells of all columns of it, each by column.
+
+    Raises:
+        InputError: The table has a column or a value that the domain does not have, or no column or line.
+    """
+    field = "known"
+    held = None if isinstance(table, str | os.PathLike) else given(table, {}, field).held
+    if held is None:
+        raise InputError(field, "it is no table in memory", "give a pandas, Polars or Arrow table of the known columns")
+    names = held.source.names
+    if strange := [name for name in names if name not in domain] or not names:
+        problem = f"there is no column {shown(strange[0])} in the model" if isinstance(strange, list) else "it has no column"
+        raise InputError(field, problem, f"give some of {', '.join(map(shown, domain.names[:8]))}")
+    if not (batches := list(held.opened(TableFormat()).batches(names))):
+        raise InputError(field, "it has no lines", "give a line for each row")
+    source = pa.Table.from_batches(batches)
+    arrays = {name: source.column(name).combine_chunks() for name in names}
+    codes = {name: np.array(published.cells_of(domain[name], arrays[name], TableFormat(), field), np.intp) for name in names}
+    numbers = {name: number for name in names if domain[name].is_number and (number := _numbers(domain[name], arrays[name])) is not None}
+    return numbers, codes
+
+
+def _numbers(attribute: Attribute, column: pa.Array) -> pa.Array | None:
+    """Return a column in the type that rows have; None where it names cells, or has something finer than rows."""
+    try:
+        return column.cast(arrow_type(attribute))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
 
 
 def lines(table: Any, names: Sequence[str], field: str) -> Frame | Columns | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, cast
 
 from dpsynth_core.claims.ranges import USUAL_SHARE
 from dpsynth_core.claims.weighted import USUAL_SHARE as WEIGHTED_SHARE
@@ -20,6 +20,7 @@ from dpsynth_core.interface import labelled
 from dpsynth_core.interface import shown as words
 from dpsynth_core.interface.columns import Columns
 from dpsynth_core.interface.frames import Given, given
+from dpsynth_core.interface.given_values import plain
 from dpsynth_core.mechanisms.graphical.households import Households, workload
 from dpsynth_core.planning import leaks
 from dpsynth_core.planning.leaks import Leak
@@ -45,6 +46,8 @@ Tables: TypeAlias = "int | Sequence[Sequence[str]] | Mapping[str, Any]"
 
 
 _WEIGHT = {"column": "weight", "totals": "weight_totals", "tables": "weight_tables"}
+_TABLES = ("published", "members", "weight_totals")
+"""Options that hold tables, which are read by their labels and columns."""
 _ALL_TRIPLES = 3
 _MOST_PEOPLE = 10**12
 """That a forecast is made for."""
@@ -54,19 +57,18 @@ class Options(TypedDict, total=False):
     """What `plan` takes besides. Each is a field of a spec; the reference says more of them.
 
     delta: probability that the guarantee fails. mechanism, settings: its name and its parameters. person: the column that tells people
-    apart, and rows_per_person how many rows of each count. members: of two linked tables, the path of the second and what its columns may
-    contain, ``("persons.csv", {"age": (0, 99)})``, and behind these how it is written, as in form; person is then the key of both,
-    rows_per_person how many members of a household count, and rules what holds in every household. published: tables that were published
-    about the same people, each a path or a table with labels as in `rows_from`, and where it was published:
-    ``[("ages.csv", "Census 2021")]``. relation:
-    "add-remove" or "replace". people: about how many there are, as far as that is public; decides nothing but the forecast. rows: how
-    many to write. certificate, discovery, inside, means, ranges, weighted: shares. weight: the column of survey weights, whose upper
-    bound is the largest that counts; take the design weight, which depends on no other record. weight_totals: public totals that the
-    rows' weights are calibrated to: of each column {value: number}, or a Series. weight_tables: of several columns, whose weighted errors
-    are measured too. criteria: fixed beforehand. models: columns that models are to predict. epsilon_reason, domain_origin, origin_reason,
-    other_copies, looked (["nothing"] where there was no look): what the release says of how it came about. about: ``{"licence":
-    "CC-BY-4.0", "creators": ["Statistics Office"]}``, and contact, citation, period and place likewise. form: how a file is written (the
-    first of two linked ones), or the table or query of a database.
+    apart, and rows_per_person how many rows of each count. members: of two linked tables, the second, as a table or its path, and what its
+    columns may contain, ``(persons, {"age": (0, 99)})``, and of a path behind these how it is written, as in form; person is then the key
+    of both, rows_per_person how many members of a household count, and rules what holds in every household. published: tables that were
+    published about the same people, each a path or a table with labels as in `rows_from`, and where it was published: ``[("ages.csv",
+    "Census 2021")]``. relation: "add-remove" or "replace". people: about how many there are, as far as that is public; decides nothing but
+    the forecast. rows: how many to write. certificate, discovery, inside, means, ranges, weighted: shares. weight: the column of survey
+    weights, whose upper bound is the largest that counts; take the design weight, which depends on no other record. weight_totals: public
+    totals that the rows' weights are calibrated to: of each column {value: number}, or a Series. weight_tables: of several columns, whose
+    weighted errors are measured too. criteria: fixed beforehand. models: columns that models are to predict. epsilon_reason, domain_origin,
+    origin_reason, other_copies, looked (["nothing"] where there was no look): what the release says of how it came about. about:
+    ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``, and contact, citation, period and place likewise. form: how a file is
+    written (the first of two linked ones), or the table or query of a database.
     """
 
     delta: float
@@ -128,20 +130,21 @@ def plan(
     >>> dps.plan("demo", {"age": (16, 95), "sex": ["female", "male"]}, epsilon=1, tables=2)
     Plan: 1 table of up to 2 columns, AIM, epsilon 1, delta 1e-09, charged to no ledger
     """
+    if unknown := set(options) - Options.__optional_keys__:
+        raise InputError(min(unknown), "there is no such option", f"use {', '.join(sorted(Options.__optional_keys__))}")
+    options = cast(Options, {name: value if name in _TABLES else plain(value) for name, value in options.items()})
     people: Any = options.get("people")
-    if people is not None and not (issubclass(type(people), Real) and 1 <= people <= _MOST_PEOPLE):
+    if people is not None and not (issubclass(type(people), Real) and people is not True and 1 <= people <= _MOST_PEOPLE):
         raise InputError("people", f"{shown(people)} is no number of people", "say about how many there are, or leave it out")
-    table, domain = given(data, options.get("form", {})), domains.domain(columns)
+    table, domain = replace(given(data, options.get("form", {})), second=_second(options)), domains.domain(columns)
     domain = domain if (weight := options.get("weight")) is None else as_weight(domain, weight)
-    spec = Spec.from_json(_document(table, domain, epsilon, tables, population, options))
+    spec = Spec.from_json(_document(table, domain, plain(epsilon), plain(tables), population, options))
     return Plan(synthesis.plan(spec), table, people)
 
 
 def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, population: str | None, options: Options) -> dict[str, Any]:
-    """The spec. Raises InputError for an option that there is not."""
-    if unknown := set(options) - Options.__optional_keys__:
-        raise InputError(min(unknown), "there is no such option", f"use {', '.join(sorted(Options.__optional_keys__))}")
-    looked, models, linked = options.get("looked"), options.get("models", ()), _linked(domain, tables, options)
+    """Return the spec as a document."""
+    looked, models, linked = options.get("looked"), options.get("models", ()), _linked(domain, table.second, tables, options)
     asked = linked.get("workload") or _workload(domain, tables)
     inside, means = (0.0, 0.0) if linked else (DEFAULT_INSIDE, DEFAULT_MEANS)
     members = Domain.from_json(linked["members"]["domain"]).attributes if linked else ()
@@ -219,25 +222,32 @@ def _totals(column: Attribute | None, table: Any) -> Any:
     return {column.cell_labels()[code]: number for (code,), number in found.cells.items()}
 
 
-def _linked(domain: Domain, tables: Any, options: Options) -> dict[str, Any]:
-    """The sections about the second of two linked tables, and the tables of both; none where there is one. Raises InputError."""
-    second, rules = options.get("members"), options.get("rules") or ()
+def _second(options: Options) -> Given | None:
+    """Return the second of two linked tables, None if there is one. Raises InputError."""
+    if (second := options.get("members")) is None:
+        return None
+    if not isinstance(second, tuple) or len(second) not in (2, 3):
+        raise InputError("members", "it is no table with columns", 'give both: (persons, {"age": (0, 99)})')
+    if not isinstance(form := second[2] if len(second) == 3 else {}, Mapping):
+        raise InputError("members", "its third part does not say how the file is written", 'give entries such as {"encoding": "cp1252"}')
+    return given(second[0], form, "members")
+
+
+def _linked(domain: Domain, second: Given | None, tables: Any, options: Options) -> dict[str, Any]:
+    """Return the sections about the second of two linked tables, and the tables of both; none if there is one. Raises InputError."""
+    rules = options.get("rules") or ()
     if second is None:
         if rules:
             raise InputError("rules", "they are of two linked tables", "name the second with members, or state rules in a domain")
         return {}
-    if not isinstance(second, tuple) or len(second) not in (2, 3) or not isinstance(second[0], str | os.PathLike):
-        raise InputError("members", "it is no path with columns", 'give both: ("persons.csv", {"age": (0, 99)})')
-    if not isinstance(form := second[2] if len(second) == 3 else {}, Mapping):
-        raise InputError("members", "its third part does not say how the file is written", 'give entries such as {"encoding": "cp1252"}')
     if tables != _ALL_TRIPLES:
         raise InputError("tables", "two linked tables have tables of their own, of two columns", "leave it out")
     if alone := [name for name in ("inside", "means", "ranges", "discovery") if options.get(name)]:
         raise InputError(alone[0], "two linked tables do not go with it yet", "leave it out")
     if type(most := options.get("rows_per_person")) is not int:
         raise InputError("rows_per_person", "it does not say how many members of a household count", "give a number from 1 to 10")
-    members = domains.domain(second[1])
-    section = {**given(second[0], form, "members").section, "domain": members.to_json(), "rules": list(rules)}
+    members = domains.domain(options["members"][1])
+    section = {**second.section, "domain": members.to_json(), "rules": list(rules)}
     return {"members": section, "workload": workload(Link.ruled(domain, members, most, rules)).to_json()}
 
 

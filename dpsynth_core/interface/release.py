@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias, overload
 
 from dpsynth_core import report
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.foreign import package_of
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.interface import shown as words
 from dpsynth_core.interface.frames import Back, frame_of
+from dpsynth_core.interface.given_values import cells, names, path_of, whole_number
+from dpsynth_core.interface.labelled import known_cells
 from dpsynth_core.interface.plots import Plots
+from dpsynth_core.planning.spec import MAX_ROWS
 from dpsynth_core.release import release as releases
 from dpsynth_core.release.rows import whole
 from dpsynth_core.report import asking
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
 
 Grouped: TypeAlias = Literal["count", "share", "mean", "median"]
 """What can be asked of each group of a column by itself."""
+_MOST_SEED = 2**64 - 1
 Of: TypeAlias = "Cells | str | list[str] | None"
 
 
@@ -40,8 +47,13 @@ class Release:
     """
 
     made: releases.Release
-    _bundle: Path
+    _bundle: Path | bytes
     back: Back
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the bundle, from which the release is opened again: no file, cache or fitted model is in a pickle."""
+        bundle = self._bundle.read_bytes() if isinstance(self._bundle, Path) and self._bundle.is_file() else self._bundle
+        return opened, (bundle, self.back, package_of(self.made.spec.mechanism.name))
 
     @cached_property
     def rows(self) -> Any:
@@ -158,7 +170,39 @@ class Release:
         >>> 0.4 < share.value < 0.6, share.kind
         (True, 'measured')
         """
-        return asking.ask(self.made, asking.Asked(statistic, of, among, versus, by, weighted))
+        what = names(of if statistic in ("table", "mean", "median") else cells(of))
+        one = what[0] if statistic != "table" and isinstance(what, list) and len(what) == 1 else what
+        return asking.ask(self.made, asking.Asked(statistic, one, cells(among), cells(versus), _column(by), weighted))
+
+    def complete(self, known: Any, *, seed: int = 1) -> Sample:
+        """Draw a row for each line of a table of known columns, with the other columns as the model has them of such people.
+
+        It costs nothing, as `sample`. A missing cell is a missing value, and not an unknown one.
+
+        Args:
+            known: A table with some of the columns, in values of the domain.
+            seed: Another one gives other rows. It protects nobody and need not be secret.
+
+        Returns:
+            The rows, in the order of the lines.
+
+        Raises:
+            InputError: For a value that is not in the domain, and for a line that the model has nobody for.
+
+        Examples
+        --------
+        >>> import dpsynth_core as dps, pandas as pd
+        >>> plan = dps.plan("demo", {"sex": ["female", "male"], "age": (16, 95)}, epsilon=1, tables=2, mechanism="independent")
+        >>> known = pd.DataFrame({"sex": ["male", "female", "male"]})
+        >>> list(plan.run(progress=False).complete(known).rows["sex"])
+        ['male', 'female', 'male']
+        """
+        from dpsynth_core.release import sampling
+
+        seed, fitted = whole_number(seed, "seed", "a seed", 0, _MOST_SEED), self.refitted
+        columns, codes = known_cells(known, fitted.plan.domain)
+        drawn = sampling.complete(fitted, codes, columns, seed)
+        return Sample(self.back(whole(drawn.rows), self.made.domain), drawn.errors)
 
     @cached_property
     def refitted(self) -> Refitted:
@@ -167,18 +211,36 @@ class Release:
 
         return sampling.refit(self.made)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the bundle, which is what to publish: rows, record, report, and how to check it. Replaces a file of that name."""
-        target = Path(path)
+    @overload
+    def save(self, path: str | os.PathLike[str]) -> Path: ...
+    @overload
+    def save(self, path: BinaryIO) -> None: ...
+    def save(self, path: str | os.PathLike[str] | BinaryIO) -> Path | None:
+        """Write the bundle, which is what to publish: rows, record, report, and how to check it.
+
+        Args:
+            path: A file, which is replaced if it is there, or a binary stream.
+
+        Returns:
+            The path; None for a stream.
+        """
+        if not isinstance(path, str | os.PathLike) and hasattr(path, "write"):
+            with self._stored() as source:
+                shutil.copyfileobj(source, path)
+            return None
+        target = path_of(path, "path")
         if target.exists() and not target.is_file():
             raise InputError("path", "it is a folder or a device", "name a file, such as release.zip")
         try:
-            with self._bundle.open("rb") as source, private_file(target) as stream:
+            with self._stored() as source, private_file(target) as stream:
                 shutil.copyfileobj(source, stream)
         except OSError as error:
             problem = f"the release cannot be saved there ({error.strerror})"
             raise InputError("path", problem, "check the folder and the room on its disk") from None
         return target
+
+    def _stored(self) -> BinaryIO:
+        return io.BytesIO(self._bundle) if isinstance(self._bundle, bytes) else self._bundle.open("rb")
 
     def verify(self) -> Report:
         """Check the bundle as a recipient would. See `verify`."""
@@ -192,6 +254,16 @@ class Release:
 
     def _repr_html_(self) -> str:
         return words.release_html(self.made)
+
+
+def _column(by: Any) -> str | None:
+    """Return the one column that is named. Raises InputError for several."""
+    named = names(by)
+    if isinstance(named, list):
+        if len(named) != 1:
+            raise InputError("by", f"it names {len(named)} columns", 'name one, such as by="sex"')
+        named = named[0]
+    return None if named is None else str(named)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,18 +305,22 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
     """
     from dpsynth_core.release import sampling
 
+    number, seed = whole_number(n, "n", "a number of rows", 1, MAX_ROWS), whole_number(seed, "seed", "a seed", 0, _MOST_SEED)
+    if not isinstance(where, Mapping) and hasattr(where, "columns"):
+        raise InputError("where", "a table does not say which one group is meant", "draw a row for each of its lines: release.complete")
     fitted = release.refitted
     domain = fitted.plan.domain
-    drawn = sampling.sample(fitted, n, asking.named(domain, where, "where"), seed)
+    group = asking.named(domain, cells(where), "where")
+    drawn = sampling.sample(fitted, number, group, seed)
     return Sample(release.back(whole(drawn.rows), release.made.domain), drawn.errors)
 
 
-def open(path: str | os.PathLike[str], *, package: str = "") -> Release:
+def open(path: str | os.PathLike[str] | bytes | BinaryIO, *, package: str = "") -> Release:
     """Open a bundle. Nothing of it is checked but that it can be read: `verify` checks.
 
     Parameters
     ----------
-    path : of a bundle, or of the folder it was unpacked into.
+    path : of a bundle, or of the folder it was unpacked into; or a bundle's bytes, or a binary stream of them.
     package : the other package whose mechanism made it, if you trust its code: that runs in this process.
 
     Raises
@@ -261,25 +337,34 @@ def open(path: str | os.PathLike[str], *, package: str = "") -> Release:
     >>> dps.open("release.zip").warnings == release.warnings
     True
     """
-    return opened(Path(path), frame_of, package)
+    return opened(_bundle(path), frame_of, package)
 
 
-def opened(path: Path, back: Back, package: str) -> Release:
-    """The same, with rows as another kind of table."""
+def opened(stored: Path | bytes, back: Back, package: str) -> Release:
+    """Open a bundle whose rows come back as another kind of table."""
     from dpsynth_core.bundle import unpack
     from dpsynth_core.bundle.checks.opened import whole
 
-    bundle = unpack.read(path)
+    bundle = unpack.read(stored) if isinstance(stored, Path) else unpack.read_bytes(stored)
     unpack.plan_of(bundle, package)
-    return Release(whole(bundle), path, back)
+    return Release(whole(bundle), stored, back)
 
 
-def verify(path: str | os.PathLike[str], *, key: str | None = None, seconds: int = 30, megabytes: int = 1024) -> Report:
+def _bundle(given: Any) -> Path | bytes:
+    """Return where a bundle is, or its bytes. Raises InputError for anything else."""
+    if hasattr(given, "read"):
+        given = given.read()
+        if not isinstance(given, bytes):
+            raise InputError("path", "it is a stream of text", "open the file in binary mode, or give its path")
+    return bytes(given) if isinstance(given, bytes | bytearray | memoryview) else path_of(given, "path")
+
+
+def verify(path: str | os.PathLike[str] | bytes | BinaryIO, *, key: str | None = None, seconds: int = 30, megabytes: int = 1024) -> Report:
     """Check what a bundle says, from the bundle alone, in processes with limits that a hostile one cannot leave.
 
     Parameters
     ----------
-    path : of a bundle, or of the folder it was unpacked into.
+    path : of a bundle, or of the folder it was unpacked into; or a bundle's bytes, or a binary stream of them.
     key : the publisher's public key, with which it must be signed.
     seconds, megabytes : what checking may take.
 
@@ -300,5 +385,5 @@ def verify(path: str | os.PathLike[str], *, key: str | None = None, seconds: int
     from dpsynth_core.bundle.signature import parse_key
     from dpsynth_core.foundation.confinement import Limits
 
-    found = confined.verified(Path(path), Limits(megabytes=megabytes, seconds=seconds))
+    found = confined.verified(_bundle(path), Limits(megabytes=megabytes, seconds=seconds))
     return found if key is None else found.by(parse_key(key, "key"))

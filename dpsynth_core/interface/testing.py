@@ -13,6 +13,7 @@ from itertools import product
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.interface.given_values import plain
 from dpsynth_core.interface.plan import Plan, plan
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism
@@ -37,7 +38,7 @@ def seeded(plan: Plan, seed: int) -> Plan:
     >>> plan = dps.testing.seeded(plan, 7)
     """
     document = plan.sealed.spec.model_dump(mode="json")
-    spec = Spec.from_json({**document, "output": {**document["output"], "seed": seed}})
+    spec = Spec.from_json({**document, "output": {**document["output"], "seed": plain(seed)}})
     return replace(plan, sealed=synthesis.plan(spec))
 
 

@@ -284,8 +284,8 @@ class Spec(Part):
         if not self.budget.share(WEIGHTED.name):
             del obj["budget"][WEIGHTED.name]
         del obj["members"]
-        if self.members is not None:
-            obj["members"] = self.members.model_dump(include={"kind", "domain", "rules"}) | {"path": base_name(self.members.path)}
+        if (of := self.members) is not None:
+            obj["members"] = of.model_dump(include={"kind", "domain", "rules"}) | {"path": KINDS[of.kind].base_name(of.path)}
         if self.public is not None:
             obj["public"]["path"] = base_name(self.public.path)
         return obj

@@ -133,9 +133,64 @@ def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1)
     return Sample(drawn, drawn.codes, errors_of(fitted, cells, drawn.codes))
 
 
+def complete(fitted: Refitted, known: Mapping[str, Codes], values: Mapping[str, pa.Array], seed: int = 1) -> Sample:
+    """Draw a row of the model for each line of known cells, in their order.
+
+    Args:
+        fitted: The model.
+        known: By column, the cell of each line, shape (lines,).
+        values: By column, the known number of each line, of a type that rows may have. It stands in the row in place of a number that is
+            drawn in its cell, unless a rule compares the column with another one.
+        seed: Another one gives other rows, the same one the same.
+
+    Raises:
+        InputError: The plan excludes the cells of a line, or the model has nobody in them.
+        CapacityError: There are too many lines, or the model has too few people in the cells of a line.
+    """
+    domain, cells = fitted.plan.domain, np.stack([known[name] for name in known], axis=1)
+    if not 1 <= len(cells) <= MAX_ROWS:
+        raise CapacityError("known", f"it has {len(cells):,} lines", f"give 1 to {MAX_ROWS:,}")
+    groups, group_of, wanted = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    found: list[list[Codes]] = [[] for _ in groups]
+    there, looked, number = np.zeros(len(groups), dtype=np.int64), 0, 0
+    while (there < wanted).any():
+        batch = _drawn(fitted, _AT_ONCE if number else _AT_FIRST, seed, number)
+        looked, number = looked + batch.num_rows, number + 1
+        own = batch.codes[:, [domain.position(name) for name in known]]
+        every, of = np.unique(np.concatenate([groups, own]), axis=0, return_inverse=True)
+        place = np.full(len(every), -1)
+        place[of[: len(groups)]] = np.arange(len(groups))
+        group = place[of[len(groups) :]]
+        order = np.argsort(group, kind="stable")
+        first = np.searchsorted(group[order], np.arange(len(groups) + 1))
+        for one in np.flatnonzero(there < wanted):
+            rows = order[first[one] : first[one + 1]][: wanted[one] - there[one]]
+            found[one].append(batch.codes[rows])
+            there[one] += len(rows)
+        if looked >= _AT_ONCE and (rare := np.flatnonzero(wanted * (looked / _MOST_DRAWN) > there)).size:
+            line = dict(zip(known, ((int(code),) for code in groups[rare[0]]), strict=True))
+            problem = f"of {looked:,} rows that the model wrote, {there[rare[0]]:,} are in the group {_phrase(domain, line)}"
+            raise CapacityError("known", f"{problem}, which {wanted[rare[0]]:,} lines name", "take known columns out, or lines")
+    codes = np.empty((len(cells), len(domain)), dtype=batch.codes.dtype)
+    codes[np.argsort(group_of.ravel(), kind="stable")] = np.concatenate([np.concatenate(some) for some in found])
+    table, ordered = whole(replace(batch, codes=codes)), {name for rule in domain.orders for name in (rule.first, rule.second)}
+    for name in values.keys() - ordered:
+        place_of = domain.column_names.index(name)
+        table = table.set_column(place_of, name, values[name].cast(table.schema.field(place_of).type))
+    return Sample(HeldRows(table), codes, "Nothing is known of how far rows with known values are off: errors were measured of all rows.")
+
+
 def _drawn(fitted: Refitted, rows: int, seed: int, part: int) -> DrawnRows:
+    """Draw rows of everybody, whose identifiers go on behind those of the released rows."""
     state = np.random.SeedSequence((fitted.released.seed, seed, part)).generate_state(1, np.uint64)
-    return synthesis.drawn(fitted.plan, fitted.model, rows, int(state[0] >> np.uint64(1)), fitted.released.inside)
+    drawn = synthesis.drawn(fitted.plan, fitted.model, rows, int(state[0] >> np.uint64(1)), fitted.released.inside)
+    return replace(drawn, domain=_behind(fitted))
+
+
+def _behind(fitted: Refitted) -> Domain:
+    """Return the domain of the model with identifiers that no released row has."""
+    domain = fitted.plan.domain
+    return replace(domain, filled=tuple(one.after(fitted.released.num_rows) for one in domain.filled))
 
 
 def _of_group(fitted: Refitted, rows: int, cells: Cells, seed: int) -> DrawnRows:
@@ -163,7 +218,7 @@ def _of_range(fitted: Refitted, rows: int, parts: Parts, seed: int) -> tuple[Hel
 
     found = list(_searched(fitted, rows, seed, kept, _range_phrase(domain, parts)))
     table, codes = pa.concat_tables([one.table for one in found])[:rows], np.concatenate([one.codes for one in found])[:rows]
-    for place, column in enumerate(domain.columns):  # keys are of the rows that are kept
+    for place, column in enumerate(_behind(fitted).columns):  # keys are of the rows that are kept
         if not isinstance(column, Attribute):
             table = table.set_column(place, column.name, filled(column, rows))
     return HeldRows(table), codes

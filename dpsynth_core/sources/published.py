@@ -86,7 +86,8 @@ def _counts(source: TableSource, domain: Domain, field: str) -> Counts:
         raise InputError(field, problem, f"give columns of the domain, and their numbers of people in the column {COUNT!r}")
     columns, people = [domain[name] for name in names if name != COUNT], defaultdict[tuple[int, ...], float](float)
     for batch in table.batches(names):
-        codes = [_codes(attribute, batch.column(batch.schema.get_field_index(attribute.name)), table.form, field) for attribute in columns]
+        found = [batch.column(batch.schema.get_field_index(attribute.name)) for attribute in columns]
+        codes = [cells_of(attribute, column, table.form, field) for attribute, column in zip(columns, found, strict=True)]
         numbers = floats(batch.column(batch.schema.get_field_index(COUNT)), table.form.notation)
         if np.isnan(numbers).any():
             raise InputError(field, f"in its column {COUNT!r} is something else than a number", "write numbers of people")
@@ -95,7 +96,7 @@ def _counts(source: TableSource, domain: Domain, field: str) -> Counts:
     return Counts(tuple(attribute.name for attribute in columns), dict(people))
 
 
-def _codes(attribute: Attribute, column: pa.Array, form: TableFormat, field: str) -> list[int]:
+def cells_of(attribute: Attribute, column: pa.Array, form: TableFormat, field: str) -> list[int]:
     """Return the cell that each label names: a value as a file of the domain writes it, or the name of a cell, such as "0 to 9"."""
     absent, unlisted = apart(attribute, column, form.notation)
     if absent.any() and not attribute.missing:

@@ -69,7 +69,7 @@ LINKED_DEMO = ("demo-households", "demo-members")
 
 def can_be_linked(first: str, second: str) -> bool:
     """Whether tables of these kinds can be two linked ones."""
-    return (first, second) == LINKED_DEMO or (KINDS[first].is_file and KINDS[second].is_file)
+    return (first, second) == LINKED_DEMO or all(KINDS[kind].is_file or KINDS[kind].content is not None for kind in (first, second))
 
 
 def _file_columns(section: Section) -> pa.Schema:
@@ -111,8 +111,7 @@ def open_linked(link: Link, households: Section, members: Section, key: str) -> 
     from dpsynth_core.sources.formats import TableFormat
     from dpsynth_core.sources.linked import LinkedSource
 
-    made_up = KINDS[households["kind"]].simulated
-    first, second = (opened(invented(one["kind"]), TableFormat.of(one)) if made_up else _table(one) for one in (households, members))
+    first, second = (opened(_source(one), TableFormat.of(one)) for one in (households, members))
     return LinkedSource(link, first, second, key)
 
 
@@ -265,5 +264,8 @@ def records(section: Section, columns: Sequence[str]) -> Iterator[pa.RecordBatch
     from dpsynth_core.sources.files import opened
     from dpsynth_core.sources.formats import TableFormat
 
-    source = KINDS[section["kind"]].source
-    return iter(()) if source is None else opened(source(section), TableFormat.of(section)).batches(columns)
+    return opened(_source(section), TableFormat.of(section)).batches(columns)
+
+
+def _source(section: Section) -> TableSource:
+    return (KINDS[section["kind"]].source or (lambda one: invented(one["kind"])))(section)

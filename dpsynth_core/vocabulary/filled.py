@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,6 +41,7 @@ class Filled:
         dtype: Type of the column; an identifier that is a plain number has a numeric type.
         label: Description for people.
         place: Place among the columns of the rows.
+        start: How many rows of other tables come before the first.
 
     Raises:
         InputError: The declaration is invalid.
@@ -52,6 +53,7 @@ class Filled:
     dtype: str = "string"
     label: str = ""
     place: int = 0
+    start: int = 0
 
     labels: ClassVar[tuple[str, ...]] = ()
     decimals: ClassVar[int | None] = None
@@ -99,10 +101,15 @@ class Filled:
         match = _COUNTED.fullmatch(self.text)
         assert match is not None
         before, number, behind = match.groups()
-        numbers = range(int(number) + first, int(number) + first + rows)
+        begin = int(number) + self.start + first
+        numbers = range(begin, begin + rows)
         if self.dtype == "int64":
             return list(numbers)
         return [f"{before}{one:0{len(number)}d}{behind}" for one in numbers]
+
+    def after(self, rows: int) -> Self:
+        """Return the column with identifiers that go on behind so many rows; a constant as it is."""
+        return replace(self, start=self.start + rows)
 
     def holds(self, values: list[Any], first: int) -> bool:
         """Return whether rows from `first` on have its values."""

@@ -1,0 +1,75 @@
+"""Arguments as Python programs write them, as plain values: numbers of NumPy, arrays, Series and Index for numbers and lists.
+
+Values of columns have rules of their own (`vocabulary.python_values`), and so have tables (`frames`, `labelled`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import date
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpsynth_core.foundation.errors import InputError, shown
+
+
+def plain(value: Any) -> Any:
+    """Return an argument as JSON has it: texts, numbers, truths, lists and objects. What has no such form stays as it is."""
+    if isinstance(value, Mapping):
+        return {name if isinstance(name, tuple) else plain(name): plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
+    if _is_pandas_list(value):
+        return plain(value.to_list())
+    if isinstance(value, date):
+        return str(value)
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def names(value: Any) -> Any:
+    """Return a list, array, Index or Series of names as a list; anything else as it is."""
+    if isinstance(value, list | tuple | np.ndarray) or _is_pandas_list(value):
+        return list(value)
+    return value
+
+
+def cells(value: Any) -> Any:
+    """Return cells that are given as a Series by column as a dict; anything else as it is."""
+    return dict(value.items()) if _is_pandas_list(value) and hasattr(value, "index") else value
+
+
+def whole_number(value: Any, field: str, what: str, lowest: int, highest: int) -> int:
+    """Return a whole number of any library as an int.
+
+    Args:
+        value: The argument.
+        field: Its name.
+        what: What it is, for the error: "a number of rows".
+        lowest: The smallest value that it may have.
+        highest: The largest.
+
+    Raises:
+        InputError: It is not a whole number, or not in this range.
+    """
+    number = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    if isinstance(number, bool) or not issubclass(type(number), Integral) or not lowest <= number <= highest:
+        raise InputError(field, f"{shown(number)} is not {what}", f"give a whole number from {lowest:,} to {highest:,}")
+    return int(number)
+
+
+def path_of(value: Any, field: str) -> Path:
+    """Return a path. Raises InputError for anything else."""
+    if isinstance(value, str | os.PathLike) and isinstance(place := os.fspath(value), str):
+        return Path(place)
+    raise InputError(field, f"a {type(value).__name__} is not a path", "give the path of a file as a text")
+
+
+def _is_pandas_list(value: Any) -> bool:
+    """Whether it is a Series or an Index of pandas or Polars, which are lists to their users."""
+    return callable(getattr(value, "to_list", None)) and not isinstance(value, type)
