@@ -230,7 +230,13 @@ def _second(options: Options) -> Given | None:
         raise InputError("members", "it is no table with columns", 'give both: (persons, {"age": (0, 99)})')
     if not isinstance(form := second[2] if len(second) == 3 else {}, Mapping):
         raise InputError("members", "its third part does not say how the file is written", 'give entries such as {"encoding": "cp1252"}')
-    return given(second[0], form, "members")
+    found = given(second[0], form, "members")
+    try:
+        if found.held is not None:
+            found.held.check()
+    except InputError as error:
+        raise InputError("members" if error.field == "data" else f"members, {error.field}", error.problem, error.remedy) from None
+    return found
 
 
 def _linked(domain: Domain, second: Given | None, tables: Any, options: Options) -> dict[str, Any]:
