@@ -70,6 +70,7 @@ PHRASES: Mapping[str, str] = {
     "cut": "The range {range} cuts {cells} of {column}: the estimate takes {share} of the people of {each}, {assumed}, and the interval "
     "goes from none to all of them.",
     "cut members": "Of members in a group that a range cuts, the share is counted that an even spread of values in it would have.",
+    "beyond": "Values of {column} beyond {bounds} count as “{other}”, and are not in the range.",
     "even": "as an even spread of values in it would have",
     "measured inside": "as measured inside",
     "few": "Only {rows} synthetic rows are in this group.",

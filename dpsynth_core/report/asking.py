@@ -39,7 +39,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.python_values import named_values
-from dpsynth_core.vocabulary.ranges import Chosen
+from dpsynth_core.vocabulary.ranges import Between, Chosen, bounds_text, range_in
 from dpsynth_core.vocabulary.rows import Repeated
 from dpsynth_core.vocabulary.zeros import parts_named
 
@@ -143,6 +143,7 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
     else:
         known = _weighted(made) if asked.weighted else report.knowledge(made)
     domain, question = known.domain, _question(known.domain, asked)
+    notes += _beyond_bounds(domain, asked)
     if (by := asked.by) is not None:
         _known(domain, "by", by)
         lines = breakdown.breakdown(known, question, by)
@@ -159,7 +160,8 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
     if question.statistic != TABLE:
         sentences = [*words.sentences(domain, question, found, phrases), *notes]
         return _said(known, question, found.stated, standing, "", tuple(_spoken(domain, [one]) for one in sentences))
-    return _table(known, question, found, standing, phrases)
+    table = _table(known, question, found, standing, phrases)
+    return replace(table, title=_spoken(domain, [table.title, *notes]))
 
 
 def ask_typed(made: Release, typed: Asked) -> Answer | Answers:
@@ -308,6 +310,24 @@ def _question(domain: Domain, asked: Asked) -> Question:
         named_in_all = {**among_parts, **of_parts}
         return Question(COUNT, among=_cells(named_in_all), cut={AMONG: _cut(named_in_all)})
     return Question(asked.statistic, among=among, versus=versus, cells=_cells(of_parts), cut={**cut, CELLS: _cut(of_parts)})
+
+
+def _beyond_bounds(domain: Domain, asked: Asked) -> list[str]:
+    """Return what to say of open ranges of columns in which values beyond the bounds have a cell of their own."""
+    ranges = (
+        (name, one if isinstance(one, Between) else range_in(one) if isinstance(one, str) else None)
+        for said in (asked.of, asked.among, asked.versus)
+        if isinstance(said, Mapping)
+        for name, values in named(domain, said, "of").items()
+        for one in values
+    )
+    is_open = dict.fromkeys(name for name, one in ranges if one is not None and None in (one.low, one.high))
+    sentences = list[str]()
+    for column in map(domain.__getitem__, is_open):
+        if column.is_number and (code := column.other_code) is not None:
+            other = visible(column.cell_labels()[code])
+            sentences.append(words.PHRASES["beyond"].format(column=visible(column.name), bounds=bounds_text(column), other=other))
+    return sentences
 
 
 def _cells(of: Mapping[str, Chosen]) -> dict[str, tuple[int, ...]]:

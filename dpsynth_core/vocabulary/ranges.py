@@ -96,7 +96,7 @@ def chosen(attribute: Attribute, ranges: Iterable[Between]) -> Chosen:
             raise _error(attribute, f"its values have no order, so that {shown(str(one))} is no range", "name its values, or list them")
         reached = _by_place(attribute, one) if attribute.is_listed else _by_number(attribute, one)
         if not reached:
-            raise _error(attribute, f"no value is in the range {shown(str(one))}", f"its values are {_bounds_text(attribute)}")
+            raise _error(attribute, f"no value is in the range {shown(str(one))}", f"its values are {bounds_text(attribute)}")
         for code, span in reached:
             found.setdefault(code, []).append(span)
     cut = dict[int, Spans]()
@@ -294,10 +294,11 @@ def _json(stated: Any) -> str:
 
 
 def _no_value(attribute: Attribute, end: Any) -> InputError:
-    return _error(attribute, f"a range ends at {shown(str(end))}, which is none of its values", f"its values are {_bounds_text(attribute)}")
+    return _error(attribute, f"a range ends at {shown(str(end))}, which is none of its values", f"its values are {bounds_text(attribute)}")
 
 
-def _bounds_text(attribute: Attribute) -> str:
+def bounds_text(attribute: Attribute) -> str:
+    """Return the lowest and the highest value of a column: "0 to 99"."""
     if attribute.is_number:
         scale = attribute.scale
         return f"{scale.stated(attribute.lower)} to {scale.stated(attribute.upper)}"

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from dpsynth_core.claims.criteria.registry import check_stated
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
@@ -197,7 +198,7 @@ def test_ordered_categories_have_ranges_and_others_have_none() -> None:
 
 
 def test_a_range_that_cuts_is_refused_with_the_nearest_two_and_how_to_cut_there() -> None:
-    error = refused(cells_named, [AGE], {"age": "15..64"}, "rule")
+    error: InputError = refused(cells_named, [AGE], {"age": "15..64"}, "rule")
     assert "cuts the groups '10 to 19' and '60 to 69'" in str(error)
     assert "name 20 to 59, or 10 to 69; or state" in str(error)
     edges = [int(text) for text in str(error).split('"edges": [')[1].split("]")[0].split(",")]
@@ -238,7 +239,7 @@ def test_a_rule_of_a_new_domain_refuses_a_range_that_cuts_and_a_sealed_one_means
 
 def test_a_criterion_of_a_new_plan_refuses_a_range_that_cuts() -> None:
     domain = Domain((AGE, Attribute.categorical("sex", ["f", "m"])))
-    error = refused(check_stated, [{"kind": "share", "of": {"sex": "f"}, "among": {"age": "15..64"}}], domain)
+    error: InputError = refused(check_stated, [{"kind": "share", "of": {"sex": "f"}, "among": {"age": "15..64"}}], domain)
     assert error.field == "criteria.0"
     check_stated([{"kind": "share", "of": {"sex": "f"}, "among": {"age": "20..59"}}], domain)
     assert cells_sealed(domain, {"age": "15..64"}, "of") == {"age": (2, 3, 4, 5)}
@@ -253,6 +254,6 @@ def test_a_rule_of_linked_tables_refuses_a_range_that_cuts() -> None:
     link = Link(Domain((Attribute.categorical("region", ["n", "s"]),)), Domain((AGE,)), 3)
     link.check_rules([{"never": {"age": ["0..19"], "region": ["n"]}}, {"members_with": {"age": ["90.."]}, "at_most": 1}])
     for rule in ({"never": {"age": ["0..14"], "region": ["n"]}}, {"members_with": {"age": ["95.."]}, "at_most": 1}):
-        error = refused(link.check_rules, [rule], saying="cuts the group")
+        error: InputError = refused(link.check_rules, [rule], saying="cuts the group")
         assert error.field == "members.rules 1"
     refused(link.check_rules, [{"never": {"age of another": ["0..14"], "age": ["0..9"]}}], saying="column 'age of another'")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -118,7 +119,7 @@ def test_a_difference_ends_at_least_and_most_differences() -> None:
     for seed in range(3):
         table = counts(seed)
         of_one, of_other = ranged("among", "1..4"), ranged("versus", "5..")
-        cut = {**of_one.pop("cut"), **of_other.pop("cut")}  # type: ignore[dict-item]
+        cut: Any = {**of_one.pop("cut"), **of_other.pop("cut")}  # type: ignore[dict-item]
         stated = answer(evidence(table, False), Question("difference", column="score", cut=cut, **of_one, **of_other)).stated  # type: ignore[arg-type]
         (low1, high1), (low2, high2) = extremes(table, "1..4", mean), extremes(table, "5..", mean)
         assert (stated.low, stated.high) == pytest.approx((low1 - high2, high1 - low2), abs=1e-4)
