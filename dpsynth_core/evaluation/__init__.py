@@ -1,1 +1,1 @@
-"""What can be said about a release: errors, and the truth for the curator's eyes only."""
+"""Error bounds of a release, its verdict, answers with intervals, and comparisons with the truth for the curator alone."""

@@ -1,6 +1,6 @@
-"""What a picture of errors beside AIM's bounds and the baselines shows: which series, how far the scale goes, what bounds are set against.
+"""Choose the series, the scale and the reference of a chart of errors beside AIM's bounds and the baselines.
 
-Frames are those of `quality.marginal_table`.
+`quality.marginal_table` returns the frames.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ _ROOM = 1.5
 
 
 def known(frame: pd.DataFrame, name: str) -> bool:
-    """Whether a column is there, and known of some table."""
+    """Return whether the frame has the column with a value for some table."""
     return name in frame and bool(frame[name].notna().any())
 
 
 def reach(frame: pd.DataFrame, threshold: float = 0.0) -> float:
-    """Where a scale of errors ends that begins at 0. threshold: an error that it must show."""
+    """Return the upper end of a scale of errors from 0, which shows the error `threshold` as well."""
     most = {name: float(frame[name].max()) for name in (*SERIES, "limit") if known(frame, name)}
     inside = max([0.01, threshold, *(most[name] for name in _INSIDE if name in most)])
     return min(1.0, 1.04 * max([inside, *(share for share in most.values() if share <= _ROOM * inside)]))
 
 
 def drawable(frame: pd.DataFrame) -> bool:
-    """Whether any error, bound or baseline is known of any table."""
+    """Return whether an error, a bound or a baseline is known for some table."""
     return any(known(frame, name) for name in SERIES)
 
 
 def against(frame: pd.DataFrame) -> str | None:
-    """The column of `AGAINST` that bounds are set against; None where there is none, or no bound."""
+    """Return the column of `AGAINST` to compare bounds with, or None if the frame lacks it or has no bound."""
     told = (name for name in AGAINST if name in frame and (frame[name].notna() & frame["bound"].notna()).any())
     return next(told, None)

@@ -1,7 +1,7 @@
-"""What simpler ways to publish the same marginals would have cost in accuracy, from the plan and the number of records: yardsticks.
+"""Compute the expected errors of simpler mechanisms for the same marginals, from the plan and the number of records.
 
 Errors are expected shares of people in a wrong cell, like those of a certificate. The noise of the Gaussian
-answers and of ResidualPlanner's is exact from the plan alone. That of Independent depends on the data and is measured (`columns_alone`).
+answers and of ResidualPlanner is exact from the plan. The error of Independent depends on the data and is measured (`columns_alone`).
 """
 
 from __future__ import annotations

@@ -32,11 +32,16 @@ _CLASSES = 10
 
 @dataclass(frozen=True, eq=False)
 class BesideReal:
-    """held_out: number of records that were held out. trained_on: of others, which the models of real rows were trained on.
+    """The comparison of models trained on synthetic and on real rows.
 
-    Each table has model: its name, and trained: SYNTHETIC or REAL. right: share of the records held out. by_value: share and people, the
-    records held out, of each value of a column, with its position. calibration: share and people, by certainty: the mean of what the model
-    held probable; empty for numbers, of which no model says how probable they are.
+    Each table has the columns model (its name) and trained (SYNTHETIC or REAL).
+
+    Attributes:
+        held_out: Number of records that were held out.
+        trained_on: Number of records that the models of real rows were trained on.
+        right: Share of the held-out records that each model predicts.
+        by_value: Share and number of held-out records for each value of a column, with its position.
+        calibration: Share and number of people by certainty, the mean predicted probability; empty for numeric targets.
     """
 
     held_out: int
@@ -47,8 +52,18 @@ class BesideReal:
 
 
 def compared(domain: Domain, synthetic: NDArray[np.int32], records: NDArray[np.int32], target: Target, column: str) -> BesideReal | None:
-    """synthetic, records: codes, shape (rows, attributes of the domain), the records in random order. column: whose values are told apart.
-    None where there are too few records to hold some out."""
+    """Compare models trained on synthetic and on real rows.
+
+    Args:
+        domain: The columns.
+        synthetic: Codes of the synthetic rows, (rows, columns).
+        records: Codes of the real records in random order, (rows, columns).
+        target: The column to predict.
+        column: The column by whose values results are divided.
+
+    Returns:
+        The comparison, or None if there are too few records to hold some out.
+    """
     if len(records) < FEWEST_RECORDS:
         return None
     known, held_out = np.array_split(records, 2)
@@ -90,7 +105,7 @@ def _calibration(sure: NDArray[np.float64] | None, right: NDArray[np.bool_]) -> 
 
 
 def _shares(groups: NDArray[np.integer], right: NDArray[np.bool_], size: int, about: dict[str, Sequence[object]]) -> pd.DataFrame:
-    """Of each group of people with somebody in it, the share about whom a model is right."""
+    """Return, for each group with people, the share whose prediction is right."""
     people, hits = np.bincount(groups, minlength=size), np.bincount(groups, weights=right, minlength=size)
     frame = pd.DataFrame({**about, "people": people, "share": hits / np.maximum(1, people)})
     return frame[people > 0]

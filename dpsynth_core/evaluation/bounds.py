@@ -64,9 +64,17 @@ def bounds(
     rows: bool = True,
     confidence: float = CONFIDENCE,
 ) -> dict[Clique, Bound]:
-    """Bounds for every marginal in `published`, given as fractions of the records.
+    """Bound the error of every marginal in `published`.
 
-    rows: they are those of rows, so never negative and sum to 1. selections, considered: as in `mechanisms.steps.Finished`.
+    Args:
+        domain: The columns.
+        published: The published marginals, as shares of the records.
+        total: The number of records.
+        measurements: The released measurements.
+        selections: The mechanism's selections, as in `mechanisms.steps.Finished`.
+        considered: The candidates of the last round, as in `mechanisms.steps.Finished`.
+        rows: Whether the marginals come from rows, which are never negative and sum to 1.
+        confidence: The probability with which each bound holds.
     """
     considered = considered or {}
     alpha = 1 - confidence
@@ -117,11 +125,11 @@ def supported(
 
 
 def _apart(domain: Domain, seen: Measurement, answer: Array, confidence: float) -> float:
-    """A bound on ||M_r(D) - answer||_1 from an unbiased estimate `seen` of M_r(D): their distance, and a quantile of the noise.
+    """Bound ||M_r(D) - answer||_1 by the distance of `answer` from an unbiased estimate, and a quantile of the noise.
 
-    In impossible cells, where answers are 0, that would count noise that was not published. As counts are never negative, their distance to
-    the answer is at most its sum plus that of the counts, which the sum of `seen` tells far better than its cells do. It is not taken for
-    0: records may contradict the rules. Half the failure probability for each part.
+    In impossible cells the answer is 0, and the distance would count noise that was not published. As counts are never negative, their
+    distance from the answer is at most the sum of the answer and of the counts, and the sum of `seen` estimates the latter better than its
+    cells do. The sum is not taken to be 0, because records may break the rules. Each part has half of the failure probability.
     """
     impossible = domain.impossible_cells(seen.clique)
     if impossible is None:
@@ -144,13 +152,12 @@ def _noise(measurement: Measurement, cells: int, confidence: float) -> float:
 
 
 def _one_sided(evidence: Evidence, clique: Clique, answer: Array, confidence: float) -> float:
-    """A bound on 2 ||(answer - M_r(D))+||_1, which is the L1 distance for equal sums, and else short of it by the difference at most.
+    """Bound 2 ||(answer - M_r(D))+||_1, which is the L1 distance where the sums are equal, and else lacks at most their difference.
 
-    With y = M + Z the least-squares estimate, a cell contributes at most its answer, for M >= 0, and at most
-    (answer - y)+ + Z+. So for any set A of cells the sum is at most  sum over A of (answer - y)+  +  the sum of the |A| largest Z+
-    + sum of the answers outside A. A is chosen to make that small, after seeing the answers: the middle term does not mind which
-    cells A has, only how many, and is bounded for each number on a fixed grid (a union bound).
-    Most cells of a large marginal are empty; this is what keeps the noise in them from counting.
+    With y = M + Z the least-squares estimate, a cell contributes at most its answer, because M >= 0, and at most (answer - y)+ + Z+. For
+    any set A of cells the sum is at most  sum over A of (answer - y)+  +  the sum of the |A| largest Z+  +  the answers outside A. The code
+    chooses A after seeing the answers, to make that small. The middle term depends on the size of A alone, and is bounded for each size on
+    a fixed grid by a union bound. Most cells of a large marginal are empty, and this bound does not count the noise in them.
     """
     best = evidence.least_squares(clique)
     assert best is not None, "the marginal is supported"

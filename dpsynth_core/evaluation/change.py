@@ -1,9 +1,9 @@
-"""What changed between two releases about tables of the same columns: each share of a table that both measured, with the noise of both.
+"""Compare two releases of the same columns: each share of a table that both measured, with the noise of both.
 
-The noise of two releases is independent, so that the difference of two shares has the interval that their own intervals add up to (MOVER,
-see `questions.evidence`). All intervals of one comparison hold together with 95 % confidence: with k shares, each is one of 1 - 0.05 / k
-(Bonferroni), so that whoever looks for what changed most finds no more than that much luck. Which shares are looked at depends on the plans
-and on which tables were measured, and on no answer. Of tables that only the rows know nothing is said: no noise of them is known.
+The noise of two releases is independent, so the difference of two shares has the interval that their own intervals combine to (MOVER, see
+`questions.evidence`). All intervals of a comparison hold together with 95 % confidence: with k shares, each has confidence 1 - 0.05 / k
+(Bonferroni). The compared shares depend on the plans and the measured tables, and on no answer. Tables that only the rows give are left
+out, because their noise is not known.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Shift:
 
     @property
     def least(self) -> float:
-        """How much it changed at least."""
+        """Return the least change that the interval allows."""
         return max(0.0, self.low, -self.high)
 
 
 @dataclass(frozen=True)
 class People:
-    """How many there are, with what the difference may be; alone, with 95 % confidence."""
+    """The number of people before and after, with the interval of the difference (95 % confidence, alone)."""
 
     before: float
     after: float
@@ -59,9 +59,16 @@ class People:
 
 @dataclass(frozen=True)
 class Change:
-    """shifts: the surest changes first. tables: how many were compared. unmeasured: tables that not both releases measured. left: measured
-    in both, and left out as too large. columns: of which values or kind differ, or that only one release has. people: None where one
-    release does not say how many there are."""
+    """The changes between two releases.
+
+    Attributes:
+        shifts: The changes, the surest first.
+        tables: Number of compared tables.
+        unmeasured: Tables that only one release measured.
+        left: Tables that both measured and that are too large to compare.
+        columns: Columns whose values or kind differ, or that only one release has.
+        people: The number of people; None where one release does not give it.
+    """
 
     shifts: tuple[Shift, ...]
     tables: int
@@ -76,8 +83,14 @@ class Change:
 
 
 def change(before: Known, after: Known, tables: Iterable[Clique], each: tuple[int, int] = (1, 1)) -> Change:
-    """From one release to another. tables: those to compare, of columns that are in both; other ones are left out by `comparable`. each:
-    records that one of the people is, before and after."""
+    """Compare two releases.
+
+    Args:
+        before: The earlier release.
+        after: The later release.
+        tables: Tables of columns that are in both; `comparable` leaves out others.
+        each: Number of records of one person, before and after.
+    """
     domain = before.domain
     wanted = comparable(before.domain, after.domain, tables)
     both = sorted((r for r in wanted if before.estimate(r) and after.estimate(r)), key=lambda r: (domain.cells(r), r))

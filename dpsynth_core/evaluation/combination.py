@@ -1,11 +1,10 @@
-"""One marginal from many noisy ones: the minimum-variance linear unbiased combination of every measurement that says something about it.
+"""Combine noisy measurements into the minimum-variance linear unbiased estimate of one marginal.
 
-The paper's estimator averages the measurements that contain the marginal (AIM, Theorem 1; `released.combined`) and says itself that a
-better one exists. Here it is. Tables over r are a sum of orthogonal parts, one for each subset q of r: what depends on all of q and on no
-less. A measurement of s observes the parts of the q that lie in s, each coordinate with variance n_s deviation^2 / n_r, and all
-independently; so least squares falls apart into one weighted mean per part (the residual bases of Xiao et al., ResidualPlanner, 2023). The
-part of q is the same in every marginal that contains q, up to scale: what the measurements that contain q say of it on average.
-Released values only.
+AIM's estimator averages the measurements that contain the marginal (Theorem 1; `released.combined`), and the paper notes that a better
+one exists. This module computes it. A table over r is a sum of orthogonal parts, one for each subset q of r. A measurement of s observes
+the parts of all q within s, each coordinate with variance n_s deviation^2 / n_r, independently. Least squares is therefore one weighted
+mean per part (the residual bases of Xiao et al., ResidualPlanner, 2023). The part of q is the same, up to scale, in every marginal that
+contains q. The module reads released values only.
 """
 
 from __future__ import annotations
@@ -50,8 +49,15 @@ class Evidence:
         return self._final.get(clique, part and part[0])
 
     def parts(self, clique: Clique, total: float | None = None) -> Combined | None:
-        """The best estimate of the marginal; None where no measurement contains all of it. total: the number of records where it is public,
-        which the estimate then adds up to."""
+        """Return the best estimate of a marginal, by parts.
+
+        Args:
+            clique: The columns of the marginal.
+            total: The number of records, where it is public; the estimate then adds up to it.
+
+        Returns:
+            The estimate, or None if no measurement contains all columns.
+        """
         whole = self._final.get(clique)
         if whole is not None:
             return Combined(clique, whole.values, dict.fromkeys(subsets(clique), whole.widest**2), bounded=True)
@@ -69,7 +75,7 @@ class Evidence:
         return Combined(clique, values, variances)
 
     def least_squares(self, clique: Clique) -> Measurement | None:
-        """The same as a measurement. Its noise is correlated, for the parts have different precisions: the result has a `spread`."""
+        """Return the best estimate as a measurement, with correlated noise (`spread`), because its parts have different precisions."""
         best = self.parts(clique)
         if best is None or best.bounded:
             return self._final.get(clique)
@@ -78,8 +84,10 @@ class Evidence:
         return Measurement(clique, best.values, math.sqrt(variance / best.values.size), math.sqrt(max(best.variances.values())))
 
     def _part(self, part: Clique) -> tuple[Measurement, NDArray[np.float64]] | None:
-        """The average of the measurements that contain these columns, and of it what depends on all of them, which averages to zero along
-        each; None without such a measurement."""
+        """Return the average of the measurements that contain these columns, and its part that depends on all columns at once.
+
+        The part averages to zero along each column. The result is None without a measurement that contains the columns.
+        """
         if part not in self._parts:
             places = sorted(set.intersection(*(self._of.get(name, set()) for name in part))) if part else range(len(self._every))
             average = averaged([self._every[place] for place in places], part) if places else None

@@ -57,7 +57,7 @@ def _one_way(evidence: Evidence, column: str, truth: Mapping[Clique, NDArray[np.
 
 
 def _best_known(evidence: Evidence, clique: Clique) -> NDArray[np.float64]:
-    """Released counts that say which cells are large; zeros if there are none."""
+    """Return released counts that show which cells are large; zeros without any."""
     rows, measured = evidence.people(clique), evidence.measured(clique)
     return rows if rows is not None else measured.values if measured is not None else np.zeros(evidence.domain.sizes(clique))
 
@@ -122,7 +122,7 @@ class CellGroups:
 
 
 def is_ordered(attribute: Attribute) -> bool:
-    """Whether neighbouring cells of the attribute lie next to each other in meaning."""
+    """Return whether neighbouring cells of the attribute are neighbours in meaning."""
     return attribute.about.ordered
 
 

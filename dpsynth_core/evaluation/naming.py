@@ -1,9 +1,9 @@
-"""Three answers for every table: good enough, not good enough, or not measured closely enough to tell.
+"""Name each table of a release good enough, not good enough, or not measured closely enough to tell.
 
-A table is good enough if at most `limit` of the people are in a wrong cell of it. With a certificate it is named good or poor where its
-bounds exclude the other, by a rule that names few through luck (`statistics.naming`, Proposition 23); without one it is named good where
-the noise of what was released bounds it, and never poor, because such bounds say how bad a table can be and not how bad it is. A table with
-an unread column has nothing to be good at (`unread`).
+A table is good enough if at most `limit` of the people are in a wrong cell. With a certificate, a table is named good or poor where its
+bounds exclude the other; the rule limits how many are named by chance (`statistics.naming`, Proposition 23). Without a certificate, a
+table is named good where the noise of the release bounds its error, and never poor: such bounds are upper bounds only. A table with an
+unread column is never named good (`unread`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def named(spans: Mapping[Clique, Span], unread: Collection[str] = (), limit: flo
 
 
 def spans(cliques: Iterable[Clique], certificate: Certificate | None, bounds: Mapping[Clique, Bound]) -> dict[Clique, Span]:
-    """What is known of the error of each table. A certificate whose noise is as large as the table says nothing."""
+    """Return the interval of each table's error. It is the widest possible where a certificate's noise is as large as the table."""
     stated = () if certificate is None or certificate.says_nothing else certificate.marginals
     measured = {one.attributes: (one.low95, min(1.0, one.bound95)) for one in stated}
     return {r: measured[r] if r in measured else (0.0, _bounded(bounds.get(r))) for r in cliques}

@@ -1,6 +1,6 @@
-"""How good the published marginals are, one by one and in a sentence: the certificate, the bounds, and the errors of simpler ways.
+"""Compute the error of each published marginal: its certificate, its bounds, and the errors of baselines.
 
-Everything is zone-tagged: released without `truth`, curator-only with it. Errors are shares of people in a wrong cell
+Every result is marked released, or curator-only if it uses the `truth`. Errors are shares of people in a wrong cell
 (`distances.IN_WRONG_CELL`).
 """
 
@@ -55,18 +55,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Statements:
-    """The statements of a release about itself.
+    """The parts of a release from which its errors are bounded.
 
     Attributes:
-        evidence: What is released.
+        evidence: The released measurements.
         workload: The tables that the release answers.
-        bounds: Error bounds as `bounds.bounds` gives them.
+        bounds: Error bounds from `bounds.bounds`.
         certificate: The measured errors, None where nothing was measured.
         mechanism: Name of the mechanism.
         rho: Budget of the mechanism.
-        unit: What one person owns.
-        swapped: By column, the one that may stand in its place if all others are put in theirs too: those of two members of a household.
-        declared: By column of a member of a household, the attribute as declared, without the cell for nobody.
+        unit: The records of one person.
+        swapped: By column, its counterpart for the other household member; a release does not distinguish the two.
+        declared: By column of a household member, the declared attribute without the code for a missing member.
     """
 
     evidence: Evidence
@@ -92,7 +92,7 @@ class Statements:
 
     @cached_property
     def silent(self) -> frozenset[str]:
-        """Names of the unread columns: no table with one of them can be good."""
+        """Names of the unread columns. A table with an unread column cannot be good."""
         return frozenset(one.column for one in self.unread)
 
     @property
@@ -106,15 +106,18 @@ class Statements:
 
 
 def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) -> Zoned[pd.DataFrame]:
-    """One row per marginal of the workload, the largest error first; those that nothing bounds last.
+    """Return one row per marginal of the workload, the largest error first and unbounded ones last.
 
-    Columns: rank, marginal (label), columns (number of), cells, says (whether it can be good: `unread.says_something`), support (one of
-    SUPPORT), sigma (noise per cell, people);
-    error (the best estimate of a certificate, see `Certified`), low (95 % lower bound), together (95 % upper bound for all tables at once);
-    bound, paper (95 % a-priori bounds: the tight one, the paper's); limit (95 %: the certificate's bound, else the a-priori one);
-    gaussian, residuals (expected on the same budget); independent (of the product of the table's single columns, if the rows were right:
-    see `_products`). Shares of people, NaN where there is none. With truth also true, the exact error. Rows are sorted by it, else by
-    `error`, and without a certificate by `limit`.
+    All errors are shares of people, NaN where unknown.
+
+    - rank, marginal (label), columns (their number), cells; - says: whether the table can be good (`unread.says_something`); - support (one
+    of SUPPORT) and sigma (noise per cell, in people); - error: the best estimate of a certificate (`Certified`); low: its 95 % lower bound;
+    together: the 95 % upper bound for all tables at once; - bound, paper: the tight a-priori bound and the paper's, 95 %; - limit: the
+    certificate's 95 % bound, or else the a-priori one; - gaussian, residuals: expected errors of these mechanisms with the same budget; -
+    independent: the error of the product of the table's single columns, if the rows are right (`_products`); - true: the exact error, only
+    with `truth`.
+
+    Rows are sorted by true, else by error, and without a certificate by limit.
     """
     if truth is None:
         return combine(lambda s: _marginal_table(s, None), statements)
@@ -122,7 +125,7 @@ def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) ->
 
 
 def of_kinds(table: Zoned[pd.DataFrame], kinds: Mapping[Clique, str]) -> Zoned[pd.DataFrame]:
-    """The same with the kind of each marginal, as these names say."""
+    """Return the table with the names of its marginals' kinds from `kinds`."""
     named = {label(clique): kind for clique, kind in kinds.items()}
     return combine(lambda frame: frame.assign(kind=frame["marginal"].map(named)), table)
 
@@ -155,7 +158,7 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
 
 
 def _certified(certificate: Certificate | None) -> dict[Clique, tuple[float, float, float, float]]:
-    """Of each table: the best estimate of its error, what it is at least, at most, and at most for all tables at once."""
+    """Return by table the best estimate of its error, its lower and upper bound, and its upper bound for all tables at once."""
     if certificate is None:
         return {}
     return {
@@ -165,7 +168,7 @@ def _certified(certificate: Certificate | None) -> dict[Clique, tuple[float, flo
 
 
 def _bounded(statements: Statements, clique: Clique) -> tuple[str, float, float]:
-    """How a table is known, and its two bounds, the tight one and the paper's."""
+    """Return how a table is known, its tight bound and the paper's bound."""
     bound = statements.bounds.get(clique)
     if bound is None:
         return MEASURED if statements.evidence.measured(clique) else GUESS, math.nan, math.nan
@@ -186,8 +189,10 @@ def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> di
 
 
 def _products(published: Mapping[Clique, Array]) -> dict[Clique, float]:
-    """What Independent would err by in each table of two or more columns, if the table as published were right: the error of the product of
-    its single columns, without noise. Not of noisy answers, whose noise would count as what the product misses. Shares of people."""
+    """Return the error of the product of the single columns for each table of two or more columns, as shares of people.
+
+    The error is Independent's without noise, if the published table is right. Noisy answers are left out, because their noise would count.
+    """
     errors = {}
     for clique, table in published.items():
         if len(clique) > 1:
@@ -198,14 +203,19 @@ def _products(published: Mapping[Clique, Array]) -> dict[Clique, float]:
 
 @dataclass(frozen=True)
 class Headline:
-    """What a release amounts to, in shares of people over all tables.
+    """The summary of a release's errors over all tables, in shares of people.
 
-    certified: whether mean and worst are measured. noise: of a certificate that says nothing, in people, because it is as large as the
-    table (`Certificate.noise`); NaN elsewhere. mean, mean_low, mean_limit: on average, at least and at most (95 % each); without a
-    certificate the mean of the bounds. worst: the limit of the `worst_table`, which comes first in the list. bounded: tables with a limit.
-    people: records that there are. columns: the yardstick, where it was measured. gaussian, residuals: means of the baselines, NaN where
-    there are none. largest, largest_limit: the largest error of a single cell, as a share of all people, and at most (95 %), NaN without a
-    certificate; with a `threshold` t, of a single "at least t of these columns" instead of a cell. who: what those who count are called.
+    Attributes:
+        certified: Whether mean and worst are measured.
+        noise: Noise of a certificate in people where it is as large as the table (`Certificate.noise`); NaN elsewhere.
+        mean, mean_low, mean_limit: The mean error and its 95 % lower and upper bound; without a certificate, the mean of the bounds.
+        worst: The limit of the `worst_table`, which comes first in the list.
+        bounded: Number of tables with a limit.
+        people: Number of records.
+        columns: The measured error of Independent. gaussian, residuals: Means of the baselines; NaN without one. largest, largest_limit:
+        The largest error of a cell and its 95 % upper bound; NaN without a certificate. With a `threshold` t, the error is of a single "at
+        least t of these columns" and not of a cell.
+        who: The name of the units that are counted.
     """
 
     tables: int
@@ -229,12 +239,12 @@ class Headline:
     who: str = "people"
 
     def per(self, each: int) -> Headline:
-        """The same of households that are so many records each; the same, where a record is one of the people."""
+        """Return the headline in households of `each` records; unchanged where a record is a person."""
         return self if each == 1 else replace(self, people=self.people / each, noise=self.noise / each, who="households")
 
     @property
     def says_nothing(self) -> bool:
-        """Whether everybody may be in a wrong group in every table, for all that was released."""
+        """Return whether the bounds allow every person to be in a wrong cell of every table."""
         return not self.certified and (not self.bounded or self.mean_limit >= 1)
 
 
@@ -284,7 +294,7 @@ def _headline(statements: Statements, table: pd.DataFrame) -> Headline:
 
 
 def _share(stated: float | None) -> float:
-    """The part of an estimate of a share that can be; NaN where there is none."""
+    """Clip an estimate of a share to 0..1; NaN for None."""
     return math.nan if stated is None else possible(stated)
 
 
@@ -314,7 +324,7 @@ def largest_table(statements: Zoned[Statements], truth: Truth | None = None) -> 
 
 
 def all_tables(threshold: int | None) -> str:
-    """What the largest error of all tables is called. threshold: the workload's."""
+    """Return the name of the largest error over all tables; `threshold` is the workload's."""
     return "any cell of any table" if threshold is None else f"any “at least {threshold}” of any table"
 
 
@@ -341,10 +351,14 @@ def _largest_true(statements: Statements, truth: Mapping[Clique, NDArray[np.int6
 
 
 def means(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> Zoned[pd.DataFrame]:
-    """This release and the baselines, averaged over the tables. Columns: series, error, low, high (95 % each; NaN where the error is no
-    measurement). Of Independent, low and high are for a run of it on the same budget.
+    """Return the mean errors of this release and of the baselines over the tables.
 
-    table: with truth, the true mean is a series too.
+    Args:
+        head: The headline.
+        table: The frame from `marginal_table`; with truth, the true mean is a series too.
+
+    Returns: Columns series, error, low, high (95 % each; NaN where the error was not measured). For Independent, low and high are for a run
+        of it with the same budget.
     """
     return combine(_means, head, table)
 
@@ -375,11 +389,12 @@ def against_limit(table: Zoned[pd.DataFrame], threshold: float, together: bool =
 
 
 def pair_map(statements: Zoned[Statements]) -> Zoned[pd.DataFrame]:
-    """What is known about every pair of columns, and about each column on the diagonal: row, column, limit (share of people, 95 %), basis.
+    """Return the error bound of every pair of columns, and of each column on the diagonal: row, column, limit (share of people, 95 %),
+    basis.
 
-    A pair that was not asked for itself takes the statement of the smallest table that contains it: summing a table up cannot raise its
-    error. Which table that is does not depend on any error. NaN where no table contains it. Columns of members are there if some table of
-    the workload is about them.
+    A pair outside the workload takes the bound of the smallest table that contains it, because summing a table cannot increase its error.
+    The choice of that table does not depend on any error. The limit is NaN where no table contains the pair. Columns of members are
+    included if a table of the workload contains them.
     """
     return combine(_pair_map, statements)
 

@@ -1,7 +1,7 @@
-"""Several releases side by side: which settings differ, how far each may be off table by table, and where one wins.
+"""Compare several releases: their settings, the error bounds of each table, and the tables where one release is best.
 
-Made from what `evaluation.quality` says of each; as restricted as the most restricted of them. Only tables over columns with the same
-cells can be compared.
+The frames come from `evaluation.quality`. A comparison is as restricted as the most restricted release in it. Only tables over columns
+with the same cells are compared.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _flattened(value: Any, path: str = "") -> list[tuple[str, str]]:
 
 
 def shared(domains: Sequence[Domain], cliques: Sequence[Sequence[Clique]]) -> tuple[str, ...]:
-    """Labels of the tables that all runs were asked for, over columns with the same cells and in the same order in all of them."""
+    """Return the labels of the tables in every run's workload whose columns have the same cells in the same order in all runs."""
     first, *others = domains
     same = {a.name for a in first if all(a.name in other and other[a.name] == a for other in others)}
     common = set.intersection(*(set(of_run) for of_run in cliques))
@@ -62,10 +62,15 @@ def shared(domains: Sequence[Domain], cliques: Sequence[Sequence[Clique]]) -> tu
 
 
 def side_by_side(tables: Mapping[str, Zoned[pd.DataFrame]], of: Sequence[str]) -> Zoned[pd.DataFrame]:
-    """What is known of the tables `of` (labels) in each run. tables: by name of the run, from `quality.marginal_table`.
+    """Return the errors of some tables in each run.
 
-    One row per table and run: marginal, run, error (certified, NaN without), low, limit (95 %), and true where all runs tell it; shares
-    of people in a wrong cell. The tables with the largest limit first. Or the same of the largest errors, from `quality.largest_table`.
+    Args:
+        tables: By name of the run, the frame from `quality.marginal_table` or `quality.largest_table`.
+        of: Labels of the tables to compare.
+
+    Returns:
+        One row per table and run, those with the largest limit first: marginal, run, error (certified, NaN without a certificate), low,
+        limit (95 %), and true where all runs have it. Errors are shares of people in a wrong cell.
     """
     return combine(lambda *frames: _side_by_side(dict(zip(tables, frames, strict=True)), of), *tables.values())
 
@@ -83,8 +88,14 @@ def _side_by_side(tables: Mapping[str, pd.DataFrame], of: Sequence[str]) -> pd.D
 
 @dataclass(frozen=True)
 class RunScore:
-    """How a run compares with the others. mean, most: of the limits, or of the true errors where they are known, NaN if there are none.
-    best: tables where it is lowest; surely: where it is below the least that every other run may have, so that intervals do not overlap."""
+    """The comparison of one run with the others.
+
+    Attributes:
+        mean: Mean of the limits, or of the true errors where they are known; NaN without tables.
+        most: The largest limit or error.
+        best: Tables where this run's is the lowest.
+        surely: Tables where it is below the lower bound of every other run.
+    """
 
     run: str
     mean: float
@@ -95,7 +106,7 @@ class RunScore:
 
 
 def wins(both: Zoned[pd.DataFrame]) -> Zoned[tuple[RunScore, ...]]:
-    """How each run compares with the others; both: as `side_by_side` makes it."""
+    """Compare each run with the others, from the frame that `side_by_side` returns."""
     return combine(_wins, both)
 
 

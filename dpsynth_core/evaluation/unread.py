@@ -1,21 +1,17 @@
-"""Unread columns, which are nearly all "other" or missing, so that no table with such a column is good; and columns with a large share of
-"other" or of empty rows, for a warning.
+"""Find the columns whose values were not understood, and those with a large share of values that were not.
 
-A column whose spelling differs from its list is the easiest column there is: all rows are "other", and that is right for everybody. So its
-tables are small in error and say nothing. Noisy counts of each column are released anyway, and what follows from them costs nothing.
+If the spelling of a column's values differs from its declared list, all rows become "other", and "other" is right for every person. Its
+tables then have small errors and no information. Noisy counts of each column are released in any case, so this check costs no budget.
 
-A column is unread if its released counts put at most `NEARLY_NONE` of the people into cells of listed values, and surely at most `SURELY`:
-a column of which more is understood is called unread with a probability of at most `FAILURE`. Where noise is too large for that, or nothing
-was measured of the column, it is unread if the rows hold at most `NEARLY_NONE` of it: its tables have nothing to be good at. How much of it
-the table holds is then known from the error bound of the smallest table with it, with 95 % confidence, or not at all.
+A column is unread if its released counts put at most `NEARLY_NONE` of the people into cells of listed values, and surely at most
+`SURELY`; a column with more listed values is called unread with a probability of at most `FAILURE`. Where noise is too large for that,
+or the column was not measured, it is unread if at most `NEARLY_NONE` of the rows have a listed value. The share in the table is then
+known from the error bound of the smallest table with the column, with 95 % confidence, or not at all.
 
-A question that few are asked is no such column: where surely more people have a listed value than "other", all others are missing because
-they are, and what was written was understood.
-
-With S the sum of the column's value cells and U that of its other and missing cells, the share is at most L where (1-L) S <= L U; of that
-difference the noise is normal, of at most the measurement's standard deviation in any direction times the length of its weights. Where the
-number of records T is known better than S, (1-L) T <= U says the same. Which of the two is taken depends on the noise levels alone, which
-are public. Limits are tried in steps of a percent, each as a test of its own: the smallest that is passed bounds the share.
+With S the sum of the column's value cells and U the sum of its other and missing cells, the share is at most L where (1-L) S <= L U. The
+noise of that difference is normal, with at most the measurement's standard deviation in any direction times the length of its weights.
+Where the number of records T is known better than S, (1-L) T <= U says the same. The choice between the two depends on the noise levels
+alone, which are public. Limits are tried in steps of a percent, each as its own test; the smallest limit that passes bounds the share.
 """
 
 from __future__ import annotations
@@ -62,7 +58,7 @@ class Unread:
 
     @property
     def is_sure(self) -> bool:
-        """Whether the released counts show that nearly nothing was understood."""
+        """Return whether the released counts show that nearly all values were not understood."""
         return self.at_most <= SURELY
 
 
@@ -87,10 +83,10 @@ def unread_columns(
     """Return the unread columns, in the order of the domain.
 
     Args:
-        evidence: What is released.
+        evidence: The released measurements.
         total: Number of records, None where it is unknown.
-        limits: Upper bound of the error of each table, NaN where nothing bounds it.
-        declared: Columns whose attribute is not the domain's own: of members of a household, whose last cell is for nobody.
+        limits: Upper bound of the error of each table, NaN where it is unbounded.
+        declared: Columns whose attribute differs from the domain's: those of household members, whose last cell means a missing member.
     """
     columns = [(one.name, declared.get(one.name, one)) for one in evidence.domain]
     open_ones = {name: own for name, own in columns if not own.is_coded and own.size > own.values}
@@ -113,11 +109,11 @@ _Column = TypeVar("_Column", Unread, Undeclared)
 
 
 def distinct(columns: Sequence[_Column], swapped: Mapping[str, str]) -> tuple[_Column, ...]:
-    """Return the columns, each column of two members of a household once.
+    """Return the columns without those of a second household member whose first member's columns are present.
 
     Args:
-        columns: In the order of the domain.
-        swapped: By column of a member, the same column of the other one.
+        columns: The columns in the order of the domain.
+        swapped: By column of a member, its counterpart for the other member.
     """
     names = [one.column for one in columns]
     return tuple(one for place, one in enumerate(columns) if swapped.get(one.column) not in names[:place])
@@ -143,7 +139,7 @@ def _read(own: Attribute, table: NDArray[np.float64]) -> float:
 
 
 def _measured(own: Attribute, seen: Measurement | None, total: Total | None) -> tuple[float, float]:
-    """Return the estimated share of listed values and its upper bound, from noisy counts; NaN where no count or no bound exists."""
+    """Return the estimated share of listed values and its upper bound from noisy counts; NaN each without usable counts."""
     if not own.values:
         return 0.0, 0.0
     if seen is None:

@@ -1,27 +1,26 @@
-"""May this be published, and for what? The answer in numbers, from released values alone; `report.verdict` has the words.
+"""Compute the verdict on a release from released values: whether it can be published, and for which purposes.
 
-A table is good enough if at most `LIMIT` of the people are counted in a wrong cell, by a rule that is seldom wrong about those that are
-named (`naming`), not good enough if more are, and else not measured closely enough to tell. A tenth is about
-what a survey of 1,600 people gives for a table of a hundred cells that are equally full (half of 100 times sqrt(2/pi) sqrt(0.01/1600)):
-readers of surveys are used to reading tables with such an error. Closer limits are for a purpose to state.
+`report.verdict` puts the verdict into words. A table is good enough if at most `LIMIT` of the people are counted in a wrong cell, by a
+rule that is seldom wrong about the tables that it names (`naming`). It is not good enough if more are, and otherwise it is not measured
+closely enough to tell. The limit of a tenth is about the error of a survey of 1,600 people for a table of a hundred equally full cells
+(half of 100 times sqrt(2/pi) sqrt(0.01/1600)), which readers of surveys are used to. A purpose may state a closer limit.
 
-A criterion that was fixed beforehand, must be met and is not, decides alone: such a release is not to be published, unless somebody says
-why. So does one that was never measured, for ending a run early must not hide what the criterion would have said. One that
-noise leaves undecided, or that somebody gave a reason for, does not hold the release back; but then the verdict is that it is not shown,
-however good the tables are.
+A criterion that was fixed beforehand and must be met decides alone if it is not met or was never measured: such a release is not to be
+published unless the curator gives a reason. A criterion that noise leaves undecided, or that has a reason, does not prevent publication;
+the verdict then says that the criterion is not shown, whatever the tables are.
 
-A purpose is a group of tables: all of so many columns, or all with one column in them. It holds if `MOSTLY` of its tables are good enough,
-and those that are not are named. Where single errors are too noisy for that, it was measured how far off `MOSTLY` of its tables are
-(`claims.ranks`), and it holds if that is within the limit. The release can be published where every number of columns holds that was
-asked for; for some purposes, where others do; and otherwise not. A part of a table that was not asked for itself is as good as the smallest
-table that contains it, for summing up cannot raise an error, or as one of most tables of so many columns; and a single column that was
-measured is as good as its noise allows: which of these is taken does not depend on any error.
+A purpose is a group of tables: all tables of so many columns, or all tables with one column. It holds if `MOSTLY` of its tables are good
+enough; the others are named. Where single errors are too noisy, `claims.ranks` measures the error that `MOSTLY` of its tables stay below,
+and the purpose holds if that is within the limit. The release can be published if every number of columns in the workload holds, and for
+some purposes if others hold. A part of a table that is not in the workload itself is as good as the smallest table that contains it,
+because summing cannot increase an error, or as one of most tables of so many columns. A single column that was measured is as good as its
+noise allows. Which of these applies does not depend on any error.
 
-A column of which nothing was understood is no purpose, nor is a table with it good, however small its error is (`unread`). It is in the
-headline, and its remedy is another than that of noise: a verdict's advice follows from its `causes`.
+A column whose values were not understood has no purpose, and no table with it is good, however small its error (`unread`). The headline
+names it, and the advice follows from the `causes`.
 
-The means of columns of numbers, where they were measured (`claims.means`), are judged beside the tables. One that is surely off is in the
-headline, whatever the tables are: these count groups of values, and cannot see it.
+Measured means of numeric columns (`claims.means`) are judged as well. A mean that is surely off is in the headline whatever the tables
+are, because tables count groups of values and cannot show it.
 """
 
 from __future__ import annotations
@@ -53,8 +52,13 @@ NOISE, UNREAD = "noise", "unread"
 
 @dataclass(frozen=True)
 class Purpose:
-    """A group of tables: of `size` columns, or of those asked for the ones with the column `name`. within: how many are good enough, at
-    least. error, at_most: where it was measured of `MOSTLY` of them, how far off these are, and at most (95 %); NaN elsewhere."""
+    """A group of tables: all of `size` columns, or those with the column `name`.
+
+    Attributes:
+        within: The least number of tables that are good enough.
+        error: The measured error that `MOSTLY` of the tables stay below; NaN where it was not measured.
+        at_most: Its 95 % upper bound; NaN where it was not measured.
+    """
 
     tables: int
     within: int
@@ -70,8 +74,13 @@ class Purpose:
 
 @dataclass(frozen=True)
 class Simpler:
-    """A simpler way on the same budget: its mean error, and where it lies with 95 % confidence. ours: the release's, as measured.
-    better: whether it is lower; surely: whether the two do not overlap."""
+    """The mean error of a simpler mechanism with the same budget, with its 95 % interval.
+
+    Attributes:
+        ours: The measured mean error of the release.
+        better: Whether the simpler mechanism's error is lower.
+        surely: Whether the two intervals do not overlap.
+    """
 
     series: str
     error: float
@@ -84,14 +93,28 @@ class Simpler:
 
 @dataclass(frozen=True)
 class Verdict:
-    """kind: PUBLISH, PARTLY, UNSHOWN or WITHHOLD. tables: of the workload; within: how many of them are good enough; `good`, `poor` and
-    `unknown` by their labels, the best and the worst first (`naming.Named`). bounded: of how many anything is known. sizes: a purpose for
-    each number of columns, ascending; columns: for each column, as far as tables have others in them. simpler: the ways that were
-    compared. private: whether the noise was. failed, unmeasured, undecided: the criteria that must be met and are not, were never measured,
-    or may not be met; of so many `musts`. means: by column whether its mean is near, as far as that is known (`claims.means.near`).
-    despite: why the release is published all the same. unread: the columns of which nothing was understood, once for two members. causes:
-    why tables are not good enough, the one to mend first first.
-    apart: pairs of columns in an order whose distance the rows do not keep. noise, people, says_nothing, who: as in `quality.Headline`."""
+    """The verdict on a release.
+
+    Attributes:
+        kind: PUBLISH, PARTLY, UNSHOWN or WITHHOLD.
+        tables: Number of tables in the workload.
+        within: Number of tables that are good enough.
+        good: Labels of the tables that are good enough, the best first (`naming.Named`).
+        poor: Labels of those that are not, the worst first.
+        unknown: Labels of the others.
+        bounded: Number of tables with any bound.
+        sizes: A purpose for each number of columns, ascending.
+        columns: A purpose for each column that occurs in tables with others.
+        simpler: The simpler mechanisms that were compared.
+        private: Whether the noise was private.
+        failed, unmeasured, undecided: The required criteria that are not met, were never measured, or may not be met.
+        musts: Number of required criteria.
+        means: By column, whether its mean is near, where that is known (`claims.means.near`).
+        despite: The reason for publishing in spite of a criterion.
+        unread: The columns whose values were not understood; a column of two household members is listed once.
+        causes: Why tables are not good enough, the first to mend first.
+        noise, people, says_nothing, who: As in `quality.Headline`.
+    """
 
     kind: str
     tables: int
@@ -142,8 +165,16 @@ def judge(
     despite: str = "",
     means: Sequence[MeanMeasured] = (),
 ) -> Verdict:
-    """The verdict on a release. headline: as `quality.headline` makes it. private: whether its noise was. decided: the plan's criteria.
-    despite: why it is published although a criterion that must be met is not, or was not measured. means: as measured."""
+    """Return the verdict on a release.
+
+    Args:
+        statements: The statements of the release.
+        headline: The headline from `quality.headline`.
+        private: Whether the noise was private.
+        decided: The decided criteria of the plan.
+        despite: The reason for publishing although a required criterion is not met or not measured.
+        means: The measured means.
+    """
     domain = statements.evidence.domain
     known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
     silent = statements.silent
@@ -206,7 +237,7 @@ def _by_size(statements: Statements, limits: Mapping[Clique, float]) -> tuple[Pu
 
 
 def _of_single_columns(statements: Statements, limits: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Of those that were measured and not asked for by themselves: what their noise bounds."""
+    """Return the noise bounds of single columns that were measured and are not in the workload."""
     evidence = statements.evidence
     total = known_total(evidence.measurements, evidence.total if statements.unit.total_is_public else None)
     learnt = (name for clique in limits for name in clique if name not in statements.silent)
@@ -232,8 +263,10 @@ def _by_most(
 
 
 def _good_parts(cliques: Sequence[Clique], whole: Purpose, size: int) -> int:
-    """How many tables of `size` columns at least are parts of good ones, whichever of the whole ones are good: a part is not where all that
-    contain it are bad, and each bad one has so many parts."""
+    """Return the least number of tables of `size` columns that are part of a good table, whichever tables of the purpose are good.
+
+    A part fails if all tables that contain it are bad, and each bad table has the same number of parts.
+    """
     if not whole.within or size >= whole.size:
         return 0
     within = sorted(Counter(part for r in cliques if len(r) == whole.size for part in combinations(r, size)).values())

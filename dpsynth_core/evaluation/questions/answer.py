@@ -40,10 +40,16 @@ COUNTED, LIMITED = "noisy counts", "limit of a table"
 
 @dataclass(frozen=True)
 class Stated:
-    """value: the best estimate, from all noisy counts where they say anything, else what the rows say; None where neither does.
-    low, high: of the true number, with 95 % confidence; None for a guess. rows: what the synthetic rows say, None where none is in the
-    group. Both are from low to high. disagree: whether the evidence alone gave an interval without `rows`, so that it was widened.
-    Of a median, cells by number."""
+    """An estimate with its interval.
+
+    Attributes:
+        value: The best estimate, from all noisy counts where they are informative, and else from the rows; None where neither is.
+        low, high: Bounds of the true number with 95 % confidence; None for a guess.
+        rows: The value in the synthetic rows, between low and high; None where the group has no rows.
+        disagree: Whether the interval of the evidence excluded `rows`, so that it was widened.
+
+        A median is given as a cell's position.
+    """
 
     value: float | None
     low: float | None
@@ -54,10 +60,17 @@ class Stated:
 
 @dataclass(frozen=True)
 class Answer:
-    """evidence: of COUNTED and LIMITED those that the interval comes from; none for a guess. support: of the limit, see `known.Limit`.
-    table: the one with the limit. rows: synthetic rows in the group, None where there are no rows. cells: of a cross table, each cell's
-    share of the group, in the order of the flattened table, columns as asked; `stated` is then what the group is a share of everybody.
-    standing: of a mean, what stands for values (`Known.standing`). cut: the cells that ranges of the question cut."""
+    """The answer to a question.
+
+    Attributes:
+        evidence: COUNTED or LIMITED or both, the origins of the interval; empty for a guess.
+        support: The support of the limit (`known.Limit`).
+        table: The table with the limit.
+        rows: Number of synthetic rows in the group; None without rows.
+        cells: For a cross table, each cell's share of the group, in the order of the flattened table; `stated` is then the group's share.
+        standing: For a mean, the number that represents a cell (`Known.standing`).
+        cut: The cells that the question's ranges cut.
+    """
 
     stated: Stated
     evidence: tuple[str, ...]
@@ -87,9 +100,9 @@ class _Mean:
     """A mean over a group.
 
     Attributes:
-        v: The sum above the line (see `evidence`).
-        g: The sum below the line.
-        rows: What the rows say of it.
+        v: The numerator (see `evidence`).
+        g: The denominator.
+        rows: The mean in the rows.
     """
 
     v: Sum
@@ -99,13 +112,13 @@ class _Mean:
 
 @dataclass(frozen=True, eq=False)
 class _Means:
-    """The means over a group that there can be, where ranges may cut cells.
+    """The possible means over a group whose ranges may cut cells.
 
     Attributes:
-        likely: The mean that the estimate takes.
-        least: Means of which one is the least that there can be.
-        most: Means of which one is the most that there can be.
-        possible: The least and the largest number that any of them can be; NaN where they are of nothing.
+        likely: The mean for the estimate.
+        least: Means that include the least possible one.
+        most: Means that include the largest possible one.
+        possible: The least and the largest possible number; NaN for an empty group.
     """
 
     likely: _Mean
@@ -142,7 +155,7 @@ class _Asked:
 
     @property
     def limiting(self) -> Limit | None:
-        """That of a range where the question is about one, else that of the table that counts."""
+        """Return the limit of the range if the question is about one, or else of the table that counts."""
         asked, column = self.question, self.question.column
         ordered = tuple(range(self.known.domain[column].ordered)) if asked.statistic == MEDIAN else ()
         ways: dict[str, Cells] = {
@@ -166,7 +179,7 @@ class _Asked:
 
     @property
     def z(self) -> float:
-        """For noisy counts, two-sided."""
+        """Return the two-sided normal quantile for noisy counts."""
         return normal(1 - (ALPHA if self.limiting is None else ALPHA - LIMIT_ALPHA) / 2)
 
     def answered(self, stated: Stated, cells: tuple[Stated, ...] = ()) -> Answer:
@@ -235,11 +248,11 @@ class _Asked:
         return self._stated(rows, counted, limited, estimate, spread)
 
     def mean(self) -> Stated:
-        """Of the numbers that stand for the column's cells, or how many of the group are in the cells that are asked about."""
+        """Answer for the mean of the column, or for the share of the group in the question's cells."""
         return self._mean_of(self.over(AMONG))
 
     def over(self, role: str) -> _Means:
-        """Return the means of the question's column over a group, or the shares of it that are in the question's cells."""
+        """Return the means of the question's column over a group, or the shares of the group in the question's cells."""
         known, column, whole = self.known, self.question.column, self.group(role)
         if self.question.statistic == SHARE or not column:
             inside = counted_in(known, self.question, role)
@@ -268,7 +281,7 @@ class _Asked:
         return _Mean([(1.0, v)], [(1.0, g)], self._rows_of([(1.0, v)], [(1.0, g)]))
 
     def _rows_of(self, v: Sum, g: Sum) -> _Weighed | None:
-        """What the rows say of a share."""
+        """Return the value of a share in the rows."""
         if self.known.codes is None:
             return None
         inside, whole = self._rows_sum(v), self._rows_sum(g)
@@ -332,7 +345,8 @@ class _Asked:
         return min(least, default=None), max(most, default=None)
 
     def _estimate(self, estimated: Estimated, possible: Interval) -> float | None:
-        """The part of it that can be; None where rows say more, because the group may be empty for all that is counted."""
+        """Clip an estimate to the possible values; None where the group may be empty by the counts, so that the rows are more informative.
+        """
         if math.isnan(estimated.value) or (self.known.codes is not None and math.isinf(estimated.interval(self.z)[0])):
             return None
         return min(max(estimated.value, possible[0]), possible[1])
@@ -405,7 +419,7 @@ class _Asked:
         up_to, before = np.cumsum(counts), np.cumsum(inside)
 
         def over_half(sums: NDArray[np.float64], cells: NDArray[np.float64], sign: float) -> NDArray[np.float64]:
-            """By how much at most (sign 1) or at least (-1) these cells hold more than half of the group."""
+            """Bound the excess of these cells over half of the group, from above (sign 1) or below (sign -1)."""
             level = (cells - number / 2) ** 2 / size
             deviation = np.sqrt(np.maximum(0.0, varying * (number / 4 - level) + even * level))
             return np.asarray(sums - counts.sum() / 2 + sign * z * deviation)
@@ -450,7 +464,7 @@ class _Asked:
         return self._stated(value, counted, limited, estimate)
 
     def table(self) -> tuple[Stated, ...]:
-        """Each cell's share of the group. From noisy counts all of them have the same variances: those of one cell."""
+        """Return each cell's share of the group. From noisy counts, all cells have the variances of one cell."""
         known, columns, asked = self.known, self.question.columns, self.question
         whole = self.group(AMONG)
         counts = None if known.codes is None else known.rows_in(whole.likely, columns).ravel()
@@ -480,12 +494,12 @@ class _Asked:
 
 
 def _unrefuted(looked: NDArray[np.intp], below: NDArray[np.bool_], above: NDArray[np.bool_]) -> Interval:
-    """Return the first and the last cell that the median may be in.
+    """Return the first and the last cell that may contain the median.
 
     Args:
-        looked: The cells that were looked at, ascending.
-        below: Whether the median is surely behind each of them.
-        above: Whether it is surely before each of them.
+        looked: The examined cells, ascending.
+        below: Whether the median is surely after each cell.
+        above: Whether the median is surely before each cell.
     """
     first, last = (int(of.argmin()) if not of.all() else 0 for of in (below, above[::-1]))
     low = looked[first - 1] + 1 if first else looked[0]

@@ -1,7 +1,7 @@
-"""A question for each value of a column: the same statistic of the people with that value, each with its own interval.
+"""Ask one question for each value of a column, each answer with its own interval.
 
-Each interval holds with 95 % confidence for its line, as if it had been the only question; how often all of them hold together is measured
-in `benchmarks/questions.py`. What the limit of a table alone says holds for all lines at once.
+Each interval holds with 95 % confidence on its own; `benchmarks/questions.py` measures how often all of a breakdown hold together.
+Intervals from a table's limit alone hold for all lines at once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MEASURED, BOUND, GUESS = "measured", "bound", "guess"
 
 @dataclass(frozen=True)
 class Line:
-    """code: of the cell of the column. answer: for the people in it."""
+    """The answer for the people in the cell `code` of the column."""
 
     code: int
     answer: Answer

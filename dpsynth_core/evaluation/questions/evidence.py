@@ -1,41 +1,41 @@
-r"""Which intervals follow from what a release knows: of a number that is a mean over a group, as every statistic here is.
+"""Derive intervals for a mean over a group, the form of every statistic here, from the released evidence.
 
 A **mean over a group** is theta = sum v(c) p(c) / sum g(c) p(c), over the cells c of the question's columns C, with p the shares of the
-people in them, g = 1 in the cells of the group and v its values there (0 elsewhere). A share of everybody has g = 1 and v = 1 in its
-cells; a share within a group has v = 1 in some of the group's cells; a mean has the number that stands for each cell.
-v and g are products of one vector for each column, f = f_1 x f_2 x ..., for filters are conjunctions.
+people in them, g = 1 in the cells of the group and v its values there (0 elsewhere). A share of all people has g = 1 and v = 1 in its
+cells; a share within a group has v = 1 in some of the group's cells; a mean has the number that represents each cell.
+v and g are products of one vector for each column, f = f_1 x f_2 x ..., because filters are conjunctions.
 
 **Noisy counts.** Where a measured table contains C, least squares over all measurements gives an unbiased table Y over C, a sum of
 orthogonal parts, one for each q in C, whose noise has variance s_q^2 in every direction and is independent of other parts
-(`combination`). So for every fixed f
+(`combination`). For every fixed f
 
     <f, Y> = <f, M> + normal noise,   Cov(<f, Y>, <g, Y>) = sum over q of s_q^2 <P_q f, P_q g>,
 
-with P_q the projection on part q: of products of vectors  <P_q f, P_q g> = prod over i in q of (f_i.g_i - F_i G_i / n_i)  times  prod over
-the other i of F_i G_i / n_i,  F_i the sum of f_i. Where the number of people is public the empty part has no noise. As
-<v - theta g, M> = 0, the set of all theta with  <v - theta g, Y>^2 <= z^2 Var(<v - theta g, Y>)  contains the true one with the confidence
-of z (Fieller, 1954): a quadratic inequality, an interval wherever the group's size is known to be above 0; otherwise it says nothing,
-and all that can be is returned. This holds for questions that are asked without looking at the noise, and as far as which tables are
-measured does not depend on it (see `bounds`).
+with P_q the projection on part q: for products of vectors  <P_q f, P_q g> = prod over i in q of (f_i.g_i - F_i G_i / n_i)  times  prod
+over the other i of F_i G_i / n_i,  F_i the sum of f_i. Where the number of people is public, the empty part has no noise. As
+<v - theta g, M> = 0, the set of all theta with  <v - theta g, Y>^2 <= z^2 Var(<v - theta g, Y>)  contains the true one with the
+confidence of z (Fieller, 1954). It solves a quadratic inequality and is an interval wherever the group's size is known to be above 0;
+elsewhere the interval is all possible values. The result holds for questions that are asked without looking at the noise, and as far as
+the choice of measured tables does not depend on it (see `bounds`).
 
-**A table's limit.** At most b of the people are in a wrong cell of a table that contains C: then p is the rows' table with mass b moved
-at most, which is a statement about all questions at once, whenever they are asked. theta is largest if the mass comes from the group's
-smallest values and goes to the largest value: people outside of the group are worth more there than nobody, but less than those of the
-group whose value is below theta, who run out only when theta is the largest value (`moved`). So a share of everybody changes by b at
-most, a share within a group by b over the group's share.
+**A table's limit.** At most b of the people are in a wrong cell of a table that contains C. Then p is the rows' table with at most mass b
+moved, a statement about all questions at once. theta is largest if the mass comes from the group's smallest values and goes to the largest
+value. People outside the group come next, and people of the group with a value below theta run out only when theta is the largest value
+(`moved`). A share of all people changes by at most b, and a share within a group by at most b over the group's share.
 
-**Medians.** k is a median of the group where at most half of it is below k and at least half at most k. Both are signs of a fixed sum for
-the true median: the set of all k for which neither is refuted, each at half the failure probability, contains it.
+**Medians.** k is a median of the group if at most half of the group is below k and at least half is at most k. Both are signs of a fixed
+sum for the true median. The set of all k for which neither is refuted, each at half the failure probability, contains the median.
 
-**Differences.** Of two means with intervals (l1, u1), (l2, u2) from a table's limit: (l1 - u2, u1 - l2), for the limit holds for both at
-once. From noisy counts the margins are added as those of correlated normal numbers are (MOVER: Zou, Donner, 2008); exact where the
-groups' sizes are known, an approximation elsewhere, whose coverage is tested.
+**Differences.** For two means with intervals (l1, u1), (l2, u2) from a table's limit, the interval is (l1 - u2, u1 - l2), because the
+limit holds for both at once. From noisy counts, the margins are added like those of correlated normal numbers (MOVER: Zou, Donner,
+2008): exact where the groups' sizes are known, and elsewhere an approximation whose coverage is tested.
 
-**Ranges that cut cells.** Who of a cut cell is in the group is not known: theta is then bounded by the least and the most that it can be
-over all choices, each a mean over a group of whole cells (`groups`), whose intervals the above gives. The one that is least for the true
-table contains it with the confidence of z, so the least of all lower ends is below it with that confidence, and likewise above.
+**Ranges that cut cells.** The people of a cut cell may be in the group or not. theta is then bounded by its least and largest value over
+all choices, each a mean over a group of whole cells (`groups`), with the intervals above. The choice that is least for the true table
+has an interval that contains the least value with the confidence of z, and the least of all lower ends is below it; likewise above.
 
-**Both.** Where both are known the interval is where they agree: the limit then holds with `LIMIT_ALPHA`, the noisy counts with the rest.
+**Both.** Where both kinds of evidence exist, the interval is their intersection: the limit then holds with `LIMIT_ALPHA`, the noisy
+counts with the rest.
 """
 
 from __future__ import annotations
@@ -109,7 +109,8 @@ class Noisy:
         return np.asarray(values), varying, even
 
     def cells(self, group: Product, columns: Sequence[str]) -> list[Estimated]:
-        """The share of the group that is in each cell of `columns`; meaningless for cells outside of it. All have the same variances."""
+        """Return the share of the group in each cell of `columns`; undefined for cells outside of the group. All have the same variances.
+        """
         table, clique = self.table.values, self.table.clique
         for axis, name in reversed(list(enumerate(clique))):
             if name in columns:
@@ -148,8 +149,7 @@ class Estimated:
 
 
 def within(interval: Interval, least: float, most: float) -> Interval:
-    """The part of it that can be. One that lies outside keeps half of its width, at the nearest end: noise took it there, and a width of
-    nothing would claim certainty."""
+    """Clip an interval to the possible values; an interval outside keeps half of its width at the nearest end, as noise took it there."""
     low, high = interval
     half = (high - low) / 2
     if high <= least:
@@ -160,7 +160,7 @@ def within(interval: Interval, least: float, most: float) -> Interval:
 
 
 def agreeing(first: Interval, second: Interval) -> Interval:
-    """Where two intervals agree; where they nowhere do, all between their outermost ends."""
+    """Return the intersection of two intervals, or the span of both if they do not intersect."""
     low, high = max(first[0], second[0]), min(first[1], second[1])
     return (low, high) if low <= high else (min(first[0], second[0]), max(first[1], second[1]))
 
@@ -182,15 +182,21 @@ def moved(values: NDArray[np.float64], shares: NDArray[np.float64], limit: float
 
 
 def _transported(values: NDArray[np.float64], shares: NDArray[np.float64], limit: float, target: float) -> float:
-    """What the sum of values changes by if mass goes to the target, from the first cells first."""
+    """Return the change of a sum of values if mass moves to `target` from the cells in order."""
     before = np.concatenate([[0.0], np.cumsum(shares)[:-1]])
     taken = np.clip(limit - before, 0.0, shares)
     return float((target - values) @ taken)
 
 
 def difference(first: Estimated, second: Estimated, covariance: float | None, z: float) -> Interval:
-    """Of two means from the same noisy table. covariance: of the noise of their numerators less value times denominator; None where it is
-    not known, which counts as the worst."""
+    """Return the interval of the difference of two means from the same noisy table.
+
+    Args:
+        first: The first mean.
+        second: The second mean.
+        covariance: Covariance of the noise of (numerator - value * denominator); None takes the worst case.
+        z: Quantile of the normal distribution.
+    """
     (low1, high1), (low2, high2) = first.interval(z), second.interval(z)
     if math.isinf(low1) or math.isinf(low2):
         return -math.inf, math.inf

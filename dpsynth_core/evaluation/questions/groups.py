@@ -1,12 +1,12 @@
-"""Groups of people by ranges that may cut cells: which people are in them for sure, which perhaps, and which share of those is assumed.
+"""Divide people by ranges that may cut cells, into those surely inside and those perhaps inside, with an assumed share of the latter.
 
-What was released says how many people are in a cell, and not where inside it they are. So of a cell that a range cuts all may be in the
-range, or none. The estimate takes a share of it: what a measured histogram of the cell says (`vocabulary.inside`), else an even spread.
-Columns are taken as independent inside cells. Every bound is one over all that can be:
+A release tells how many people are in a cell, and not where in the cell they are, so all people of a cut cell may be in the range, or
+none. The estimate takes the share that a measured histogram of the cell gives (`vocabulary.inside`), or else an even spread. Columns are
+taken to be independent within cells. Every bound holds for all possible divisions:
 
-- a number of people is least without the people of cut cells and most with all of them;
-- a share of a group is least with those of its perhaps that do not count, and without those that do, and most the other way round;
-- a mean is least with those of its perhaps whose number is below some threshold, and without the others, and most with those above one.
+- a count is least without the people of cut cells, and largest with all of them;
+- a share is least with the perhaps that do not count and without those that do, and largest the other way round;
+- a mean is least with the perhaps whose number is below some threshold, and largest with those above one.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def counted_in(known: Known, question: Question, role: str) -> Group:
 
 
 def values_in(known: Known, question: Question, role: str) -> Vector:
-    """Return the number that stands for each cell of the question's column, of the people of one group; NaN where there is none."""
+    """Return the number that represents each cell of the question's column for one group; NaN where no value does."""
     values = known.values(question.column)
     assert values is not None, "the question was checked"
     values = values.copy()
@@ -145,7 +145,7 @@ def shares(inside: Group, whole: Group) -> tuple[Ratio, Ratio, Ratio]:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """Numbers of a group's people: those of `sure` with `values`, those of the rest with `others`, if `taken`; all by cell of a column."""
+    """The numbers of a group's people, by cell of a column: `values` for the sure ones, and `others` for the rest where `taken` is set."""
 
     values: Vector
     others: Vector

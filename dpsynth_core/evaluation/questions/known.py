@@ -1,4 +1,4 @@
-"""What a release knows that answers can be made from: rows, noisy tables, limits of tables, the number of people. Released values only."""
+"""The released values that answers come from: rows, noisy tables, limits of tables, and the number of people."""
 
 from __future__ import annotations
 
@@ -36,10 +36,15 @@ MEASURED, MIDDLES, NUMBERS = "means", "middles", "numbers"
 
 @dataclass(frozen=True)
 class Limit:
-    """At most this share of people is in a wrong cell of a table. likely: the best estimate, None where there is none. alone:
-    with confidence 1 - ALPHA. beside: with 1 - LIMIT_ALPHA, 1 where nothing says it so surely. together: for all tables at once with
-    1 - LIMIT_ALPHA, 1 likewise. support: CERTIFIED, or INFERRED from what the mechanism selected; RANGED where it is the most that a range
-    is off by."""
+    """An upper bound of the share of people in a wrong cell of a table.
+
+    Attributes:
+        likely: The best estimate of the share, None without one.
+        alone: The bound with confidence 1 - ALPHA.
+        beside: The bound with confidence 1 - LIMIT_ALPHA; 1 without one.
+        together: The bound for all tables at once with confidence 1 - LIMIT_ALPHA; 1 without one.
+        support: CERTIFIED, INFERRED from the mechanism's selections, or RANGED for the largest error of a range.
+    """
 
     support: str
     alone: float
@@ -50,7 +55,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Ranges:
-    """What ranges of these columns are off by at most: of everybody, and within a cell of the other column of one of these pairs."""
+    """The largest error of a range of each of these columns, among all people and within a cell of the other column of a pair."""
 
     columns: Clique
     pairs: frozenset[Clique]
@@ -60,8 +65,14 @@ class Ranges:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """codes: of the rows, (rows, columns); None for answers without rows. total: people, None where no released value says how many.
-    inside: by column, how numbers lie in its cells. weights: of the rows, (rows,), where people are weighted; None where all count once."""
+    """The released values that answers come from.
+
+    Attributes:
+        codes: Codes of the rows, (rows, columns); None for answers without rows.
+        total: Number of people; None where no released value gives it.
+        inside: By column, the distribution of numbers within its cells.
+        weights: Weights of the rows, (rows,); None where all people count once.
+    """
 
     domain: Domain
     codes: NDArray[np.integer] | None
@@ -89,11 +100,11 @@ class Known:
         return cell_values(self.domain[column], self.inside.get(column))
 
     def off(self, column: str) -> float:
-        """How far a value may be from the middle of its cell that stands for it; 0 where it is one value, or its mean was measured."""
+        """Return the largest distance of a value from the number that represents its cell; 0 for single values and measured means."""
         return 0.0 if column in self.inside else half_width(self.domain[column])
 
     def standing(self, column: str) -> str:
-        """What stands for the values of a cell of numbers."""
+        """Return the words for the number that represents a cell: its middle, or a measured mean."""
         return MEASURED if column in self.inside else MIDDLES if half_width(self.domain[column]) else NUMBERS
 
     def cover(self, clique: Clique) -> Clique | None:
@@ -116,16 +127,16 @@ class Known:
 
     @property
     def size(self) -> float:
-        """How many rows there are, or what they weigh; 1 where there are none."""
+        """Return the number of rows, or the sum of their weights; 1 without rows."""
         assert self.codes is not None
         return max(1, len(self.codes)) if self.weights is None else float(self.weights.sum()) or 1.0
 
     def rows_in(self, among: Mapping[str, Vector], columns: Sequence[str]) -> NDArray[Any]:
-        """Return how many rows are in each cell of `columns`, or what they weigh, of those that `among` counts.
+        """Return the number of rows, or the sum of their weights, in each cell of `columns`.
 
         Args:
             among: By column, the share of each cell's rows that count.
-            columns: The columns of the table; its shape is that of their cells.
+            columns: The columns of the table, which fix its shape.
         """
         assert self.codes is not None
         chosen, weights = np.ones(len(self.codes), dtype=bool), self.weights
@@ -141,7 +152,7 @@ class Known:
 
     @property
     def doubt(self) -> float:
-        """How far the number of people may be from `total`, except with probability TOTAL_ALPHA."""
+        """Return the largest distance of the number of people from `total`, except with probability TOTAL_ALPHA."""
         return 0.0 if self.total is None or self.total.sigma == 0 else normal(1 - TOTAL_ALPHA / 2) * self.total.sigma
 
 
@@ -155,9 +166,20 @@ def known(
     ranged: RangeErrors | None = None,
     pairs: Collection[Clique] = (),
 ) -> Known:
-    """From the parts of a release. Limits of rows are the certificate's where there is one that says anything, else what the mechanism's
-    choices say of tables that no noisy table contains. Bounds of measured tables say nothing here that their counts do not say better.
-    pairs: of which the largest error of a range within groups was measured.
+    """Collect the known values from the parts of a release.
+
+    Limits of rows come from the certificate if it bounds anything, and else from the mechanism's selections for tables that no noisy table
+    contains. Bounds of measured tables are left out, because their counts say the same better.
+
+    Args:
+        domain: The columns.
+        codes: Codes of the rows, (rows, columns), or None.
+        measurements: The released measurements.
+        total: The number of people.
+        bounds: Error bounds of the tables.
+        certificate: The measured errors.
+        ranged: The measured errors of ranges.
+        pairs: The pairs for which the largest error of a range within groups was measured.
     """
     total = certificate.total if total is None and certificate is not None else total
     limits = {clique: Limit(INFERRED, one.tight, 1.0) for clique, one in bounds.items() if one.support == UNSUPPORTED}
@@ -172,8 +194,10 @@ def known(
 
 
 def known_weighted(domain: Domain, codes: NDArray[np.integer], weights: NDArray[np.float64], stated: Weighted) -> Known:
-    """The same where people are weighted: rows with their calibrated weights, and the limits of weighted tables of single columns. Means
-    inside of cells were measured of unweighted people: middles stand for them."""
+    """Collect the known values of weighted people: rows with calibrated weights, and limits of weighted tables of single columns.
+
+    Means within cells were measured for unweighted people, so the middles of cells represent their values here.
+    """
     total = Total(stated.step * stated.total.value, stated.step * stated.total.sigma)
     return replace(known(domain, codes, (), total, {}, stated.certificate), weights=weights)
 

@@ -1,9 +1,9 @@
-"""How closely an answer is known, in one of three words: closely, roughly, not at all.
+"""Rate an answer as known closely, roughly, or not at all.
 
-An answer is known closely where its whole interval is within `LIMIT` of it. Distances are shares of the way from the answer to the
-nearest number that says nothing: no people, an end of what a share or a mean can be, or no difference; so a rare group must be known as
-closely, for its size, as a large one. How wide an interval of noisy counts is was fixed before its noise was drawn, and luck makes no
-answer close: the intervals of answers that are chosen for this word hold about as often as all do, which `test_light.py` counts.
+An answer is known closely if its whole interval is within `LIMIT` of it. Distances are shares of the way from the answer to the nearest
+number without information: no people, an end of the range of a share or mean, or no difference. A rare group must therefore be known as
+closely, for its size, as a large one. The width of an interval of noisy counts is fixed before its noise is drawn, so luck does not make
+an answer close: intervals of answers rated this way hold about as often as all others, which `test_light.py` counts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ROUNDED, _NOTHING = 1e-6, 1e-9
 
 
 def light(known: Known, question: Question, stated: Stated) -> str:
-    """CLOSELY, ROUGHLY or UNKNOWN. stated: the answer to the question; of a cross table, that of one of its cells."""
+    """Return CLOSELY, ROUGHLY or UNKNOWN for the answer `stated`; for a cross table, `stated` is the answer for one of its cells."""
     value, low, high = stated.value, stated.low, stated.high
     if value is None or low is None or high is None or stated.disagree:
         return UNKNOWN

@@ -1,18 +1,18 @@
-"""What a release of two linked tables knows, as of two tables that can be asked: its households, and their members.
+"""Answer questions about a release of two linked tables: about its households, and about their members.
 
-What is measured of them are tables of pairs of members, in which each household counts once (`vocabulary.link`). A table with the number of
-members k says how many members there are: in a cell of k, a household is as many members as it has, and its members are in one of its
-pairs' cells by 1/k each, a single one by 1/2. So with weights w, w_k = max(k, 2) for columns of members and k for those of households,
+The measured tables are of pairs of members, and each household counts once in them (`vocabulary.link`). A table with the number of members
+k gives the number of members. In a cell of k, a household stands for as many members as it has, and its members are in one of the cells of
+its pairs by 1/k each, a single member by 1/2. With weights w_k = max(k, 2) for columns of members and w_k = k for those of households,
 
     sum over k of w_k M(k, cell)
 
-are the members in a cell, and of a noisy table with independent noise sigma they are noisy counts with independent noise sigma sqrt(sum
-w_k^2). At most b of the households in a wrong cell of that table are at most b L / W of the members in a wrong cell, with L the largest
-weight and W the members of a household on average: with p, q the tables as shares, d = p - q, and V, W what q and p weigh, the shares of
-members differ by (w d - w q (W - V) / V) / W, whose positive part is at most max(w d+, w d-) / W, and d+, d- have mass b. As W >= V - b L,
-the rows say it. Tables without the number of members say nothing of them.
+counts the members in a cell; from a noisy table with independent noise sigma it has independent noise sigma sqrt(sum w_k^2). If a share b
+of the households is in a wrong cell of that table, then at most b L / W of the members are, with L the largest weight and W the mean number
+of members. Proof: with p, q the tables as shares, d = p - q, and V, W the weights of q and p, the shares of members differ by (w d - w q (W
+- V) / V) / W, whose positive part is at most max(w d+, w d-) / W, and d+, d- have mass b. As W >= V - b L, the rows give the bound. Tables
+without the number of members give no bound.
 
-Released values only.
+The module reads released values only.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def of_households(link: Link, codes: Repeated | None, measurements: Sequence[Mea
 
 
 def of_members(link: Link, codes: Repeated | None, measurements: Sequence[Measurement], certificate: Certificate | None) -> Known:
-    """The same of members, each with the columns of its household."""
+    """Return the same for members, each with the columns of its household."""
     domain = Domain((*link.households, *link.members))
     told = [_of_members(link, domain, one) for one in measurements if NUMBER in one.clique and set(one.clique) <= {NUMBER, *domain.names}]
     rows, limits = None, dict[tuple[str, ...], Limit]()
@@ -64,8 +64,15 @@ def of_members(link: Link, codes: Repeated | None, measurements: Sequence[Measur
 
 
 def weighted(link: Link, codes: Repeated, weights: NDArray[np.float64], stated: Weighted, members: bool) -> Known:
-    """What is known of weighted members, each with the columns of its household, or of weighted households. weights: of these, as
-    `apart` has them."""
+    """Return the known values of weighted members, each with the columns of its household, or of weighted households.
+
+    Args:
+        link: The two tables.
+        codes: The rows of both.
+        weights: Weights of the rows, as `apart` returns them.
+        stated: The statements about weighted tables.
+        members: Whether members are asked about, or households.
+    """
     households, owners, listed = apart(link, codes.codes)
     if members and stated.members is not None:
         told = known_weighted(Domain((*link.households, *link.members)), listed, weights[owners], stated.members)
@@ -110,12 +117,12 @@ def _limits(link: Link, certificate: Certificate | None) -> dict[tuple[str, ...]
 
 
 def _share_of_members(b: float, most: int, each: float) -> float:
-    """Of members in a wrong cell, where the households are at most b. each: members of a household in the rows, on average."""
+    """Bound the share of members in a wrong cell from the share `b` of households; `each` is the mean number of members in the rows."""
     return min(1.0, b * most / (each - b * most)) if each > b * most else 1.0
 
 
 def _of_members(link: Link, domain: Domain, one: Measurement) -> Measurement:
-    """From a table with the number of members, one of the members in the cells of its other columns."""
+    """Return a measurement of members from a measurement of households with their number of members."""
     others = tuple(name for name in one.clique if name != NUMBER)
     weights = (link.times if any(name in link.members for name in others) else np.arange(link.most + 1)).astype(np.float64)
     values = np.tensordot(weights, one.values, (0, one.clique.index(NUMBER)))

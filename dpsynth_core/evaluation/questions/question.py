@@ -1,4 +1,4 @@
-"""What can be asked: a statistic of the people in some cells. Public; knows no release."""
+"""Questions to a release: a statistic of the people in some cells. A question is public and does not depend on a release."""
 
 from __future__ import annotations
 
@@ -34,11 +34,15 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Question:
-    """statistic: one of STATISTICS. among: the group that is asked about.
+    """A statistic of a group.
 
-    SHARE: how many of the group are in `cells`. MEAN, MEDIAN: of `column`. TABLE: how the group divides over `columns`.
-    DIFFERENCE: of the mean of `column`, or without one of the share in `cells`, of the group minus that of the group `versus`.
-    cut: by AMONG, CELLS or VERSUS, which of its cells a range cuts; only people with a value in the spans are meant there.
+    SHARE is the share of the group in `cells`. MEAN and MEDIAN are of `column`. TABLE divides the group over `columns`. DIFFERENCE is the
+    mean of `column` (or, without one, the share in `cells`) of the group minus the same statistic of the group `versus`.
+
+    Attributes:
+        statistic: One of STATISTICS.
+        among: The group.
+        cut: By AMONG, CELLS or VERSUS, the cells that a range cuts; only people with a value in the spans are meant there.
     """
 
     statistic: str
@@ -55,7 +59,11 @@ class Question:
             object.__setattr__(self, name, MappingProxyType(stated))
 
     def checked(self, domain: Domain) -> Question:
-        """The same question. Raises InputError for what cannot be asked of such rows."""
+        """Return the question after checking it against a domain.
+
+        Raises:
+            InputError: The question cannot be answered from such rows.
+        """
         if self.statistic not in STATISTICS:
             raise InputError("statistic", "it is not known", f"use one of {', '.join(STATISTICS)}")
         for cells in (self.among, self.cells, self.versus):
@@ -104,7 +112,7 @@ def cell_values(attribute: Attribute, inside: Inside | None = None) -> Vector | 
 
 
 def half_width(attribute: Attribute) -> float:
-    """How far a value may be from the middle of its cell; 0 where cells are single values."""
+    """Return the largest distance of a value from the middle of its cell; 0 where cells are single values."""
     if not attribute.is_number:
         return 0.0
     return float(max(np.diff(np.array(attribute.edges, dtype=np.float64)) - attribute.scale.whole)) / 2

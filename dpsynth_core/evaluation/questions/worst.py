@@ -1,13 +1,13 @@
-r"""The subgroups that a release is worst for, as far as released evidence tells; no true count is looked at.
+"""Find the subgroups with the largest errors, from released evidence without any true count.
 
-A subgroup is a cell of a table that was measured or certified. A search for the worst one chooses by the answers, so all intervals
-have to hold together: those from noisy counts are Bonferroni's over all cells of all tables, (ALPHA - LIMIT_ALPHA) / N each, those of
-limits hold for all certified tables at once with LIMIT_ALPHA. So with 95 % confidence everything that is said here is true.
+A subgroup is a cell of a table that was measured or certified. The search chooses by the answers, so all intervals must hold together.
+Those from noisy counts are Bonferroni's over all cells of all tables, (ALPHA - LIMIT_ALPHA) / N each; those of limits hold for all
+certified tables at once with LIMIT_ALPHA. All statements together are true with 95 % confidence.
 
-Subgroups are ranked by how far the rows are off for sure, as a share of the subgroup's size, and then by how far they are likely to be
-off: not by how far they may be, which would list those of which least is known. Of a table whose error was measured, the best estimate
-of it is divided among the cells by the roots of their counts, as errors of sampling and of noise are at least; of other tables noisy counts
-tell it, by their difference from the rows and their noise.
+Subgroups are ranked by the error that is certain, as a share of the subgroup's size, and then by the likely error. A ranking by the largest
+possible error would list the subgroups with the least evidence. Where a table's error was measured, its best estimate is divided among the
+cells by the square roots of their counts, as errors of sampling and noise are at least. For other tables the likely error comes from the
+difference between noisy counts and rows, and from their noise.
 """
 
 from __future__ import annotations
@@ -34,9 +34,16 @@ MOST_LISTED = 10
 
 @dataclass(frozen=True)
 class Subgroup:
-    """table, codes: which cell of which table. value: people in it, by the rows or, without rows, by noisy counts. low, high: what the true
-    number is between, all subgroups together with 95 % confidence. measured: whether noisy counts say so, and not a limit alone. off: by
-    how many people the value is likely to be off."""
+    """A cell of a table and the error of its count.
+
+    Attributes:
+        table: The columns.
+        codes: The cell.
+        value: People in the cell by the rows or, without rows, by noisy counts.
+        low, high: Bounds of the true count; the bounds of all subgroups hold together with 95 % confidence.
+        measured: Whether noisy counts give the bounds, and not a limit alone.
+        off: The likely error, in people.
+    """
 
     table: Clique
     codes: tuple[int, ...]
@@ -63,7 +70,7 @@ def tables(known: Known) -> list[Clique]:
 
 
 def z_together(known: Known) -> float:
-    """For the noisy counts of all cells of all tables."""
+    """Return the normal quantile for the noisy counts of all cells of all tables."""
     cells = sum(known.domain.cells(table) for table in tables(known))
     return normal(1 - (ALPHA - LIMIT_ALPHA) / (2 * max(1, cells)))
 
@@ -84,12 +91,12 @@ def worst(known: Known, most: int = MOST_LISTED) -> Sequence[Subgroup]:
 
 
 def _rounded(share: float) -> float:
-    """To six digits, so that the last ones of a processor decide no order."""
+    """Round to six digits, so that differences between processors change no order."""
     return float(f"{share:.6g}")
 
 
 def _subgroups(known: Known, table: Clique, rows: NDArray[np.float64] | None, z: float) -> list[tuple[int, Subgroup]]:
-    """Of one table, with the numbers of the cells. rows: their shares in the cells."""
+    """Return the subgroups of one table with the positions of their cells. `rows` holds the shares of the rows in the cells."""
     assert known.total is not None
     total, estimate, sizes = known.total.value, known.estimate(table), known.domain.sizes(table)
     noisy = None if estimate is None else estimate.values.ravel()
