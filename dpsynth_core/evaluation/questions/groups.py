@@ -136,11 +136,12 @@ def shares(inside: Group, whole: Group) -> tuple[Ratio, Ratio, Ratio]:
     least, most, likely = times(whole.least, inside.least), times(whole.most, inside.most), times(whole.likely, inside.likely)
     not_counted = [(1.0, whole.most), (-1.0, times(whole.most, inside.least))]
     surely_not = [(1.0, whole.least), (-1.0, times(whole.least, inside.most))]
-    return (
-        Ratio([(1.0, least)], [(1.0, least), *not_counted]),
-        Ratio([(1.0, most)], [(1.0, most), *surely_not]),
-        Ratio([(1.0, likely)], [(1.0, whole.likely)]),
-    )
+    lowest, highest = Ratio([(1.0, least)], [(1.0, least), *not_counted]), Ratio([(1.0, most)], [(1.0, most), *surely_not])
+    if all((vector >= whole.most.get(name, 1.0)).all() for name, vector in inside.least.items()):
+        lowest = Ratio([(1.0, whole.most)], [(1.0, whole.most)])  # whoever is in the group counts
+    if not all(vector.any() for vector in most.values()):
+        highest = Ratio([(1.0, most)], [(1.0, whole.most)])  # nobody counts
+    return lowest, highest, Ratio([(1.0, likely)], [(1.0, whole.likely)])
 
 
 @dataclass(frozen=True, eq=False)

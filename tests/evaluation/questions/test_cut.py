@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.evaluation.questions.answer import answer
+from dpsynth_core.evaluation.questions.answer import Answer, answer
 from dpsynth_core.evaluation.questions.known import Known, Limit, known
 from dpsynth_core.evaluation.questions.light import light
 from dpsynth_core.evaluation.questions.question import Question
@@ -123,6 +123,22 @@ def test_a_difference_ends_at_least_and_most_differences() -> None:
         stated = answer(evidence(table, False), Question("difference", column="score", cut=cut, **of_one, **of_other)).stated  # type: ignore[arg-type]
         (low1, high1), (low2, high2) = extremes(table, "1..4", mean), extremes(table, "5..", mean)
         assert (stated.low, stated.high) == pytest.approx((low1 - high2, high1 - low2), abs=1e-4)
+
+
+def shares_of(among: str, cells: str) -> Answer:
+    of_group, of_cells = ranged("among", among), ranged("cells", cells)
+    cut: Any = {**of_group.pop("cut"), **of_cells.pop("cut")}  # type: ignore[dict-item]
+    return answer(evidence(counts(5), False), Question("share", cut=cut, **of_group, **of_cells))  # type: ignore[arg-type]
+
+
+def test_a_range_within_the_same_range_is_all_of_it() -> None:
+    stated = shares_of("1..4", "1..4").stated
+    assert (stated.low, stated.value, stated.high) == pytest.approx((1, 1, 1), abs=1e-4)
+
+
+def test_ranges_that_do_not_meet_in_a_cell_share_nobody() -> None:
+    stated = shares_of("1..2", "3..4").stated
+    assert (stated.low, stated.value, stated.high) == pytest.approx((0, 0, 0), abs=1e-4)
 
 
 def test_a_cross_table_of_a_range_has_the_share_of_each_cell() -> None:
