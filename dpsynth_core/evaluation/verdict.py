@@ -46,7 +46,7 @@ from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.measurement import Clique, subsets
 
 PUBLISH, PARTLY, UNSHOWN, WITHHOLD = "publish", "publish for these purposes", "a must is not shown", "do not publish"
-NOISE, UNREAD = "noise", "unread"
+NOISE, UNREAD, MISFIT = "noise", "unread", "misfit"
 """Causes why tables are not good enough. `report.verdict` has a remedy for each."""
 
 
@@ -164,6 +164,7 @@ def judge(
     decided: Sequence[Decided] = (),
     despite: str = "",
     means: Sequence[MeanMeasured] = (),
+    misfits: Sequence[str] = (),
 ) -> Verdict:
     """Return the verdict on a release.
 
@@ -174,6 +175,7 @@ def judge(
         decided: The decided criteria of the plan.
         despite: The reason for publishing although a required criterion is not met or not measured.
         means: The measured means.
+        misfits: The measured tables that the model does not fit (`misfit.misfits`).
     """
     domain = statements.evidence.domain
     known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
@@ -209,7 +211,7 @@ def judge(
         means=judged,
         despite=despite if needs_reason else "",
         unread=distinct(statements.unread, statements.swapped),
-        causes=(*[UNREAD] * bool(silent), *[NOISE] * noisy),
+        causes=(*[UNREAD] * bool(silent), *[MISFIT] * bool(misfits), *[NOISE] * noisy),
         apart=() if statements.evidence.codes is None else tuple((rule.first, rule.second) for rule in domain.loose_orders),
         noise=headline.noise,
         people=headline.people,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dpsynth_core.claims.registry import CLAIMS
+from dpsynth_core.evaluation.misfit import MISFITS
 from dpsynth_core.mechanisms.mechanism import Learner
 from dpsynth_core.planning import looks, origins, weakness
 from dpsynth_core.planning.discovery import sentences
@@ -108,6 +109,8 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
         table = f"{public['name']!r} ({public['rows']:,} rows, SHA-256 {public['sha256'][:16]})"
         nobody = "nothing here protects the people in it. That it may be used so is the curator's word."
         yield Brand("assumed-public", f"The table {table} was used as public: {nobody}")
+    if unfitted := details.get(MISFITS):
+        yield Brand("misfit", misfit_sentence(unfitted))
     yield from _of_published(plan, details.get(OFF, 0.0))
     yield from _hangs_on(plan)
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):
@@ -120,6 +123,13 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
     if (reading := details.get("best_mixture")) is not None:  # how well the public table resembles the private one
         verdict = "unchecked" if reading["error"] is None else "poor" if reading["poor"] else "checked"
         yield Brand(f"public-table-{verdict}", reading["sentence"])
+
+
+def misfit_sentence(tables: Sequence[str]) -> str:
+    """Return a warning that the rows do not say what these tables, of which there is one at least, say."""
+    more = f" and {len(tables) - 1:,} more" if len(tables) > 1 else ""
+    fits = f"The model that made the rows does not fit the noisy table {tables[0]!r}{more}"
+    return f"{fits}: noise explains so large a distance once in a million runs. Use the noisy tables instead of the rows there."
 
 
 def _of_published(plan: Plan, off: float) -> Iterator[Brand]:

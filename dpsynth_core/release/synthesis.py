@@ -23,6 +23,7 @@ from dpsynth_core.claims.claim import AnswersEnd, Claim, Final
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weighted import WEIGHTED, Weighted, calibrated
 from dpsynth_core.evaluation.bounds import Bound, bounds
+from dpsynth_core.evaluation.misfit import MISFITS, misfits
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zoned, combine, curator_only
@@ -48,7 +49,7 @@ from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.spool import Spool
-from dpsynth_core.release.statement import OFF, brands, public_details, row_policy, statement, unmeasured_brands
+from dpsynth_core.release.statement import OFF, brands, misfit_sentence, public_details, row_policy, statement, unmeasured_brands
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import Given, Keep, RecordedAnswer, recording
 from dpsynth_core.sources import first_records, readable
@@ -251,6 +252,9 @@ def carry_out(
     plan, kernel = learnt(plan, recording(kernel, kept, given), journal)
     found, kernel = looked_inside(plan, kernel, journal)
     finished = run_mechanism(plan, kernel, journal)
+    measured = of_columns(journal.measurements) if plan.mechanism.card.makes_rows else ()
+    if unfitted := misfits(plan.domain, finished.model, measured, finished.total):
+        journal.announce(misfit_sentence(unfitted), kernel.rho_spent, done=1.0)
     row_seed = transcript.row_seed(answers) if plan.spec.output.seed is None else plan.spec.output.seed
     rows = _write_rows(plan, finished, found, row_seed, kernel.rho_spent, journal)
     codes = rows.codes
@@ -265,6 +269,7 @@ def carry_out(
         claims[claim.name] = _measured(claim, plan, kernel, final, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
     drawn_rows = [table for table in (rows.values, *rows.further) if isinstance(table, DrawnRows) and plan.domain.published]
+    details |= {MISFITS: unfitted} if unfitted else {}
     details |= {OFF: max(max(rows_off(plan.domain, table.codes)) for table in drawn_rows)} if drawn_rows else {}
     rows = _weighed(plan, rows, claims[WEIGHTED.name])
     return Release(

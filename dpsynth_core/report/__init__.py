@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 from dpsynth_core.claims.means import MEANS
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation import verdict as verdicts
+from dpsynth_core.evaluation.misfit import MISFITS
 from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.zones import Zoned, combine, released
@@ -76,7 +77,7 @@ def quality_of(release: Release) -> Zoned[Quality]:
         headline = combine(lambda head: head.per(release.plan.records_each), quality.headline(stated, table))
         ruled: Zoned[Verdict | None] = released(None)
         if not learnt(release):
-            beside = release.private, release.criteria, release.despite, release.claims[MEANS.name]
+            beside = release.private, release.criteria, release.despite, release.claims[MEANS.name], release.details.get(MISFITS, ())
             ruled = combine(lambda s, head: verdicts.judge(s, head, *beside), stated, headline)
         _QUALITY[release] = combine(Quality, headline, table, ruled)
     return _QUALITY[release]

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS
 from dpsynth_core.evaluation.unread import Unread
-from dpsynth_core.evaluation.verdict import LIMIT, MOSTLY, NOISE, PARTLY, PUBLISH, UNREAD, UNSHOWN, Purpose, Simpler, Verdict
+from dpsynth_core.evaluation.verdict import LIMIT, MISFIT, MOSTLY, NOISE, PARTLY, PUBLISH, UNREAD, UNSHOWN, Purpose, Simpler, Verdict
 from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary import names
 
 REMEDIES = {
     UNREAD: "Say how the table writes such a column, or list its values: a larger budget would not help.",
+    MISFIT: "The model does not fit all that was measured, which no larger budget mends: try another mechanism, and report it to us.",
     NOISE: "Fewer tables, fewer or wider groups, or a larger budget would help.",
 }
 """What would help, by the cause of a verdict."""
@@ -118,7 +119,8 @@ def _tables(verdict: Verdict) -> str:
         return f"Nothing can be said of the tables: {among}. {REMEDIES[NOISE]}"
     if not verdict.bounded:
         return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
-    good_enough = verdict.private and all(purpose.holds for purpose in verdict.sizes) and not verdict.unread  # then a criterion decided
+    every = verdict.private and all(purpose.holds for purpose in verdict.sizes)
+    good_enough = every and not verdict.unread and MISFIT not in verdict.causes  # then a criterion decided
     advice = "" if good_enough else f" {_advice(verdict)}".rstrip()
     if most := [purpose for purpose in verdict.sizes if not math.isnan(purpose.at_most)]:
         return f"{_GROUPS} {' '.join(map(line, most))}{advice}"

@@ -1,0 +1,81 @@
+"""A column of thousands of codes beside small ones: are the codes as good as Independent's, and is a strong relation of others kept?
+
+    python -m benchmarks codes --label now --runs 3
+
+The codes are as frequent as a power law says, two small columns follow each other, a fourth one stands alone. Errors are the shares of the
+people in a wrong cell, of the rows of all pairs' workload, with seeds that count upwards; a run takes processor seconds.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks import record
+from benchmarks.shapes import rows
+from dpsynth_core.mechanisms.registry import get
+from dpsynth_core.sources.codes import CodesSource
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.released import of_codes
+from dpsynth_core.vocabulary.workload import all_kway
+
+CODES, PAIR = ("code",), ("a", "b")
+PEOPLE = {500: 3_000, 1_000: 3_000, 2_000: 5_000}
+"""How many people have so many codes; 20,000 others."""
+_HEAD = ("codes", "people", "mechanism", "error of the codes", "error of the pair", "seconds")
+
+
+def table(codes: int, people: int) -> CodesSource:
+    """Return invented people; the same each time."""
+    rng, domain = np.random.default_rng(codes), Domain.from_json({"code": codes, "a": 4, "b": 4, "c": 2})
+    shares = 1 / np.arange(1, codes + 1) ** 1.1
+    b = rng.integers(0, 4, people)
+    a = np.where(rng.random(people) < 0.8, b, rng.integers(0, 4, people))
+    columns = [rng.choice(codes, people, p=shares / shares.sum()), a, b, rng.random(people) < 0.1]
+    return CodesSource(domain, np.stack(columns, axis=1).astype(np.int32))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    widths = [500, 1_000, 2_000, 5_000, 10_000, 20_000]
+    parser = record.parser(__doc__, label="now", epsilons=[1.0], mechanisms=["aim", "independent", "mst"], widths=widths, runs=3)
+    options = parser.parse_args(arguments)
+    place = options.results / "codes"
+    for codes in options.widths:
+        source = table(codes, PEOPLE.get(codes, 20_000))
+        for epsilon in options.epsilons:
+            for mechanism in options.mechanisms:
+                run = {"label": options.label, "codes": codes, "epsilon": epsilon, "mechanism": mechanism}
+                run |= measured(source, mechanism, epsilon, options.runs)
+                print(run, file=sys.stderr, flush=True)
+                record.write(place, record.instead(record.earlier(place), run, "label", "codes", "epsilon", "mechanism"))
+    made = record.earlier(place)
+    record.write(place, made, record.table(_HEAD, map(_row, made)))
+
+
+def measured(source: CodesSource, mechanism: str, epsilon: float, runs: int) -> dict[str, Any]:
+    """Return errors and processor seconds of each seed."""
+    codes, pair, seconds = list[float](), list[float](), list[float]()
+    for seed in range(runs):
+        start = time.process_time()
+        made = rows(source, all_kway(source.domain, 2), get(mechanism), epsilon, seed)
+        seconds.append(round(time.process_time() - start, 2))
+        codes.append(_error(source, made, CODES))
+        pair.append(_error(source, made, PAIR))
+    people = int(source.counts([CODES])[CODES].sum())
+    return {"people": people, "of_codes": codes, "of_pair": pair, "seconds": seconds}
+
+
+def _error(source: CodesSource, made: np.ndarray, clique: Clique) -> float:
+    true, ours = source.counts([clique])[clique], of_codes(source.domain, made, clique)
+    return round(float(np.abs(true / true.sum() - ours / ours.sum()).sum()) / 2, 4)
+
+
+def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
+    means = [f"{statistics.fmean(run[name]):.3f}" for name in ("of_codes", "of_pair")]
+    return (f"{run['codes']:,}", f"{run['people']:,}", run["mechanism"], *means, f"{statistics.fmean(run['seconds']):.1f}")

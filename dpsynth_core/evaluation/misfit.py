@@ -1,0 +1,48 @@
+"""Whether a model fits the noisy tables that it was made from: an alarm, for a fit that ended too early or was never possible.
+
+Noise is all that a sound model leaves between its answers and what was measured. The squares of that distance, in units of the noise, add
+up to a chi-square number with as many degrees of freedom as there are cells, or to less: a fit follows some of the noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import chdtri
+
+from dpsynth_core.mechanisms.steps import Model
+from dpsynth_core.statistics.evidence import label
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Measurement
+
+MISFITS = "misfits"
+"""The part of a release's details that names the tables."""
+FALSE_ALARM = 1e-6
+"""The probability of an alarm about any table of a model that has the true answers."""
+MATERIAL = 0.05
+"""The share of the people that an alarm needs in a wrong cell, beside those whom noise explains: models leave out rare values by design."""
+
+
+def misfits(domain: Domain, model: Model, measurements: Sequence[Measurement], total: float) -> list[str]:
+    """Return the labels of the measured tables that a model does not fit. Impossible cells do not count.
+
+    Args:
+        domain: of the tables.
+        model: answers in counts.
+        measurements: all tables that were measured, of columns.
+        total: the number of records.
+    """
+    tables = [one for one in measurements if one.clique and one.spread is None]
+    return list(dict.fromkeys(label(one.clique) for one in tables if _is_misfit(domain, model, one, FALSE_ALARM / len(tables), total)))
+
+
+def _is_misfit(domain: Domain, model: Model, measured: Measurement, false_alarm: float, total: float) -> bool:
+    try:
+        off = (model.marginal(measured.clique) - measured.values) / measured.deviation
+    except KeyError:  # the model does not answer this table
+        return False
+    impossible = domain.impossible_cells(measured.clique)
+    off = off.reshape(-1) if impossible is None else off[~impossible]
+    unexplained = measured.deviation * (float(np.abs(off).sum()) - HALF_NORMAL * off.size) / (2 * total)
+    return unexplained > MATERIAL and float(off @ off) > float(chdtri(off.size, false_alarm))
