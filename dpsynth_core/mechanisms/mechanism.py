@@ -74,7 +74,8 @@ class Forecast:
 
 SINGLE, DEPENDENCE, CHOOSING = "single columns", "how much columns depend (at most)", "choosing what to ask"
 CHOSEN, ASKED, COUNTING, CHECKING = "chosen tables", "tables asked for", "number of records", "checking the public table"
-"""Parts of a budget, named for people."""
+AT_LEAST, LEFT = f"{SINGLE} (at least)", f"{CHOSEN} (at most)"
+"""Parts of a budget, named for people; the last two where single columns may take more of what is planned for chosen tables."""
 
 Split = tuple[tuple[str, float], ...]
 """Stages of a run in order, each with its share of the budget; the shares add up to 1."""

@@ -18,7 +18,7 @@ from dpsynth_core.claims.ranks import Group, Most
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.quality import INDEPENDENT, Headline, Statements
 from dpsynth_core.evaluation.unread import Unread
-from dpsynth_core.evaluation.verdict import LIMIT, NOISE, PARTLY, PUBLISH, UNREAD, WITHHOLD, Purpose, Verdict, _good_parts, judge
+from dpsynth_core.evaluation.verdict import LIMIT, MISFIT, NOISE, PARTLY, PUBLISH, UNREAD, WITHHOLD, Purpose, Verdict, _good_parts, judge
 from dpsynth_core.foundation.zones import released
 from dpsynth_core.report.verdict import REMEDIES
 from dpsynth_core.statistics.evidence import Evidence
@@ -265,7 +265,9 @@ def test_advice_follows_from_every_cause() -> None:
     two = replace(both, kind=PARTLY, unread=(*both.unread, Unread("y", 0.0, 0.03)))
     assert report.ruling(two).endswith("Not for what needs “x”; “y”, which were not read.")
     assert report.reasons(both).index("Say how the table writes") < report.reasons(both).index("Fewer tables")
-    assert set(REMEDIES) == {UNREAD, NOISE}
+    misfit = replace(made, causes=(MISFIT, NOISE))
+    assert report.reasons(misfit).index("try another mechanism") < report.reasons(misfit).index("Fewer tables")
+    assert set(REMEDIES) == {UNREAD, MISFIT, NOISE}
 
 
 def test_predictable_noise_is_never_published_however_small_the_errors() -> None:

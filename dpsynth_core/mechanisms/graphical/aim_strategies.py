@@ -17,7 +17,7 @@ from dpsynth_core.mechanisms.graphical.dependence import AT_MOST, noise_in
 from dpsynth_core.mechanisms.graphical.grouping import pay
 from dpsynth_core.mechanisms.graphical.levels import Levels, levels_of, without_levels
 from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED, FITS_CHOSEN, ROUGH, WEIGHTS_KEPT
-from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, DEPENDENCE, SINGLE, Card, Split, printed
+from dpsynth_core.mechanisms.mechanism import AT_LEAST, CHOOSING, CHOSEN, COUNTING, DEPENDENCE, LEFT, SINGLE, Card, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import DEARER, TOTAL_SHARE, Division, equal_shares, least_error_shares
 from dpsynth_core.privacy.accountant import GDP, ZCDP
@@ -177,7 +177,8 @@ class AimParameters:
         pairs = any(len(r) == 2 for r in workload.domain.unpublished(every))
         asked = AT_MOST if first and pairs and self.asks(_ANY_NOISE, sum(len(r) == 1 for r in every)) else 0.0
         left = 1 - first - asked - counting
-        parts = ((COUNTING, counting), (SINGLE, first), (DEPENDENCE, asked), (CHOOSING, (1 - share) * left), (CHOSEN, share * left))
+        single, chosen = (SINGLE, CHOSEN) if self.column_noise == NO_MORE else (AT_LEAST, LEFT)
+        parts = ((COUNTING, counting), (single, first), (DEPENDENCE, asked), (CHOOSING, (1 - share) * left), (chosen, share * left))
         return tuple((part, share) for part, share in parts if share)
 
 
@@ -196,7 +197,8 @@ OURS = Card(
         "The first rounds are planned for 6 rounds per column, the paper's T is 16; rounds keep a reserve of 8, the paper's rule of 1.",
         "The model may take 256 MB (JT-SIZE), the paper's 80.",
         "Single columns divide their budget for the least expected error; the paper measures all with one sigma.",
-        "Columns get more of the budget where noise is large beside the people; the paper fixes their share.",
+        "Columns get more of the budget where noise is large beside the people, a single column of many values no more than a part of "
+        "that; the paper fixes their share.",
         "At most 2% of the budget measures how far all pairs of columns are from independent ones: columns get the "
         "more, the less they depend on each other. Where nothing but columns is asked for, they get all; the paper has neither.",
         "A score subtracts the noise of the possible cells alone, and of a pair no more of a cell than is in it; the paper's of all cells.",
@@ -210,7 +212,7 @@ OURS = Card(
         f"A round measures one table for each {MEASURED_FOR_ONE_MORE} before it; the paper's rounds measure one.",
         f"A round after one that taught little costs up to {DEARER:g} times as much; the paper's 4 times.",
         f"Up to {FEW} tables are measured at once, for {PLANNED:.0%} of what columns leave, where one model holds them and noise would put "
-        "no more people in a wrong cell than independent columns would; the paper selects each.",
+        "no more people in a wrong cell than independent columns would, and hide none of them; the paper selects each.",
         f"From {WIDE} columns on the model may take a sixteenth of its size; the paper has no such rule.",
         WEIGHTS_KEPT,
         "All together: about 0.74 times the published one's error, in 22 settings of Titanic and the demo.",
