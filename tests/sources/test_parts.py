@@ -20,7 +20,7 @@ from dpsynth_core.sources import files, lines, persons
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.files import FileTable
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.sources.parts import WHOLE, Part, Piece, Sizes, gathered
+from dpsynth_core.sources.parts import WHOLE, Listed, Part, Piece, Sizes, gathered
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.refusals import refused
 from tests.sources.test_neighbours import HEADER, LINES
@@ -132,10 +132,10 @@ def test_a_failure_of_one_thread_and_a_signal_end_all(tmp_path: Path, monkeypatc
     monkeypatch.setattr(interrupts, "_requested", False)
     real = FileTable.batches
 
-    def failing(self: FileTable, columns: Sequence[str], part: Part) -> Iterator[pa.RecordBatch]:
+    def failing(self: FileTable, columns: Sequence[str], part: Part, listed: Listed) -> Iterator[pa.RecordBatch]:
         if part[0].begin > 8000:
             raise InputError("data", "it broke", "mend it")
-        return real(self, columns, part)
+        return real(self, columns, part, listed)
 
     monkeypatch.setattr(FileTable, "batches", failing)
     refused(source.counts, [("a", "b")], saying="it broke")
