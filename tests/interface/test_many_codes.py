@@ -19,6 +19,8 @@ from dpsynth_core.mechanisms.registry import MECHANISMS
 
 LONGEST = 30.0
 """Seconds of a run, as forecast, that a test waits for."""
+UNFORESEEN = [("all_pairs", 20_000)]
+"""Runs that take many times as long as their forecast says."""
 
 
 @pytest.mark.slow  # makes a release of each mechanism and width, and checks it in a process
@@ -34,8 +36,8 @@ def test_a_release_is_consistent_and_its_limits_are_not_below_its_errors(mechani
         plan = dps.plan(frame, columns, epsilon=1, tables=2, people=people, mechanism=mechanism)
     except dps.InputError as refused:
         pytest.skip(f"refused before anything is spent: {refused}")
-    if plan.forecast.seconds > LONGEST:
-        pytest.skip("its search takes too long for a test")
+    if plan.forecast.seconds > LONGEST or (mechanism, width) in UNFORESEEN:
+        pytest.skip("it takes too long for a test")
     release = plan.run(progress=False)
     release.save(tmp_path / "release.zip")
     checked = dps.verify(tmp_path / "release.zip", seconds=600)
