@@ -133,7 +133,7 @@ def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list
     """Compare two releases.
 
     Returns:
-        The changes line by line, and a report of them ("html" or "md").
+        The changes line by line, and their report ("html" or "md").
 
     Raises:
         InputError: A bundle cannot be read.

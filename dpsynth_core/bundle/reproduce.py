@@ -103,7 +103,7 @@ def refitted(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: No
 
 
 def other_versions(stated: Mapping[str, str]) -> list[str]:
-    """Return the versions of this program, of Python and of libraries, and the processor, that differ here from those of a release."""
+    """Return the versions of this program, of Python and of libraries, and the processor, that differ here from a release's."""
     packages = [name.partition(":")[0] for name in offered(MECHANISMS)]
     ours = synthesis.versions([name for name in (*packages, *(name for claim in CLAIMS for name in claim.libraries)) if name in stated])
     return sorted(name for name in ours if ours[name] != stated.get(name))

@@ -1,8 +1,8 @@
 """The signature of a release bundle: the signed statement, and its file.
 
 An installation signs with its own Ed25519 key (RFC 8032) which bundle it made, by which sealed plan, and which entry of its ledger was
-charged for it. MANIFEST.json has the SHA-256 of every other file, so its own stands for all of them. This module makes and reads the file;
-`store.signing` has the key, and docs/guide/ledger.md explains what a signature shows and what it does not.
+charged for it. MANIFEST.json has the SHA-256 of every other file, so its own digest stands for all files. This module makes and reads the
+file; `store.signing` has the key, and docs/guide/ledger.md explains what a signature shows and what it does not.
 """
 
 from __future__ import annotations

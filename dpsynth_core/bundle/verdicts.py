@@ -1,4 +1,4 @@
-"""The results of a bundle's checks, and the report of all of them."""
+"""The results of a bundle's checks, and the report of all results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Summary:
-    """The release's statements about itself; all of it is hostile text.
+    """The release's statements about itself; all text in it may be hostile.
 
     Attributes:
         warnings: Its warnings.
@@ -118,7 +118,7 @@ class Report:
 
     @property
     def unseen(self) -> str:
-        """What the verdict does not say, shown beside it in the same size; "" beside INCONSISTENT."""
+        """The limits of the verdict, shown beside it in the same size; "" beside INCONSISTENT."""
         return "" if self.verdict == INCONSISTENT else UNSEEN
 
     @property

@@ -12,8 +12,8 @@ p_r is the answer divided by T, as a reader of the answers would compute it.
 
 A tenth of the budget (`CERTIFIED_LARGEST`) measures one more number, the largest error of all cells, max |M_r(D)[y] - T p_r[y]|. One person
 moves that by 1, not by 2, and it is one number, not k: it is known many times better than each of the k. Where the workload asks thresholds
-("at least t of these columns"), the largest error is that of the thresholds. The k errors are the plain marginals' also then: one person is
-in many thresholds of a marginal at once, so that the L1 error of a table of thresholds is as many times more sensitive.
+("at least t of these columns"), the largest error is the thresholds' largest error. The k errors are the plain marginals' also then: one
+person is in many thresholds of a marginal at once, so that the L1 error of a table of thresholds is as many times more sensitive.
 
 Where the k errors would be too noisy to name a single table, half of their budget measures how far off most tables are (`ranks`). Their
 bounds then hold for all tables at once, because the luckiest of many noisy numbers means nothing.
@@ -150,7 +150,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Largest:
-    """The measured largest error and its noise, in records. `threshold` is that of the queries; None for cells."""
+    """The measured largest error and its noise, in records. `threshold` is the threshold t of the queries; None for cells."""
 
     error: float
     sigma: float
@@ -312,7 +312,7 @@ def _each(
 ) -> list[tuple[float, float, float]]:
     """Return, for each error as a fraction, the best estimate and its bounds with `CONFIDENCE` each (Proposition 23).
 
-    The bounds also use the other errors where there are enough of them.
+    The bounds also use the other errors where there are enough.
     """
     share, fewest = floor_of(total, CONFIDENCE)
     most, failure = 2 * total.value - fewest, 1 - CONFIDENCE - share

@@ -157,13 +157,17 @@ class Final:
         return next((total for total in totals if isinstance(total, Total)), self.known)
 
     def people(self, kernel: SealedKernel) -> Total:
-        """The same, measured now with a part of what the kernel has left where nobody knows it."""
+        """The number of people, measured now with part of the kernel's remaining budget if it is not yet known."""
         return self.total or measured_total(kernel)
 
 
 class Received(Protocol):
-    """What a recipient has of a release (`bundle.checks.opened.Opened`). answers: of the kernel, each with operation, arguments, value and
-    the number of its charges. interrupted: whether the run ended within its mechanism."""
+    """The parts of a release that a recipient has (`bundle.checks.opened.Opened`).
+
+    Attributes:
+        answers: The kernel's answers, each with operation, arguments, value and the number of its charges.
+        interrupted: Whether the run ended within its mechanism.
+    """
 
     @property
     def plan(self) -> Asked: ...
@@ -288,7 +292,7 @@ class Claim(Generic[Stated]):
         """Return the claim that `to_json` wrote.
 
         Raises:
-            ValueError: `written` is no such claim.
+            ValueError: `written` is not a claim of this kind.
         """
         return self.form.validate_python(written)
 

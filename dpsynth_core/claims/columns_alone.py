@@ -1,8 +1,8 @@
 """Columns alone: the error of rows that reproduce every single column and no relation. The yardstick of every release.
 
-A release's own statements cannot tell: where its tables are flat or full of noise, so is their distance from the product of its columns. So
+A release's own statements cannot tell: flat or noisy tables have a flat or noisy distance from the product of its columns. So
 the kernel measures it. The answers are known: for every table, the product of the columns as the release has them. One person moves the
-mean of their k errors by marginal_l1 at most, whatever k is, so that a small part of the certificate's budget is enough.
+mean of their k errors by marginal_l1 at most for every k, so that a small part of the certificate's budget is enough.
 
 That product differs from a run of Independent on the same budget, because the two have different noise in their columns. The interval
 covers such a run. With d a cell's distance from the product and s the noise that columns bring into it, to first order: - The mean of |d +
@@ -193,7 +193,8 @@ def nearest_distributions(rows: Array) -> Array:
 
 
 def of(evidence: Evidence, sigma: float, cliques: Mapping[Clique, Array]) -> Columns | None:
-    """Return the columns of a release for these tables, or None if it does not publish all of them. `sigma` is the noise of Independent."""
+    """Return the columns of a release for these tables, or None if it does not publish every column. `sigma` is the noise of Independent.
+    """
     wanted = [(name,) for name in evidence.domain.names if any(name in clique for clique in cliques)]
     published = evidence.published(wanted)
     if not wanted or len(published) < len(wanted):

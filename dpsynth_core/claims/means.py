@@ -232,7 +232,7 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 def near(column: Attribute, one: MeanMeasured) -> bool | None:
     """Return whether the rows' mean is "closely known": within a tenth of the way from the people's mean to the nearer bound.
 
-    True if the whole interval is, False if no part of it is, None if noise leaves it open.
+    True if the whole interval is, False if no part is, None if noise leaves it open.
     """
     low, high = float(column.edges[0]), float(column.edges[-1] - column.scale.whole)
     room = LIMIT * min(one.value - low, high - one.value)

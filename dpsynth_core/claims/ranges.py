@@ -163,7 +163,7 @@ _Tables = dict[Clique, NDArray[np.float64]]
 
 
 def _tables(plan: Asked, final: Final) -> list[_Tables]:
-    """Return the rows' tables as fractions: of the columns, and of them with others where the workload has such tables."""
+    """Return the rows' tables as fractions: of single columns, and of several columns where the workload has such tables."""
     every: list[list[Clique]] = [[(name,) for name in columns_of(plan)], pairs_of(plan)]
     return [final.released.published(cliques) for cliques in every if cliques]
 

@@ -1,6 +1,6 @@
 """The error of most tables of a group, measured where the noise of single tables is too large to name any.
 
-With k tables the error of each has sqrt(k) times the noise of one number. "80 % of them are off by x at most" is one number: the j-th
+With k tables the error of each has sqrt(k) times the noise of one number. "80 % of the tables are off by x at most" is one number: the j-th
 smallest of the errors moves by as much for one person as one error does (Proposition 3). So where the noise of single errors would exceed a
 third of the limit for good tables, half of their budget measures that for each group, and the rest measures the errors, for their mean and
 as an indication. Groups are all tables of a number of columns, and the tables with each column if that is still precise enough. The groups
@@ -35,7 +35,7 @@ _GAIN = 2
 
 @dataclass(frozen=True)
 class Group:
-    """The tables of `size` columns; if size is 0, those of two or more columns with the column `name`."""
+    """The tables of `size` columns; if size is 0, the tables of two or more columns with the column `name`."""
 
     size: int = 0
     name: str = ""

@@ -80,7 +80,7 @@ class WeightSpec(BaseModel):
 
 @dataclass(frozen=True)
 class WeightedTable:
-    """Of one column: how much the people in each cell weigh, in steps, as measured."""
+    """The measured weight of the people in each cell of one column, in steps."""
 
     column: str
     measured: tuple[float, ...]
@@ -125,8 +125,13 @@ class Weighted(Measured):
 
 @dataclass(frozen=True)
 class Group:
-    """Who counts in weighted tables, and in which. columns: that they have, in the order of the domain. singles: those whose tables are
-    measured and calibrated to. tables: of several columns."""
+    """The units of weighted tables, rows or members, and their tables.
+
+    Attributes:
+        columns: Their columns, in the order of the domain.
+        singles: Columns whose tables are measured and calibrated to.
+        tables: Tables of several columns.
+    """
 
     columns: tuple[Attribute, ...]
     singles: tuple[Attribute, ...]
@@ -142,7 +147,12 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """A group as it is. codes: of its columns, shape (n, columns). owners: the row whose weight each has, shape (n,); None for rows."""
+    """A group with its records.
+
+    Attributes:
+        codes: Codes of its columns, shape (n, columns).
+        owners: The row whose weight each unit has, shape (n,); None for rows.
+    """
 
     group: Group
     codes: Codes
@@ -152,7 +162,7 @@ class Counted:
         return self.codes[:, [one.name for one in self.group.columns].index(name)]
 
     def table(self, clique: Clique, weights: Floats) -> Floats:
-        """What those in each cell weigh. weights: of the rows."""
+        """Return the total weight in each cell from the `weights` of the rows."""
         each = weights if self.owners is None else weights[self.owners]
         return tallied([self.cells(name) for name in clique], self.group.sizes(clique), each)
 
@@ -231,7 +241,7 @@ def calibrated(plan: Asked, codes: Codes | Repeated, inside: Mapping[str, Inside
 def _targets(
     totals: Mapping[str, Mapping[str, float]], every: Sequence[Counted], stated: Measured, base: Floats
 ) -> list[dict[str, Floats]]:
-    """What weights add up to, of rows and of members: by column, public totals first, what is believed of the others."""
+    """Return the targets of the weights, for rows and members: by column, public totals first, then the believed totals."""
     targets = list[dict[str, Floats]]()
     for one, measured in zip(every, stated.parts, strict=True):
         columns = {column.name: column for column in one.group.singles}
@@ -272,7 +282,10 @@ def _in_steps(column: Attribute, most: int = STEPS) -> tuple[Attribute, Integers
 
 
 def _steps(column: Attribute, link: Link | None) -> tuple[Attribute, Integers, float]:
-    """As `_in_steps`. Of two linked tables a household is so many records that fewer leave room for exact sums."""
+    """Return the weights in steps (`_in_steps`).
+
+    A household of two linked tables is several records, so fewer steps leave room for exact sums.
+    """
     return _in_steps(column, STEPS if link is None else min(LINKED_STEPS, _MOST_RECORDS // link.whole))
 
 
@@ -360,7 +373,7 @@ def _measured(of: Group, kernel: SealedKernel, step: float, members: Measured | 
 
 
 def _padded(table: Floats, sizes: Sequence[int]) -> Floats:
-    """With cells of nobody, who has no weight."""
+    """Return the table with cells for missing members, whose weight is 0."""
     return np.pad(table, [(0, size - own) for size, own in zip(sizes, table.shape, strict=True)])
 
 
@@ -372,7 +385,7 @@ def shares(of: Counted, weights: Floats) -> dict[Clique, Floats]:
 
 
 class WeightsMeasured(Claim[Weighted]):
-    """How far the weighted tables of the rows are from the people's."""
+    """The measured distance between the weighted tables of the rows and of the people."""
 
     name = part = noun = "weighted"
     share = BudgetShare(default=0.0, least=0.001, most=0.4, otherwise="name no column as the weight")
@@ -441,7 +454,7 @@ class WeightsMeasured(Claim[Weighted]):
 
 
 def _reach(stated: Measured) -> str:
-    """What those who count weigh, as measured."""
+    """Return the measured total weight of the units that count."""
     doubt = normal(0.975) * stated.step * stated.total.sigma
     return f"{stated.step * stated.total.value:,.0f} as measured, ± {doubt:,.0f} with 95% confidence"
 
@@ -457,7 +470,7 @@ def _worst(stated: Weighted, who: str) -> str:
 
 
 def _missed(plan: Asked, final: Final, stated: Measured) -> dict[str, float]:
-    """How far the rows are from each column's public totals: the largest difference of a cell, as a share of all who count there."""
+    """Return for each column the largest difference of a cell from its public total, as a share of the total."""
     assert plan.weight is not None
     codes, missed = final.released.codes, dict[str, float]()
     assert codes is not None
@@ -470,7 +483,7 @@ def _missed(plan: Asked, final: Final, stated: Measured) -> dict[str, float]:
 
 
 def assumed(plan: Asked) -> str:
-    """What nobody can check of a weight, as a sentence; "" where there is none."""
+    """Return a sentence with the assumptions about a weight that cannot be checked; "" without a weight."""
     if plan.weight is None:
         return ""
     whose = "record depends on it" if plan.link is None else "household depends on it and its members"
@@ -510,7 +523,7 @@ def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
 
 
 def _check_tables(weight: WeightSpec, columns: Collection[str]) -> None:
-    """That tables of several columns name such. Raises InputError."""
+    """Raise InputError unless tables of several columns name known columns."""
     for number, table in enumerate(weight.tables):
         for name in table:
             if name not in columns or name == weight.column:
@@ -521,7 +534,7 @@ def _check_tables(weight: WeightSpec, columns: Collection[str]) -> None:
 
 
 def _check_totals(columns: Mapping[str, Attribute], weight: WeightSpec) -> float:
-    """That public totals name every cell of these columns, and agree on their sum, which is returned; 0 where there are none."""
+    """Return the common sum of the public totals, 0 without totals. Raises InputError unless they name every cell and agree on the sum."""
     sums = dict[str, float]()
     for name, cells in weight.totals.items():
         if name not in columns:
@@ -542,7 +555,7 @@ def _check_totals(columns: Mapping[str, Attribute], weight: WeightSpec) -> float
 
 
 def _check_members(members: Sequence[Attribute], weight: WeightSpec) -> None:
-    """That totals of households by their number of members are of as many members as totals of members are."""
+    """Raise InputError unless totals of households by size and totals of members imply the same number of members."""
     whole = math.fsum(int(number) * households for number, households in weight.totals[NUMBER].items())
     _check_same([whole, *(math.fsum(weight.totals[one.name].values()) for one in members if one.name in weight.totals)])
 

@@ -278,7 +278,7 @@ def main(descriptor: int) -> None:
 
 
 def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]) -> int:
-    """Run a keeper: let a worker work until it ends or its answer is no longer awaited, and report how it ended."""
+    """Run a keeper: let a worker work until it ends or its reader is gone, and report how it ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     sandbox.adopt_orphans()
     lives, life = os.pipe()
@@ -341,7 +341,7 @@ def _message(answers: socket.socket) -> Any:
 
 
 def _say(answers: socket.socket, error: Exception) -> None:
-    """Send an error of ours as it is, and only the type of any other error, whose text may quote the work's content."""
+    """Send an error of ours whole, and only the type of any other error, whose text may quote the work's content."""
     ours = error if isinstance(error, InputError) else cause_of(error)
     if ours is None:
         _write(answers, type(error).__name__, _FAILED)

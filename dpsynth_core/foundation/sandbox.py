@@ -1,7 +1,7 @@
 """Confinement of this process and its descendants to named files, without a network: Landlock and seccomp of the Linux kernel.
 
 Protections that a kernel lacks are left out, and `lacking` names them; processes still have limits. A kernel that has a protection and
-refuses it is an error. The numbers are those of the kernel's own headers (linux/landlock.h, linux/seccomp.h, asm/unistd.h).
+refuses it is an error. The numbers come from the kernel's own headers (linux/landlock.h, linux/seccomp.h, asm/unistd.h).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The number of threads of linear algebra: one, unless the environment sets another.
 
 Our products are many and small. Two threads of one product wait for each other in a loop, and if another process occupies one of their
-processors, each waits as long as it is occupied. NumPy's library reads these variables when it is loaded, and only then.
+processors, each waits for as long. NumPy's library reads these variables when it is loaded, and only then.
 """
 
 from __future__ import annotations

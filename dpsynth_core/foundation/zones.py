@@ -1,4 +1,4 @@
-"""Every number, chart and table belongs to one of three zones; what is published is built from two of them only.
+"""Every number, chart and table belongs to one of three zones; published files are built from two zones only.
 
 A value derived from several takes the most restricted zone among them (`combine`). `publishable` is the one gate in front of
 every file that leaves the tool.

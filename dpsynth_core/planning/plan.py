@@ -151,7 +151,7 @@ def looked_into(mechanism: Mechanism, domain: Domain, kind: str) -> tuple[Attrib
 
 
 def portions(unknown: Sequence[Attribute], unit: Unit, shares: Shares, budget: BudgetSpec) -> tuple[Portion, ...]:
-    """Return the budget portion of each column whose values are to be learnt. `shares` are those of a plan that learns them."""
+    """Return the budget portion of each column whose values are to be learnt. `shares` are the shares of a plan with learnt columns."""
     return learning.divided(unknown, unit, shares.of(LEARNING), DISCOVERY_DELTA * budget.delta) if unknown else ()
 
 

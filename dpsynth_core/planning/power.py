@@ -169,7 +169,7 @@ def once(workload: Workload, among: Sequence[str]) -> bool:
 def _likely(situation: Situation, among: Sequence[str], larger: Array, alone: Array) -> tuple[Array, Array, Array]:
     """Return the expected, best and worst errors of tables of several columns.
 
-    They are those of the best mechanism in our trials, larger for more cells; without such a trial, the noise of measured tables.
+    They are the best mechanism's factors in our trials, larger for more cells; without such a trial, the noise of measured tables.
     """
     tried = [one for name in among if (one := recommendation.expected(name, situation)) is not None and not one.beyond]
     if not tried:

@@ -2,7 +2,7 @@
 
 It covers the noise per cell, the budget for a wanted accuracy, the split of the budget, the pairs in the workload, and what an attacker
 could learn. Noise is the Gaussian noise of a measured cell, sigma = l2 * sqrt(m / (2 rho)) when m tables share the budget rho equally.
-Every cell of a measured table gets the same sigma, whatever the table's size.
+Every cell of a measured table gets the same sigma for tables of every size.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class Sharing:
 
 
 def sharings(workload: Workload) -> tuple[Sharing, ...]:
-    """Return three cases: all tables of the workload, a tenth of them (an adaptive mechanism measures the important ones), one alone."""
+    """Return three cases: all tables of the workload, a tenth of the tables (an adaptive mechanism measures the important ones), one alone.
+    """
     every = len(workload.cliques)
     if every == 1:
         return (Sharing("the one table", 1),)

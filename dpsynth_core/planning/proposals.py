@@ -1,7 +1,7 @@
 """Proposals of feasible workloads for what readers may study, and the cost of any workload.
 
 They follow from public facts alone. With 100 columns there are 4,950 pairs and 161,700 triples: most of a budget, and of the time, would go
-to tables that nobody reads. Such a table is offered triples with one column and within groups instead.
+to unread tables. Such a table is offered triples with one column and within groups instead.
 """
 
 from __future__ import annotations

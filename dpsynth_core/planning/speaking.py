@@ -1,8 +1,8 @@
 """Example statements that show what a budget means for this table, each number with its noise. From public facts alone.
 
-The numbers are those of invented people with the declared columns (a stand-in); only their precision is known. A share of a group is a
-ratio of two noisy sums over a measured table. With noise of sigma in each cell, t the share, a of the group's cells above the line and b
-not, the noise of N_group times the share is sigma sqrt(a (1 - t)^2 + b t^2), to first order. sigma is that of all tables sharing the budget
+The numbers come from invented people with the declared columns (a stand-in); only their precision is known. A share of a group is a ratio
+of two noisy sums over a measured table. With noise of sigma in each cell, t the share, a of the group's cells above the line and b not, the
+noise of N_group times the share is sigma sqrt(a (1 - t)^2 + b t^2), to first order. sigma is the noise when all tables share the budget
 equally (`precision.sigma`): an adaptive mechanism is more precise where it measures, and less elsewhere.
 """
 

@@ -80,9 +80,12 @@ def _one_of(kinds: Collection[str]) -> AfterValidator:
 
 
 class TableSpec(Part):
-    """Where a table is and how it is written (`sources.formats`), which the curator states. None: as usual.
+    """The place of a table and its format (`sources.formats`), as the curator states it. None means the default.
 
-    missing_markers: texts that count as missing. names: of the columns, where no header says them. skip: lines above the header.
+    Attributes:
+        missing_markers: Texts that count as missing.
+        names: Names of the columns in a file without a header.
+        skip: Number of lines above the header.
     """
 
     path: Annotated[str, AfterValidator(_usable_path)] = ""
@@ -122,17 +125,17 @@ class DataSpec(TableSpec):
 
     @property
     def simulated(self) -> bool:
-        """Whether the records are invented, so that nobody's privacy is at stake."""
+        """Whether the records are invented, so that no person's privacy is at stake."""
         return KINDS[self.kind].simulated
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a file or a folder of files."""
+        """Return whether the data are a file or a folder of files."""
         return KINDS[self.kind].is_file
 
     @property
     def other_machine(self) -> bool:
-        """Whether reading it connects to a machine that the document names: a server, a cluster or an object store."""
+        """Return whether reading connects to a machine that the document names: a server, a cluster or an object store."""
         return self.scheduler is not None or (is_uri(self.path) and not self.path.startswith(("duckdb://", "sqlite://")))
 
 
@@ -156,8 +159,13 @@ class PublicSpec(TableSpec):
 
 
 class PublishedSpec(Part):
-    """A table that was published about the same people (`vocabulary.published`). columns: of the domain. cells: for each, its label in each
-    of the columns, and how many people it had; those that are left out had none. source: where it was published."""
+    """A table that was published about the same people (`vocabulary.published`).
+
+    Attributes:
+        columns: Its columns, of the domain.
+        cells: For each cell, its label in each column and its number of people; cells that are left out had 0.
+        source: Where it was published.
+    """
 
     columns: tuple[str, ...]
     cells: tuple[tuple[str | int | float, ...], ...]
@@ -188,7 +196,7 @@ class BudgetSpec(Part):
     @model_validator(mode="before")
     @classmethod
     def _with_shares(cls, given: object) -> object:
-        """With the default of each share that is not stated."""
+        """Return the budget with the default of each share that is not stated."""
         return {claim.name: claim.share.default for claim in CLAIMS} | given if isinstance(given, dict) else given
 
     def share(self, name: str) -> float:
@@ -204,8 +212,13 @@ class MechanismSpec(Part):
 
 
 class OutputSpec(Part):
-    """rows: how many to write, None for the noisy (or public) total. tables: how many tables of so many rows to draw from the one
-    measurement. seed: repeatable noise, which is not private."""
+    """The rows to write.
+
+    Attributes:
+        rows: Number of rows, None for the noisy (or public) total.
+        tables: Number of tables of so many rows to draw from the one measurement.
+        seed: Seed of repeatable noise, which is not private.
+    """
 
     rows: int | None = Field(default=None, ge=1, le=MAX_ROWS)
     tables: int = Field(default=1, ge=1, le=MAX_TABLES)
@@ -213,19 +226,22 @@ class OutputSpec(Part):
 
 
 class Spec(Part):
-    """domain: Domain JSON. domain_origin: where it came from, as the curator states beside what the domain's own document says of it
-    (`planning.origins`); "data" (the private file itself) brands the release. domain_justification: the reason that some of them need.
+    """The plan of a release.
 
-    members: a second table, whose rows belong to those of the first (`vocabulary.link`); of its rows a person's may count as the unit says.
-    public: a public table that mechanisms may use, at no cost, on the curator's word that it is public. published_tables: of the same
-    people, which the rows keep to, on the curator's word likewise. other_copies: what else is
-    published about the same people, in the curator's words; "" where the question was not answered. looks: what of the private table
-    was shown without noise before the plan was sealed (`planning.looks`), None where nobody kept track of it.
-    about: what deposits and citations need; a spec without it is published as before there was such a part.
-
-    criteria: conditions that the release is judged by, fixed before the run (`claims.criteria.registry`).
-    weight: the column of survey weights, if one is (`claims.weighted`).
-    models: columns that models are to predict, trained on the synthetic rows and measured on the people (`evaluation.models`).
+    Attributes:
+        domain: Domain JSON.
+        domain_origin: Origin of the domain as the curator states it, beside the origin in the domain's own document (`planning.origins`);
+            "data" (the private file itself) brands the release.
+        domain_justification: The reason that some origins need.
+        members: A second table, whose rows belong to rows of the first (`vocabulary.link`); the unit says how many rows of a person count.
+        public: A table that the curator declares public; mechanisms may use it at no cost.
+        published_tables: Tables of the same people that the curator declares public; the rows keep to them.
+        other_copies: Other publications about the same people, in the curator's words; "" if the question was not answered.
+        looks: Views of the private table without noise before the plan was sealed (`planning.looks`); None if they were not recorded.
+        about: Metadata for deposits and citations; a spec without it is published without that part, as in earlier versions.
+        criteria: Conditions that the release is judged by, fixed before the run (`claims.criteria.registry`).
+        weight: The column of survey weights, if there is one (`claims.weighted`).
+        models: Columns to predict by models that are trained on the synthetic rows and measured on the people (`evaluation.models`).
     """
 
     version: Literal[1] = 1
@@ -256,7 +272,7 @@ class Spec(Part):
         return _read(cls, obj, "spec")
 
     def privacy_unit(self) -> Unit:
-        """Whose privacy, as sensitivities. Raises InputError."""
+        """Return the unit of privacy with its sensitivities. Raises InputError."""
         if self.members is not None:
             return Unit(self.unit.relation, whole(self.unit.max_rows_per_person), rows_may_not_count=True)
         may_not_count = self.unit.person_column is not None or KINDS[self.data.kind].skips_rows
@@ -292,33 +308,34 @@ class Spec(Part):
 
     @property
     def reading(self) -> list[dict[str, Any]]:
-        """How its private tables are read, which neither the digest nor their files say."""
+        """Return how the private tables are read, which neither the digest nor the files contain."""
         fields = TableSpec.model_fields.keys() - {"path"}
         return [table.model_dump(include=fields) for table in (self.data, self.members) if table is not None]
 
     @property
     def protects(self) -> bool:
-        """Whether somebody's privacy is at stake: real people, and noise that nobody can predict."""
+        """Return whether the run protects anyone: the people are real and the noise is not predictable."""
         return not self.data.simulated and self.output.seed is None
 
     @property
     def can_be_linked(self) -> bool:
-        """Whether its two tables are of kinds that go together."""
+        """Return whether the two tables are of kinds that can be linked."""
         return self.members is not None and can_be_linked(self.data.kind, self.members.kind)
 
     @property
     def learns(self) -> bool:
-        """Whether values of a column are to be learnt with noise."""
+        """Return whether values of a column are to be learnt with noise."""
         columns = self.domain.get("attributes")
         return isinstance(columns, list) and any(isinstance(column, dict) and "discover" in column for column in columns)
 
     @property
     def claims(self) -> dict[str, Any]:
-        """What it says of claims besides their shares, by name; and its columns, weight and second table, on which some hang."""
+        """Return the fields about claims by name, apart from their shares, with the columns, weight and second table that some claims need.
+        """
         return {"criteria": self.criteria, "models": self.models, "members": self.members, "domain": self.domain, "weight": self.weight}
 
     def digest(self) -> str:
-        """Of the published document, so that a reader of the release can check it."""
+        """Return the digest of the published document, which a reader of the release can check."""
         return digest_of(self.published())
 
 

@@ -60,7 +60,7 @@ class Way:
         kind: Its kind.
         what: The change in our own words, without names of columns.
         power: Its expected result.
-        changes: Entries that replace those of the spec's document.
+        changes: Entries that replace the same entries of the spec's document.
         allowed: Whether the population's account covers it, as far as known.
     """
 
@@ -189,7 +189,7 @@ def _fewer_tables(plan: Plan, facts: Facts, now: Power) -> Way | None:
 
 
 def _smaller(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield fewer of the tables or parts of them, those that keep most first.
+    """Yield smaller workloads, fewer tables or parts of tables, the largest ones first.
 
     For single columns, noise also bounds the errors without a certificate: more closely than a certificate where people are few.
     """

@@ -3,9 +3,9 @@
 The currency of both accountants is rho. Gaussian noise of sigma on answers of L2 sensitivity l2 costs l2^2 / (2 sigma^2), and costs add up,
 chosen adaptively as long as their sum stays within a bound fixed beforehand (Proposition 17).
 
-`ZCDP`: rho-zCDP. Its conversion to (epsilon, delta) holds for everything that satisfies zCDP, and so is loose for Gaussian noise. `GDP`:
-mu-GDP with mu^2 = 2 rho (Dong, Roth and Su 2022), whose conversion is exact for Gaussian noise: at epsilon 1 and delta 1e-9 rho is larger
-by a factor of 1.106. Every other operation costs pi/2 times as much as under zCDP (Proposition 6), and a 1024th of delta is reserved
+`ZCDP`: rho-zCDP. Its conversion to (epsilon, delta) holds for everything that satisfies zCDP, and is therefore loose for Gaussian noise.
+`GDP`: mu-GDP with mu^2 = 2 rho (Dong, Roth and Su 2022), whose conversion is exact for Gaussian noise: at epsilon 1 and delta 1e-9 rho is
+larger by a factor of 1.106. Every other operation costs pi/2 times as much as under zCDP (Proposition 6), and a 1024th of delta is reserved
 because noise is in whole numbers (Proposition 8). GDP suits mechanisms that spend nearly all of their budget on Gaussian noise. Where it
 does not cover a budget, zCDP is in force. Runs of both add up under zCDP, within delta and not 2 delta (Proposition 18).
 """

@@ -1,6 +1,6 @@
 """The parts of a question to the kernel other than names of columns and numbers: arrays, predictors, a group of records.
 
-All of them are public or released. Their digest accompanies each answer, so that an answer is never mistaken for one to another question
+These parts are public or released. Their digest accompanies each answer, so that an answer is never mistaken for one to another question
 with the same names and numbers: a measured error, for one, belongs to the answers whose error it is.
 """
 

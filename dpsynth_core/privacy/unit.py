@@ -25,7 +25,7 @@ class Unit:
     Attributes:
         relation: The neighbouring relation.
         max_rows_per_person: Largest number of counted rows per person.
-        rows_may_not_count: Whether the content of rows decides how many of them count: a person column may be empty (`sources.persons`),
+        rows_may_not_count: Whether the content of rows decides how many rows count: a person column may be empty (`sources.persons`),
             and a row of a workbook may be blank (`sources.spreadsheet_file`).
     """
 
@@ -55,14 +55,14 @@ class Unit:
         return self.marginals_l2(1)
 
     def marginals_l2(self, count: int) -> float:
-        """Return the L2 sensitivity of `count` marginals together, never rounded down. One row may be all that each of them counts."""
+        """Return the L2 sensitivity of `count` marginals together, never rounded down. Each marginal may count a single row."""
         return _root(count * self.max_rows_per_person**2 * (2 if self.relation == REPLACE else 1))
 
     def residual_l2(self, one_row: Fraction, one_row_elsewhere: Fraction) -> float:
         """Return the L2 sensitivity of a residual, never rounded down, from the squares of `privacy.residuals` for one row.
 
-        The worst m rows are the same row m times. A person with fewer rows after the replacement than before is no worse: a row that is
-        only taken away costs less than a row that moves.
+        The worst m rows are the same row m times. A person with fewer rows after the replacement than before does not increase the
+        sensitivity: a row that is only taken away costs less than a row that moves.
         """
         squared = one_row_elsewhere if self.relation == REPLACE else one_row
         return _root(self.max_rows_per_person**2 * squared)

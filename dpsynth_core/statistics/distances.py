@@ -25,7 +25,7 @@ def workload_error(workload: Workload, true: Marginals, estimate: Marginals, n: 
     """Return the weighted mean L1 distance of the marginals: sum_r c_r ||true_r - estimate_r||_1 / (n sum_r c_r).
 
     This is AIM's Definition 2, whose k is the sum of the weights: a marginal drawn twice counts twice. Between tables of n records the
-    error is between 0 and 2, whatever the weights.
+    error is between 0 and 2 for all weights.
 
     Args:
         workload: The cliques with their weights c_r.

@@ -2,7 +2,7 @@
 
 With noise of s, a bound "measured + 1.64 s" holds for 95 of 100 tables, and names those whose noise was luckiest. Here a limit is excluded
 where a worse table would look as good as this one did at most `failure` times as often as a perfect table does: the CLs rule (Read 2002),
-Proposition 23. It names no table whose noise is much larger than the limit, and no bound of it is 0. Among the named alone fewer would
+Proposition 23. It names no table whose noise is much larger than the limit, and its bounds are above 0. Among the named alone fewer would
 hold, the fewer are named: so their bounds are worked out with a smaller `failure`, up to the limit itself (`claims.certificate`). How many
 of the named are wrong depends on how many tables are good, and was measured (`benchmarks/naming.py`).
 
@@ -37,7 +37,10 @@ _LEAST_NOISE = 1 / 20
 
 
 def surely_below(measured: Array, sigma: float, folded: Array | float, failure: float) -> Array:
-    """For each measured distance the smallest that it excludes, with all above it. Above 0, and never below the bound of one alone."""
+    """Return for each measured distance the smallest distance that it excludes, with all larger ones.
+
+    The result is above 0, and at least the bound of the distance alone.
+    """
     if len(measured) > _TOGETHER:
         some = [slice(start, start + _TOGETHER) for start in range(0, len(measured), _TOGETHER)]
         beside = [folded[part] if isinstance(folded, np.ndarray) else folded for part in some]
@@ -49,8 +52,10 @@ def surely_below(measured: Array, sigma: float, folded: Array | float, failure: 
 
 
 def surely_above(measured: Array, sigma: float, folded: Array | float, failure: float, most: Array | float) -> Array:
-    """For each measured distance the largest that it excludes, with all below it; it may be below 0. most: the distance of the worst table
-    that there can be, which takes the perfect one's place."""
+    """Return for each measured distance the largest distance that it excludes, with all smaller ones; it may be below 0.
+
+    `most` is the largest possible distance of a table; it takes the place of the perfect table's 0.
+    """
     return np.asarray(most - surely_below(most - measured, sigma, folded, failure))
 
 

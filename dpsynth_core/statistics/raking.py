@@ -27,11 +27,15 @@ _MET = 1e-9
 
 
 def raked(cells: Sequence[Codes], base: Floats, targets: Sequence[Floats], owners: Sequence[Integers | None] | None = None) -> Floats:
-    """Weights of rows whose tables are the targets, as near as factors of `MOST_FACTOR` to either side allow.
+    """Return weights of rows whose tables are the targets, as near as factors up to `MOST_FACTOR` in each direction allow.
 
-    cells: for each table, the cell of each row, shape (rows,); or of each member of rows, shape (members,), whose rows `owners` has then.
-    base: the weights to begin with, not below 0. targets: for each table the sum of weights in each cell; those of rows have the same sum.
-    Cells without weighted rows stay empty, and the others have their sum.
+    Cells without weighted rows stay empty, and the other cells share their sum.
+
+    Args:
+        cells: For each table, the cell of each row, shape (rows,); or of each member, shape (members,), with its row in `owners`.
+        base: The initial weights, at least 0.
+        targets: For each table, the sum of weights in each cell. The tables of rows have equal sums.
+        owners: For each table, the row of each member, or None for tables of rows.
     """
     if not base.any():
         return base
@@ -63,7 +67,7 @@ def _reached(codes: Codes, owner: Integers | None, target: Floats, base: Floats)
 
 
 def _together(factors: Floats, owner: Integers, rows: int) -> Floats:
-    """For each row the geometric mean of its members' factors; 1 where it has none."""
+    """Return for each row the geometric mean of its members' factors; 1 without members."""
     with np.errstate(divide="ignore"):
         logs = np.bincount(owner, np.log(factors), rows)
     return np.asarray(np.exp(logs / np.maximum(np.bincount(owner, minlength=rows), 1)))
@@ -71,7 +75,8 @@ def _together(factors: Floats, owner: Integers, rows: int) -> Floats:
 
 def tilted(table: Floats, total: float) -> Floats:
     """The table of numbers 0, 1, 2 and so on with the same sum whose numbers add up to the total: each cell is changed by a factor that
-    rises or falls evenly with its number. The table as it is, where none does that."""
+    rises or falls evenly with its number. The table is unchanged if no factor does that.
+    """
     numbers = np.arange(len(table))
 
     def leaning(by: float) -> Floats:

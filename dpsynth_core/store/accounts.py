@@ -1,9 +1,9 @@
 """Sums of a population's charges and the rest of the cap, in exact arithmetic.
 
 rho adds up, and the cap in rho is the largest that gives its (epsilon, delta). Each charge names the accountant of its rho. If all charges
-are in GDP, so is their sum; otherwise the sum is in zCDP, which bounds every charge (`privacy.accountant`). Runs with steps that keep their
-promise except with a probability of their own (`spec.Shares.delta`) add those probabilities up as well, and the cap's rho is for the rest
-of its delta (approximate zCDP: Bun & Steinke 2016, section 8). Sums never exceed the cap, not by the last bit: they are compared as
+are in GDP, their sum is in GDP; otherwise the sum is in zCDP, which bounds every charge (`privacy.accountant`). Runs with steps that keep
+their promise except with a probability of their own (`spec.Shares.delta`) add those probabilities up as well, and the cap's rho is for the
+rest of its delta (approximate zCDP: Bun & Steinke 2016, section 8). Sums never exceed the cap, not by the last bit: they are compared as
 fractions.
 
 All charges of a population have one unit of privacy. Losses of different units do not add up: what is protected for each row is not

@@ -62,7 +62,7 @@ def charged(
 ) -> None:
     """Reserve the plan's budget and call `execute`.
 
-    The run is a job like those of the app (`jobs`). If it ends before it reads a record, the reservation is given back, by the next process
+    The run is a job, as in the app (`jobs`). If it ends before it reads a record, the reservation is given back, by the next process
     that looks if this one was killed. If it raises after it read a record, it can go on or be recovered.
 
     Args:

@@ -1,10 +1,8 @@
-"""The ledger for programs on other machines: what a person's token lets them ask of it, and nothing else.
+"""The ledger for programs on other machines: the requests that a person's token allows.
 
     reserve   charge a run to its population; the same charge again is one charge until it is touched, for an answer may be lost on the way
-    touch     the run is about to read records: its charge is final, and this is asked once
-    return    give back what was never touched
-    cite      what a release of the run says of the ledger
-    account   what a population has left
+    touch     the run is about to read records: its charge is final, and this is asked once return    give back what was never touched cite
+    what a release of the run says of the ledger account   what a population has left
 
 Of these only `return` and `cite` are answered when the person's sign-in counts no longer, for they cost and tell nothing new.
 
@@ -46,7 +44,11 @@ _OTHER = InputError("request", "it is none that this server knows", "use the ver
 
 
 def answer(token: str, act: str, asked: Any) -> dict[str, Any]:
-    """What the program gets. Raises NotAdmitted, CapExceeded, UnitDiffers, StoreFault and other InputErrors; then nothing was changed."""
+    """Answer a program's request.
+
+    Raises:
+        InputError: The request is refused (NotAdmitted, CapExceeded, UnitDiffers, StoreFault and others); nothing was changed.
+    """
     if act not in ("reserve", "account", *_ACTS) or not isinstance(asked, dict):
         raise _OTHER
     with reading() as db:  # who has no token never holds the lock
@@ -112,7 +114,7 @@ def _read(asked: Mapping[str, Any], books: Books) -> Charge:
 
 
 def _jobs_here(db: Connection) -> set[str]:
-    """What the wizard and the command line of this server carry out, which is none of a program's elsewhere."""
+    """Return the jobs that this server's wizard and command line carry out, which are closed to programs on other machines."""
     return {row["id"] for row in db.execute("SELECT id FROM jobs")}
 
 

@@ -1,4 +1,4 @@
-"""Recognise the same data file again without keeping anything of it: a hash with the key of this home (`seals`), useless without it."""
+"""Recognise a data file by a hash with the key of this home (`seals`); the hash is useless without the key."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class PrivateTable:
-    """A private table of a spec, and the columns of it that the plan names, sorted."""
+    """A private table of a spec, and its columns in the plan, sorted."""
 
     data: DataSpec
     columns: tuple[str, ...]
@@ -43,7 +43,7 @@ def private_tables(spec: Spec) -> tuple[PrivateTable, ...]:
 
 
 def of_spec(spec: Spec) -> str:
-    """Return the fingerprints of the content of each private table of a spec, then those of their records, with spaces between.
+    """Return the fingerprints of the content of each private table of a spec, then the fingerprints of their records, with spaces between.
 
     Raises:
         InputError: A table cannot be read.
@@ -53,12 +53,12 @@ def of_spec(spec: Spec) -> str:
 
 
 def of_table(table: PrivateTable) -> str:
-    """Return the fingerprint of a table's content and that of its records, with a space between. Raises InputError."""
+    """Return the fingerprints of a table's content and of its records, with a space between. Raises InputError."""
     return f"{of_data(table.data)} {of_records(table)}"
 
 
 def of_records(table: PrivateTable) -> str:
-    """Return the fingerprint of the records of a table in the columns of a plan, the same in whatever order rows and columns are.
+    """Return the fingerprint of the records of a table in the columns of a plan, the same in every order of rows and columns.
 
     A table whose records are not read for this, because it is invented, in a database, on a cluster or larger than `WHOLE_FILE_BYTES`, has
     one that follows from its content. Raises InputError.

@@ -1,4 +1,4 @@
-"""The life of a job as transactions on its rows. If a process dies between two of them, the rows still tell what it did.
+"""The life of a job as transactions on its rows. If a process dies between two transactions, the rows still record its last step.
 
 A job is a number of points that worker processes carry out. A release has one point and keeps its rows; a command is a release made in the
 process of the command line; a sweep has many points, which several workers share, and keeps their errors alone.
@@ -74,7 +74,7 @@ class NotMine(RuntimeError):
 
 @dataclass(frozen=True)
 class Job:
-    """A job as it is submitted.
+    """A submitted job.
 
     Attributes:
         id: Identifier.
@@ -449,7 +449,7 @@ def _start_next(db: Connection, runs: int) -> Row | None:
 
 
 def _fits(db: Connection, job: Row) -> bool:
-    """Return whether the memory suffices for one more worker of the job beside those of its kind, by their forecasts.
+    """Return whether the memory suffices for one more worker of the job beside other jobs of its kind, by their forecasts.
 
     A job that runs alone always fits. A sweep, which may take hours, delays no run: its number of workers follows from the memory that was
     free when it started.

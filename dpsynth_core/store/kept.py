@@ -21,8 +21,15 @@ from dpsynth_core.store.home import home
 
 
 def keep(made: Release, note: Callable[[str], None]) -> Path:
-    """Where the bundle of a release is, from now on. note: takes lines that anybody may read. Raises InputError where the disk takes no
-    more."""
+    """Keep the bundle of a release and return its path.
+
+    Args:
+        made: The release.
+        note: Called with lines that are public.
+
+    Raises:
+        InputError: The disk is full.
+    """
     folder = private_directory(home() / "releases")
     entries = chain.entries() if made.ledger else ()
     run = next((entry.run for entry in entries if entry.hash == made.ledger["hash"]), None)
@@ -38,8 +45,9 @@ def one_at_a_time(plan: Plan) -> AbstractContextManager[None]:
 
 
 def earlier(plan: Plan) -> Path | None:
-    """The release of this very plan for this very table, read likewise, that was charged last and kept. None where there is none, or where
-    the last run was interrupted, and goes on if the plan is made again. Reads the table once where the plan was charged before."""
+    """Return the last charged and kept release of this plan for this table, read in the same way. The result is None without one, or where
+    the last run was interrupted, and goes on if the plan is made again. Reads the table once where the plan was charged before.
+    """
     for run in charging.charged_before(plan):
         if (path := _place(run, plan)).exists():
             return path
@@ -49,7 +57,9 @@ def earlier(plan: Plan) -> Path | None:
 
 
 def _place(run: str, plan: Plan) -> Path:
-    """Where the release of a charged run is kept. How its tables are read is a part of the name, sealed with the key of this home, for
-    neither plan nor file tells a sheet of a workbook from another one."""
+    """Return the path for the release of a charged run.
+
+    A sealed digest of how the tables are read is part of the name, because neither plan nor file identifies the sheet of a workbook.
+    """
     reading = hmac.new(seals.key(), json.dumps([run, plan.spec.reading]).encode(), sha256).hexdigest()
     return home() / "releases" / f"{run}-{reading[:16]}.zip"

@@ -5,7 +5,7 @@ population share its cap, in the app and on the command line. Its first entry op
 cap, reserve budget for a run, mark that the run touched private data, or return a reservation that never did. Nothing is ever altered
 (`chain`).
 
-The cap is the bound that composition theorems for adaptively chosen runs need: fixed before the first of them (`privacy.accountant`). So
+The cap is the bound that composition theorems for adaptively chosen runs need: fixed before the first run (`privacy.accountant`). So
 a release states the cap, and whether it was changed after charges existed, rather than what was spent when it was written.
 
 This module never sees data; budgets, names and fingerprints only. What others may read of an entry (`chain`, `exports`) has no project's
@@ -33,7 +33,11 @@ from dpsynth_core.store.population_names import check_new, same_name
 
 @dataclass(frozen=True)
 class Charge:
-    """What a run wants from a population. fingerprint: of its tables (`fingerprints.of_spec`), which is sealed before it is written."""
+    """The charge of a run to a population.
+
+    Attributes:
+        fingerprint: Fingerprint of its tables (`fingerprints.of_spec`); it is sealed before it is written.
+    """
 
     population: str
     run: str
@@ -132,7 +136,7 @@ def give_back(db: Connection, run: str, why: str) -> None:
 
 
 def reservation(run: str) -> Entry:
-    """The entry that charged a run. Raises BooksLost if there is none."""
+    """Return the entry that charged a run. Raises BooksLost if the ledger lacks it."""
     return accounts.reservation(chain.whole(), run)
 
 
@@ -142,7 +146,12 @@ def is_charged_for(run: str, fingerprint: str) -> bool:
 
 
 def check_plan(run: str, digest: str) -> None:
-    """Whether the run was charged for this very plan, by the digest that its entry names. Raises PlanDiffers, and BooksLost."""
+    """Check that the run was charged for this plan, by the digest in its entry.
+
+    Raises:
+        PlanDiffers: The entry names another plan.
+        BooksLost: The ledger lacks the entry.
+    """
     charged = reservation(run)
     if charged.spec != digest:
         problem = f"it is another one than entry {charged.number} of the ledger was charged for"

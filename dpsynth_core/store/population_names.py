@@ -1,6 +1,6 @@
 """Names of populations as people see them, so that two names that look the same do not get two caps.
 
-A population that the ledger has is found by its exact name, whatever this file says: names are compared when a population is opened.
+A population that the ledger has is found by its exact name; names are compared when a population is opened.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ALIKE = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 
 
 def check_new(name: str, others: Iterable[str]) -> None:
-    """Raise InputError for the name of a new population that nobody sees, or that looks like one of the others."""
+    """Raise InputError if the name of a new population is invisible or looks like another population's name."""
     if not _plain(name):
         raise InputError("population", "its name has no letter that can be seen", "say in a few words whose records these are")
     if alike := [other for other in others if same_name(other, name)]:

@@ -1,4 +1,4 @@
-"""The store's database on a PostgreSQL server, which `DPSYNTH_DATABASE` names. Tables, rules and statements are those of SQLite.
+"""The store's database on a PostgreSQL server, which `DPSYNTH_DATABASE` names. Tables, rules and statements are the same as in SQLite.
 
 A writing transaction locks the ledger's table first, so that one transaction writes at a time, as with SQLite, also from several machines.
 If the answer to a commit is lost, a search for the entry that it wrote tells its outcome. Other messages of the server are not repeated,

@@ -26,7 +26,7 @@ _OF_ROWS = ("table", "constraint")
 
 
 def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
-    """Make the ledger usable as it is, and record who accepted what.
+    """Make the ledger usable in its present state, and record who accepted the loss.
 
     Unreadable parts of the database are set aside, not deleted.
 

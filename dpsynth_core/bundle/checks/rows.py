@@ -1,4 +1,4 @@
-"""Checks that the rows are those of the release, in every file that holds them, and that bounds follow from them and the noisy tables."""
+"""Check that every file of rows holds the release's rows, and that bounds follow from them and the noisy tables."""
 
 from __future__ import annotations
 

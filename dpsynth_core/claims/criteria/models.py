@@ -4,7 +4,7 @@ guess.
 They need no measurement of their own. The plan has the column among those that models are to predict, and their share of the budget pays
 for the noisy counts that `claims.models.usefulness` also states: R people about whom the model is right, G about whom the guess is, both
 with noise of deviation sigma, and T, the number of people. The criterion is about R / T, or (R - G) / T, whose noise has twice the
-variance. The bounds are those of a ratio (`bounds.fraction`), each with 95 % confidence.
+variance. The bounds are for a ratio (`bounds.fraction`), each with 95 % confidence.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class ModelRight(ModelCriterion):
 
 @dataclass(frozen=True)
 class ModelGain(ModelCriterion):
-    """The excess of a model's share of right guesses over that of the best constant guess.
+    """The excess of a model's share of right guesses over the share of the best constant guess.
 
     Example: {"kind": "model-gain", "column": "income", "above_guess": 0.02}; `least` may be below 0. Errors are that difference with the
     other sign.

@@ -1,9 +1,8 @@
 """The criterion "the p-quantile of a column of numbers, such as the median, agrees with the release's within a tolerance".
 
 Only bins are known of a record. Let q be the release's quantile, its rows being spread evenly within each bin, and a and b the outermost
-edges of bins that are within the tolerance of it. Certified is that at most p of the group are below a, and at least p below b: then the
-real p-quantile lies from a to b, and is no further from q than the tolerance. Both are signs of sums over the group,
-S_a <= 0 and S_b >= 0,
+edges of bins within the tolerance of q. Certified is that at most p of the group are below a, and at least p below b: then the real
+p-quantile lies from a to b, and differs from q by the tolerance at most. Both are signs of sums over the group, S_a <= 0 and S_b >= 0,
 
     S_e = sum over its people of (1 if below e, else 0) - p,     p a whole multiple of 2^-20,
 

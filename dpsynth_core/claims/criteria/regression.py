@@ -2,17 +2,17 @@
 regression is of a column of numbers y on another, x, and on up to `MOST_BESIDE` more that it is adjusted for. Everybody counts as the
 middles of their bins; who lacks one of the values, or is not in the group, is left out.
 
-From the release follow, by the method of Gram and Schmidt over its rows, t_0 = 1 and one t_l for each regressor, x last: what is left of it
-after those before; and v, what the release's regression leaves of y. All are public functions of a record's cell. Regressors and t span the
-same, and x is in t_k alone, with the factor 1: so a regression of v on all t has at t_k the real coefficient less the release's (Frisch,
-Waugh 1933). That is the error itself, c_k of
+From the release follow, by the method of Gram and Schmidt over its rows, t_0 = 1 and one t_l for each regressor, x last: the residual after
+the predictors before it; and v, what the release's regression leaves of y. All are public functions of a record's cell. Regressors and t
+span the same, and x is in t_k alone, with the factor 1: so a regression of v on all t has at t_k the real coefficient less the release's
+(Frisch, Waugh 1933). That is the error itself, c_k of
 
     G c = b,   G_lm = sum of t_l t_m,   b_l = sum of t_l v,   over the people of the group.
 
 Where the release is good, c is near 0 and so are the G_lm with l != m; then b_k decides, and it has most of the budget and of the failure
-probability. Every sum is measured by itself. With 95 % confidence all of them are within their reach of what was measured (Bonferroni, so
-that nothing is assumed of how they depend on each other), and c_k is bounded over all G and b there: with D the inverse of the measured G,
-c~ = D b as measured, and elementwise |G - measured| <= E, |b - measured| <= f,
+probability. Every sum is measured by itself. With 95 % confidence all entries are within their reach of what was measured (Bonferroni,
+which assumes nothing about their dependence), and c_k is bounded over all G and b there: with D the inverse of the measured G, c~ = D b as
+measured, and elementwise |G - measured| <= E, |b - measured| <= f,
 
     |c - c~| <= (1 - |D| E)^-1 |D| (f + E |c~|)   where the powers of |D| E vanish,
 

@@ -237,7 +237,7 @@ def _of_somebody(condition: Condition, link: Link, domain: Domain, field: str) -
 
 
 def _stated(shares: Floats, counts_as: Floats) -> float | None:
-    """Return the release's number, or None if it has none, as for a group without a row. `shares` are those of the group."""
+    """Return the release's number, or None if it has none, as for a group without a row. `shares` are the shares of the group."""
     group = float(shares.sum())
     return float((shares * counts_as).sum()) / group if group > 0 else None
 

@@ -144,7 +144,7 @@ def _measured(
 
     Args:
         kernel: The kernel.
-        asked: The same kernel or that of a group.
+        asked: Return the kernel of all people or of a group.
         cliques: The tables.
         shares: Their published shares.
         people: Number of people.

@@ -4,8 +4,8 @@ The only file that knows scikit-learn, which is loaded when the first model is t
 the same model with the same versions on the same kind of processor. Parameters are rounded to 2^-20, so that a difference in the last
 digits of a sum on another machine nearly always gives the same model too; whether it did, the model's SHA-256 says.
 
-What models see of a column is a function of its code: a table with one row for each, made from synthetic rows and the domain alone. So
-what a model makes of it is a function of the code too.
+What models see of a column is a function of its code: a table with one row for each, made from synthetic rows and the domain alone. A
+model's output is therefore a function of the code too.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ A model that was trained on synthetic rows has seen released values only. The nu
 (`PrivacyKernel.measure_right`, with the proof); for each column k = 3 are measured: two models and the best constant guess.
 
 Stated is p = R / N, with N the number of records. Where N is public, R + noise divided by N is normal around p. Elsewhere there is an
-estimate T of N with noise of its own, independent of R's: then (R + noise) - p T is normal around 0, with variance
-sigma^2 + p^2 sigma_T^2, and the interval is all p for which it is near enough to 0 (Fieller 1954). Its coverage is that of the normal
-distribution, whatever R and N are; where T is mostly noise, it is everything from 0 to 1.
+estimate T of N with noise of its own, independent of R's: then (R + noise) - p T is normal around 0, with variance sigma^2 + p^2 sigma_T^2,
+and the interval is all p for which it is near enough to 0 (Fieller 1954). Its coverage is the normal distribution's for all R and N; where
+T is mostly noise, it is everything from 0 to 1.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Usefulness:
-    """How often a model of a column is right, as shares of `total` people.
+    """The share of right predictions of a model of one column, among `total` people.
 
     Attributes:
         column: The predicted column.
@@ -75,7 +75,7 @@ class Usefulness:
         majority_low95: Lower end of its 95 % interval.
         majority_high95: Upper end.
         majority_guess: The best constant guess.
-        right: Measured number of records that the model is right about; noise can take it below 0 or above all.
+        right: Measured number of records that the model is right about; noise can take it below 0 or above the total.
         majority_right: The same for the guess.
         sigma: Noise of each count, in records.
         total: Number of records.
@@ -147,7 +147,7 @@ def measure(
 
 
 def state(trained: Sequence[Trained], noisy: NDArray[np.float64], sigma: float, total: Total) -> tuple[Usefulness, ...]:
-    """Return the usefulness that follows from the noisy counts: for each column, those of its models and that of the guess."""
+    """Return the usefulness that follows from the noisy counts: for each column, the counts of its models and of the guess."""
     stated = []
     for one, counts in zip(trained, noisy.reshape(-1, PER_COLUMN).tolist(), strict=True):
         *models, by_guess = counts
@@ -193,7 +193,7 @@ def share(count: float, sigma: float, total: Total) -> Share:
 
 
 class Models(Claim[tuple[Usefulness, ...]]):
-    """How often models trained on the synthetic rows are right, for each column that a plan names."""
+    """The accuracy of models trained on the synthetic rows, for each column that a plan names."""
 
     name = "models"
     part = "usefulness"
