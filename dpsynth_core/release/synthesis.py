@@ -252,7 +252,8 @@ def carry_out(
     plan, kernel = learnt(plan, recording(kernel, kept, given), journal)
     found, kernel = looked_inside(plan, kernel, journal)
     finished = run_mechanism(plan, kernel, journal)
-    measured = of_columns(journal.measurements) if plan.mechanism.card.makes_rows else ()
+    one_table = plan.mechanism.card.makes_rows and plan.link is None  # models of linked tables count members, not records
+    measured = of_columns(journal.measurements) if one_table else ()
     if unfitted := misfits(plan.domain, finished.model, measured, finished.total):
         journal.announce(misfit_sentence(unfitted), kernel.rho_spent, done=1.0)
     row_seed = transcript.row_seed(answers) if plan.spec.output.seed is None else plan.spec.output.seed
