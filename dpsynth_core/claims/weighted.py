@@ -3,7 +3,7 @@
 One column of the domain holds the weight of each record, from 0 to L, its upper bound; what is above counts as L, and what is below, or
 missing, as 0. Weights count in whole steps, of which L has `STEPS` at most. The kernel counts each record as often as its weight has steps
 (Proposition 26), so that all that is measured of people can be measured of weighted people. The column itself is one like any other: rows
-have values of it.
+have values in it.
 
 Half of the share measures the weighted table of each other column. From these follows one more column of the rows, the calibrated weight.
 It starts as the mean weight of the row's cell and is raked until the rows have the tables that are believed: those that they had, moved
@@ -11,7 +11,7 @@ towards the measured ones as far as noise does not explain the difference; or pu
 That is made of what is released. The other half measures how far the calibrated rows are off, as a certificate does, in steps of weights,
 also in tables of several columns that the plan names.
 
-Of two linked tables the column is one of the households, and a household's weight is that of its members. Their columns have tables of
+In two linked tables the column belongs to the households, and the members of a household share its weight. Their columns have tables of
 their own, in which each record of pairs counts as often as its household has members too, so that each member counts whole; a household
 then changes them by L times the members that count. One weight for each household meets the tables of both (`statistics.raking`).
 """
@@ -109,7 +109,7 @@ class Measured:
 
     @property
     def parts(self) -> tuple[Self, ...]:
-        """This, and that of members."""
+        """The measured tables of rows, and of members."""
         return (self,) if self.members is None else (self, cast(Self, self.members))
 
 
@@ -216,7 +216,7 @@ def as_weight(domain: Domain, name: str) -> Domain:
 
 
 def start(column: Attribute, inside: Mapping[str, Inside]) -> Floats:
-    """The weight that a row of each cell begins with: the mean of the cell's, and 0 where there is none. Shape (size,)."""
+    """The weight that a row of each cell begins with: the mean weight of the cell, and 0 without one. Shape (size,)."""
     means = behind(inside[column.name].of(column).means, column) if column.name in inside else middles(column)
     return np.maximum(np.nan_to_num(means), 0.0)
 
@@ -290,8 +290,9 @@ def _steps(column: Attribute, link: Link | None) -> tuple[Attribute, Integers, f
 
 
 def _view(plan: Asked, fine: SealedKernel, times: Integers, of_members: bool) -> SealedKernel:
-    """Over rows that count as often as their weight has steps; or over members who count as often as that of their household has
-    (Proposition 26). fine: a kernel over the cells of these steps."""
+    """Over rows that count as often as their weight has steps; or over members, each as often as the weight of its household has steps
+    (Proposition 26). fine: a kernel over the cells of these steps.
+    """
     rows, link = fine.weighted(plan.weight.column, times), plan.link
     if link is None or not of_members:
         return rows
@@ -361,7 +362,7 @@ def _widths(column: Attribute) -> Floats:
 
 
 def _measured(of: Group, kernel: SealedKernel, step: float, members: Measured | None) -> Measured:
-    """The tables of its columns, each of which the kernel may have with one more cell, of nobody."""
+    """Return the tables of the group's columns; the kernel may give each with one more cell, for missing members."""
     cliques: list[Clique] = [(one.name,) for one in of.singles]
     kernel.prepare(of.cliques)
     sigma = kernel.unit.marginal_l2 * math.sqrt(len(cliques) / (2 * _CALIBRATING * kernel.rho_left))
@@ -418,7 +419,7 @@ class WeightsMeasured(Claim[Weighted]):
         return None if codes is None else measure(plan, kernel, codes, final.inside, final.released)
 
     def answers(self, plan: Asked, stated: Weighted | None) -> int:  # noqa: ARG002
-        """The tables, their errors and the largest of these; and those of groups, where there are some."""
+        """The tables, their errors and the largest of these; and the answers of groups, where they exist."""
         return 0 if stated is None else sum(len(one.tables) + 2 + len(one.certificate.most) for one in stated.parts)
 
     def follows(self, received: Received, stated: Weighted | None) -> str:

@@ -1,6 +1,6 @@
 """Compute the expected errors of simpler mechanisms for the same marginals, from the plan and the number of records.
 
-Errors are expected shares of people in a wrong cell, like those of a certificate. The noise of the Gaussian
+Errors are expected shares of people in a wrong cell, as in a certificate. The noise of the Gaussian
 answers and of ResidualPlanner is exact from the plan. The error of Independent depends on the data and is measured (`columns_alone`).
 """
 

@@ -357,8 +357,8 @@ def means(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> Zoned[pd.DataFra
         head: The headline.
         table: The frame from `marginal_table`; with truth, the true mean is a series too.
 
-    Returns: Columns series, error, low, high (95 % each; NaN where the error was not measured). For Independent, low and high are for a run
-        of it with the same budget.
+    Returns: Columns series, error, low, high (95 % each; NaN where the error was not measured). For Independent, low and high are for its
+    run with the same budget.
     """
     return combine(_means, head, table)
 

@@ -86,7 +86,8 @@ def unread_columns(
         evidence: The released measurements.
         total: Number of records, None where it is unknown.
         limits: Upper bound of the error of each table, NaN where it is unbounded.
-        declared: Columns whose attribute differs from the domain's: those of household members, whose last cell means a missing member.
+        declared: Columns whose attribute differs from the domain's: the columns of household members, whose last cell means a missing
+            member.
     """
     columns = [(one.name, declared.get(one.name, one)) for one in evidence.domain]
     open_ones = {name: own for name, own in columns if not own.is_coded and own.size > own.values}
@@ -109,7 +110,7 @@ _Column = TypeVar("_Column", Unread, Undeclared)
 
 
 def distinct(columns: Sequence[_Column], swapped: Mapping[str, str]) -> tuple[_Column, ...]:
-    """Return the columns without those of a second household member whose first member's columns are present.
+    """Return the columns, leaving out a second household member's where the first member's are present.
 
     Args:
         columns: The columns in the order of the domain.

@@ -7,7 +7,7 @@ closely enough to tell. The limit of a tenth is about the error of a survey of 1
 
 A criterion that was fixed beforehand and must be met decides alone if it is not met or was never measured: such a release is not to be
 published unless the curator gives a reason. A criterion that noise leaves undecided, or that has a reason, does not prevent publication;
-the verdict then says that the criterion is not shown, whatever the tables are.
+the verdict then says that the criterion is not shown, for all errors of the tables.
 
 A purpose is a group of tables: all tables of so many columns, or all tables with one column. It holds if `MOSTLY` of its tables are good
 enough; the others are named. Where single errors are too noisy, `claims.ranks` measures the error that `MOSTLY` of its tables stay below,
@@ -19,8 +19,8 @@ noise allows. Which of these applies does not depend on any error.
 A column whose values were not understood has no purpose, and no table with it is good, however small its error (`unread`). The headline
 names it, and the advice follows from the `causes`.
 
-Measured means of numeric columns (`claims.means`) are judged as well. A mean that is surely off is in the headline whatever the tables
-are, because tables count groups of values and cannot show it.
+Measured means of numeric columns (`claims.means`) are judged as well. A mean that is surely off is always in the headline, because tables
+count groups of values and cannot show it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Models of all pairs of columns, for tables with too many columns for a graphical model, and rows that follow them. Released values only.
 
 One symmetric matrix has a line for each value of each column; where two lines of different columns cross is a cell of their pair. Its
-excess over independent columns consists mostly of few patterns, those that people share, so that few eigenvalues stand above those of noise
-alone. They are shrunk as is best for their size (Gavish and Donoho 2017, whose limit for symmetric noise is Wigner's). James and Stein's
+excess over independent columns consists mostly of few patterns, which people share, so that few eigenvalues exceed the eigenvalues of
+noise. They are shrunk as is best for their size (Gavish and Donoho 2017, whose limit for symmetric noise is Wigner's). James and Stein's
 rule keeps what a single pair shows beyond these patterns, as far as noise does not explain it. Rows start as the patterns suggest, and
 single values are changed wherever that brings the rows closer to the tables, as in `inference.refinement`; for pairs alone the prices of
 all moves of a block of rows are a product of two matrices.

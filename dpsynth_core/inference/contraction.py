@@ -89,7 +89,8 @@ class Factor:
 
 @dataclass(frozen=True)
 class Product:
-    """The step out[batch, left, right] = sum over inner of left[batch, left, inner] * right[batch, inner, right]. `shape` is that of out.
+    """The step out[batch, left, right] = sum over inner of left[batch, left, inner] * right[batch, inner, right]. `shape` is the shape of
+    the result.
     """
 
     left: Factor
@@ -366,6 +367,6 @@ class Contractor:
         return np.broadcast_to(expand(result, labels, out), [self.sizes[x] for x in out])
 
     def summed(self, tables: Sequence[Table], inputs: Sequence[Labels], keep: frozenset[int]) -> tuple[Table, Labels]:
-        """Product of the tables summed to the labels in `keep` that any of them has, with the order in which its axes come."""
+        """Return the product of the tables, summed to their labels in `keep`, with the order in which its axes come."""
         program, slot = self.plan(inputs, keep)
         return program.result(tables, slot), program.labels[slot]

@@ -6,7 +6,7 @@ on the way (engine notes: path messages). Inside a node, a query is summed down 
 small. All queries on the same calibration share intermediate tables.
 
 Where an attribute follows from another wanted one, as a group of values does from its value (`Structure.ties`), no table on the way has an
-axis for it, which would multiply its cells by that attribute's values although most of them are empty.
+axis for it, which would multiply its cells by that attribute's values although most are empty.
 
 A small domain has a third method, which needs no search for an order: the table of all its cells, summed down one attribute at a time.
 """
@@ -333,7 +333,7 @@ class Queries:
         return tables, labels
 
     def _with_tied(self, free: int, wanted: int) -> Table:
-        """Return the wanted table from that of its free attributes; every other attribute has the value that follows from these."""
+        """Return the wanted table from the table of its free attributes; every other attribute has the value that follows from these."""
         table, axes = self._kept(free)
         for tie in reversed(list(self._ties_of(wanted, wanted))):
             told = np.arange(self._structure.sizes[tie.tied]) == tie.places[:, None]

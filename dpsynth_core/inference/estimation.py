@@ -97,8 +97,9 @@ def estimate(
 ) -> GraphicalModel:
     """Fit a graphical model of `total` rows to the measurements and to `known` counts, and rake it to the domain's published tables, which
     weigh in the fit as much as what is known best. Where the domain forbids a cell, its measurement is not used. warm_start: an earlier
-    model of the same domain and folding; its potentials are carried into the cliques that swallow them. folding: which cells of the domain
-    the model tells apart; all of them unless given."""
+    model of the same domain and folding; its potentials are carried into the cliques that swallow them. folding: which cells of the
+    domain the model tells apart; all by default.
+    """
     folding = folding or Folding(domain)
     counts = _with_published(domain, _counts(one_each(measurements), known), total)
     sizes = folding.model.sizes(domain.names)
@@ -128,7 +129,7 @@ def estimate(
 
 
 def _counts(measurements: Sequence[Measurement], known: Sequence[MarginalCounts]) -> dict[Clique, MarginalCounts]:
-    """What is fitted: noisy counts and their variances by marginal: the minimum-variance mean of both kinds, cell by cell."""
+    """Return the noisy counts to fit and their variances by marginal: the minimum-variance mean of both kinds, cell by cell."""
     counts = {m.clique: MarginalCounts(m.clique, m.values, np.full(m.values.shape, m.deviation**2)) for m in measurements if m.clique}
     for one in known:
         counts[one.clique] = both(counts[one.clique], one) if one.clique in counts else one
@@ -136,7 +137,7 @@ def _counts(measurements: Sequence[Measurement], known: Sequence[MarginalCounts]
 
 
 def _unseen(model: Domain, warm_start: GraphicalModel | None) -> list[str]:
-    """Return the large columns that `warm_start` says nothing of. A fit of them starts with the columns as counted.
+    """Return the large columns that `warm_start` says nothing of. Their fit starts with the columns as counted.
 
     Cells of such a column differ a thousandfold, in counts and in weights: from equal cells on, hundreds of steps would hardly change them.
     """
@@ -162,7 +163,7 @@ def _shares(folding: Folding, counts: Mapping[Clique, MarginalCounts], names: Co
 
 
 def _with_published(domain: Domain, counts: Mapping[Clique, MarginalCounts], total: float) -> dict[Clique, MarginalCounts]:
-    """The published tables in place of what was measured of them."""
+    """Return the tables with published ones in place of their measurements."""
     if not domain.published:
         return {**counts}
     others = {clique: one for clique, one in counts.items() if not domain.is_published(clique)}
@@ -172,8 +173,10 @@ def _with_published(domain: Domain, counts: Mapping[Clique, MarginalCounts], tot
 
 
 def unreachable(domain: Domain) -> float:
-    """Which share of the people is in a wrong cell of a published table, at most, in a model that was raked to all of them; more than
-    nothing where they, or they and what is impossible, cannot hold together."""
+    """Return the largest share of the people in a wrong cell of a published table, in a model that was raked to all published tables.
+
+    The share is above 0 where the published tables contradict each other, or the rules about impossible combinations.
+    """
     model = estimate(domain, [], 1.0)
     return max((float(np.abs(model.marginal(one.columns) - one.shares).sum()) / 2 for one in domain.published), default=0.0)
 

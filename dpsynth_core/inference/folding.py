@@ -1,14 +1,14 @@
-"""Which cells of a column a model tells apart, decided from its noisy counts (compression: McKenna, Miklau, Sheldon 2021).
+"""Choose the cells of a column that a model distinguishes, from its noisy counts (compression: McKenna, Miklau, Sheldon 2021).
 
-Cells whose noisy count does not stand out of the noise cost a model more than they are worth: each of them is a cell of every table that
-has the column, and takes in the noise of all these cells. So where they hold few people they become one cell of the model, a *folded*
-cell, in which they have the shares that their noisy counts say. Where all of them together do not stand out either, the model has no such
-cell. Everything here is post-processing of released values. What is measured stays as fine as the domain is: noisy tables are folded by
-adding up (`summed`), which is linear, so that the variances of their cells add up too; answers and rows of the model are unfolded by the
-shares.
+A cell whose noisy count does not exceed the noise costs a model more than it is worth: it is a cell of every table with the column, and
+adds noise to each. Cells with few people therefore become one *folded* cell of the model, in which they have the shares of their noisy
+counts. If their total does not exceed the noise either, the model has no such cell. All of this is post-processing of released values.
+Measurements keep the cells of the domain: noisy tables are folded by summing (`summed`), which is linear, so the variances of their
+cells add up; answers and rows of the model are unfolded by the shares.
 
-Listed values are never folded with the cells for missing and other values. Impossible combinations stay exact: only cells are folded
-together that every rule treats alike, and none is left out of a column that a rule names."""
+Listed values are never folded with the cells for missing and other values. Impossible combinations stay exact: cells are folded together
+only if every rule treats them alike, and no cell is left out of a column that a rule names.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +88,12 @@ class ColumnFolding:
 
 @dataclass(frozen=True, eq=False)
 class Folding:
-    """columns: how a column is folded, of those that are. model: the domain of the model, whose columns have the model's cells."""
+    """The folding of columns.
+
+    Attributes:
+        columns: The folding of each folded column.
+        model: The domain of the model, whose columns have the model's cells.
+    """
 
     domain: Domain
     columns: Mapping[str, ColumnFolding] = field(default_factory=dict)
@@ -163,7 +168,7 @@ def _column(domain: Domain, column: MarginalCounts, below: float) -> ColumnFoldi
 
 
 def _rare(cells: NDArray[np.intp], counts: Float, sigma: Float, below: float, limit: _Limit) -> NDArray[np.intp]:
-    """Those of the cells with the smallest counts, as long as none stands out and all together have few people."""
+    """Return the cells with the smallest counts, while no count exceeds the noise and all together have few people."""
     order = cells[np.argsort(counts[cells], kind="stable")]
     noise = np.sqrt(np.cumsum(sigma[order] ** 2))
     people = np.cumsum(np.maximum(counts[order], 0.0)) + limit.sure * noise

@@ -156,7 +156,7 @@ def shared_columns(cliques: Collection[Clique]) -> list[Clique]:
 def agree(tables: dict[Clique, Float], precisions: dict[Clique, float], shared: Clique) -> None:
     """Make all tables that contain `shared` agree on its marginal, the minimum-variance mean; changes `tables`.
 
-    The difference is spread evenly over the cells that were added up. `precisions` are those of a cell of each table.
+    The difference is spread evenly over the cells that were added up. `precisions` holds the precision of a cell of each table.
     """
     containing = [clique for clique in tables if set(shared) <= set(clique)]
     sums = {clique: project(tables[clique], clique, shared) for clique in containing}

@@ -2,7 +2,7 @@
 
 New edges among the attributes of a candidate enlarge only clusters on one path, as long as the order of elimination stays. They appear when
 the first of its attributes is eliminated, whose neighbours are complete among each other from then on, and are carried to the earliest of
-these, until a cluster contains all of them anyway.
+these, until one cluster contains all.
 
 For a pair, two sets are carried from its first cluster on: the rest of the cluster made last, and the other attribute at first; the cluster
 of the next attribute in either takes in the other set. So the rest depends on two things only, the next attribute and the set that its

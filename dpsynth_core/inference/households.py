@@ -1,8 +1,8 @@
 """Rows of two linked tables from two models (`vocabulary.link`): households with their sizes first, then members, then refinement.
 
-One model is of a household and a random member of it, the other of two members. Households with their number of members and the first of
-these are rows of the first; further members are second ones of pairs, rows of the other, whose first is like a member that is there. Then
-they are changed until they keep to all rules (`keeping`), and until the tables of members, of households with members and of pairs within
+One model describes a household and a random member, the other two members. Households with their number of members and the first of these
+are rows of the first; further members are second ones of pairs, rows of the other, whose first is like a member that is there. Then they
+are changed until they keep to all rules (`keeping`), and until the tables of members, of households with members and of pairs within
 households are what the models say (`members`). Knows released values only.
 """
 

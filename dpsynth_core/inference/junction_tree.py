@@ -214,8 +214,8 @@ class SizeOracle:
         clique.
 
         The cheapest proof comes first: the candidate lies inside a maximal clique; the present elimination order stays within the limit.
-        With more than `ATTRIBUTES_TRIED` attributes there is no other proof, because a new order for every candidate would take longer than
-        all else.
+        With more than `ATTRIBUTES_TRIED` attributes other proofs are not tried, because a new order for every candidate would take longer
+        than the rest.
         """
         measured = tuple(cliques)
         graph = self._graph(measured)

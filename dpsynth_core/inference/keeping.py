@@ -124,7 +124,8 @@ class Rules:
         return wrong
 
     def keep(self, households: Ints, sizes: Ints, members: Ints, rng: np.random.Generator) -> None:
-        """Change the households that break a rule, in place: replace some members by those of others, and in the end the whole household.
+        """Change the households that break a rule, in place: replace some members by members of other households, and in the end the whole
+        household.
 
         Raises:
             InputError: Every household breaks a rule.

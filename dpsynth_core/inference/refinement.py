@@ -1,10 +1,10 @@
 """Refinement of finished rows towards the model's marginals, one value at a time (engine notes, point 9).
 
-Writing a whole number of rows adds sampling error on top of the model's own error. This local search removes most of it: it changes single
-values of rows wherever that lowers sum_r c_r h(M_r(rows) - target_r). h is the workload error against the model (L1; AIM paper, Definition
-2), but a square up to half of 1 + target (Huber's loss, 1964): the model itself is off by more than a few of many people, so that matching
-it there to the last row is worth less than coming nearer where few people are. Post-processing of released values only: it knows rows and
-targets, never the private table.
+Writing a whole number of rows adds sampling error on top of the model's own error. This local search removes most of that error: it changes
+single values of rows wherever that lowers sum_r c_r h(M_r(rows) - target_r). h is the workload error against the model (L1; AIM paper,
+Definition 2), but a square up to half of 1 + target (Huber's loss, 1964): the model itself is off by more than a few of many people, so
+that matching it there to the last row is worth less than coming nearer where few people are. Post-processing of released values only: it
+knows rows and targets, never the private table.
 
 A move takes a row out of one cell of every marginal that has the attribute and puts it into another; tables kept up to date give its price.
 Rows are processed in blocks. Of the moves that lower the objective, those are made that still lower it after all better moves before them,
@@ -285,7 +285,7 @@ def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
 def _entering(lines: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]:
     """Return the change of the objective when a row enters each value, shape (rows, values).
 
-    `lines` are those of each marginal and row, within the axis' prices.
+    `lines` holds the lines of each marginal and row within the axis' prices.
     """
     costs = np.zeros((lines.shape[1], axis.size), dtype=np.float32)
     fetched = np.empty_like(costs)

@@ -155,8 +155,8 @@ class Roots:
     def counts(self, one: Model, two: Model) -> MarginalCounts:
         """Return the implied table of records.
 
-        Its sum is that of members, or of pairs, because the number of alike members is less certain than their total: the difference is
-        spread by the error of noise and `UNSURE`. Cells of absent members are empty except those that sizes determine, which stay
+        Its sum is the number of members, or of pairs, because the number of alike members is less certain than their total: the difference
+        is spread by the error of noise and `UNSURE`. Cells of absent members are empty except those that sizes determine, which stay
         unmeasured: a member absent in one column is absent in all, and a lone member is paired with an absent one.
         """
         link, sizes = self.link, self.sizes

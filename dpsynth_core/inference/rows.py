@@ -45,8 +45,10 @@ def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.
 
 
 def in_random_order(codes: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.integer]:
-    """The same rows in an order that says nothing: it follows from which rows there are and from rng, not from how they were made. Where
-    two choices are equally good, the last digits of a processor decide which row gets which; sorted, the rows are the same again."""
+    """Return the rows in an order without information: it depends on the set of rows and on rng, and not on how the rows were made.
+
+    Where two choices are equally good, the last digits of a processor decide which row gets which; sorted, the rows are the same.
+    """
     return codes[np.lexsort(codes.T[::-1])[rng.permutation(len(codes))]]
 
 
@@ -60,9 +62,11 @@ def _positive(table: Table) -> Table:
 
 
 def _buckets(structure: Structure, potentials: Sequence[Table], scale: Callable[[Table], Table]) -> list[_Bucket]:
-    """For each attribute in elimination order, the tables that mention it once all earlier attributes are summed out. The product of those
-    tables, at fixed values of the other attributes in them, is proportional to the attribute's conditional. scale: applied to every sum,
-    which matters up to a factor only."""
+    """Return for each attribute, in elimination order, the tables that mention it once all earlier attributes are summed out.
+
+    The product of those tables, at fixed values of the other attributes in them, is proportional to the attribute's conditional
+    distribution. Every sum is multiplied by `scale`, which changes it by a factor only.
+    """
     pool: list[tuple[Table, Labels]] = list(zip(potentials, structure.cliques, strict=True))
     buckets = []
     for attribute in structure.tree.elimination.order:
@@ -115,8 +119,12 @@ def _products(
 
 
 def share_out(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int32]:
-    """One value per row: integer parts for sure, remainders by systematic sampling in random order, shuffled within each group.
-    conditional: probabilities, shape (groups, values), adding up to one. members: the group of each row."""
+    """Return one value per row: integer parts surely, remainders by systematic sampling in random order, shuffled within each group.
+
+    Args:
+        conditional: Probabilities, shape (groups, values); each row sums to one.
+        members: The group of each row.
+    """
     counts = np.bincount(members, minlength=len(conditional))
     assigned = rows_of_values(conditional, counts, rng.random((len(conditional), 1)))
     values = np.repeat(np.tile(np.arange(conditional.shape[1], dtype=np.int32), len(conditional)), assigned.reshape(-1))
@@ -150,7 +158,7 @@ def dealt(values: NDArray[np.int32], members: NDArray[np.intp], groups: int, rng
     """Return the values in the rows of their groups, shuffled within each.
 
     Args:
-        values: as many for each group as it has rows, one group after the other.
+        values: one value for each row of a group, one group after the other.
         members: the group of each row.
         groups: how many groups there are.
     """

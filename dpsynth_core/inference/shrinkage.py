@@ -1,7 +1,7 @@
 """Shrinkage of a noisy table towards a model's earlier answer: the mean of two answers with different errors.
 
 Patterns: each row of the difference is mostly a mixture of few shapes (one region is older, another richer), so that few singular values
-stand above those of noise alone. Each is shrunk as is best for its size (Gavish and Donoho 2017, Optimal shrinkage of singular values,
+exceed the singular values of noise. Each is shrunk as is best for its size (Gavish and Donoho 2017, Optimal shrinkage of singular values,
 section III.A, Frobenius loss); the rest below is noise.
 
 Cells: each is empty, or as expected, or off by a normal share of its expectation, of one of several sizes. The shares of these kinds are

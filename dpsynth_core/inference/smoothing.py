@@ -4,8 +4,9 @@ Four priors, and their settings, are weighed by the likelihood of the noisy coun
 counts, which are exponential with means of many sizes, whose shares are fitted (empirical Bayes): where most cells are nearly empty, so are
 counts within the noise. Unordered columns have this prior alone. - runs: neighbouring cells have equal counts, except for jumps, of any
 size, at an unknown rate. A recursion over the cells sums up all divisions into runs exactly (Fearnhead 2006, Exact and efficient Bayesian
-inference for multiple changepoint problems). The counts of runs are as those of cells above. - walks: the differences of neighbours are
-normal, or the differences of these are (Whittaker 1923): a shape without jumps. Only released values are used, so it costs no privacy.
+inference for multiple changepoint problems). The counts of runs are treated like the counts of cells above. - walks: the differences of
+neighbours are normal, or the differences of these are (Whittaker 1923): a shape without jumps. Only released values are used, so it costs
+no privacy.
 """
 
 from __future__ import annotations
@@ -83,9 +84,9 @@ def smooth_columns(domain: Domain, measurements: Sequence[Measurement], known: S
     """Smooth columns of many values.
 
     Only listed values are smoothed together; cells for missing and for other values stay as measured. Errors of neighbours are correlated
-    afterwards. To treat them as independent would overstate their precision, so the stated variances are between those of the noise and of
-    the remaining error: the product of both deviations. Cells of different precision share only the distribution of their counts, in units
-    of the noise of each.
+    afterwards. To treat them as independent would overstate their precision, so the stated variances lie between the noise's and the
+    remaining error's: the product of both deviations. Cells of different precision share only the distribution of their counts, in units of
+    the noise of each.
 
     Args:
         domain: The domain.

@@ -3,8 +3,8 @@
 Only one potential per measured clique (maximal ones only) is stored; a maximal clique of the junction tree is never built as a table.
 Messages towards the root are slots of the program; messages away from it are their derivatives.
 
-Structural zeros belong to the shape: their cliques are cliques of the model, and in their cells a potential is minus infinity, whatever the
-table of log-potentials holds there (AIM paper, appendix D).
+Structural zeros belong to the shape: their cliques are cliques of the model, and in their cells a potential is minus infinity, and the
+table of log-potentials is not read there (AIM paper, appendix D).
 """
 
 from __future__ import annotations

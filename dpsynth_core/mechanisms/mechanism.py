@@ -98,7 +98,7 @@ class Mechanism(Parametrised, Protocol):
         """Forecast a run with these parameters and a budget of rho."""
 
     def split(self, workload: Workload, total_is_public: bool, /) -> Split:
-        """Return the planned division of the budget; an adaptive mechanism may move some of it between stages."""
+        """Return the planned division of the budget; an adaptive mechanism may move part between stages."""
 
     def steps(self, kernel: Kernel, workload: Workload, /) -> Iterator[Step]:
         """Run the mechanism, step by step; the last step is Finished."""

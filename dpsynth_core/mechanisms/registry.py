@@ -1,4 +1,4 @@
-"""The list of mechanisms that the app and the command line offer: the core's, and those of the wings (`foundation.wings`). **To add a
+"""The list of mechanisms that the app and the command line offer: the core's and the wings' (`foundation.wings`). **To add a
 mechanism takes one file and one entry here.**
 
 Other packages' mechanisms are found by their names, "PACKAGE:NAME" (`foundation.foreign`). Their cards say so wherever they are shown,

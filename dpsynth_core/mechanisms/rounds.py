@@ -75,7 +75,7 @@ class RoundBudget:
 
     @staticmethod
     def spending(rho: float, measure_share: float, l2: float, price: float) -> RoundBudget:
-        """Return a round that costs rho, `measure_share` of it for measuring. `price` is `Kernel.selection_price`."""
+        """Return a round that costs rho, a share `measure_share` for measuring. `price` is `Kernel.selection_price`."""
         return RoundBudget(sigma_for(measure_share * rho, l2), eps_for((1.0 - measure_share) * rho, price), rho)
 
     def sharper(self, factor: float) -> RoundBudget:
@@ -181,7 +181,7 @@ def columns_of(domain: Domain) -> list[Clique]:
 def measure_columns(kernel: Kernel, rho: float) -> Generator[Measured, None, list[Measurement]]:
     """Measure every column without a published table, for an equal part of rho each.
 
-    If there is none and the number of people is secret, that number is measured instead.
+    Without any, the number of people is measured if it is secret.
     """
     columns = columns_of(kernel.domain)
     if columns:

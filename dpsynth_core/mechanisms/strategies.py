@@ -2,11 +2,11 @@
 
 Source: McKenna, Miklau, Hay, Machanavajjhala 2018, "Optimizing error of high-dimensional statistical queries under differential privacy".
 
-A strategy is a set of marginals S, each with a share p_S of rho. One person is in one cell of each of them, so their costs add up exactly:
-the squared sensitivity of the weighted strategy is the sum of its squared weights, and p_S is such a square as a part of the sum. All
-products of identity and all-ones matrices have the same eigenspaces, one for each set q of columns, of dimension d_q = prod over q of (n_i
-- 1). There S counts with p_S / n_S if it contains q, and not at all otherwise. So the expected squared error of the least-squares answers
-to the workload is, up to a constant,
+A strategy is a set of marginals S, each with a share p_S of rho. One person is in one cell of each table, so the costs add up exactly: the
+squared sensitivity of the weighted strategy is the sum of its squared weights, and p_S is such a square as a part of the sum. All products
+of identity and all-ones matrices have the same eigenspaces, one for each set q of columns, of dimension d_q = prod over q of (n_i - 1).
+There S counts with p_S / n_S if it contains q, and not at all otherwise. So the expected squared error of the least-squares answers to the
+workload is, up to a constant,
 
     f(p) = sum over q of a_q / (sum over S that contain q of p_S / n_S),
     a_q = d_q times the sum of c_r^2 / n_r over the marginals r of the workload that contain q,
@@ -145,7 +145,7 @@ def _design(domain: Domain, spaces: Sequence[Clique], candidates: Sequence[Cliqu
 
 
 def _optimal(design: scipy.sparse.csr_array, importance: Float) -> Float:
-    """The shares for the least sum of importance / precision, to a relative _CLOSE_ENOUGH of it."""
+    """The shares for the least sum of importance / precision, to a relative accuracy of _CLOSE_ENOUGH."""
     shares = np.full(design.shape[1], 1 / design.shape[1])
     transposed = design.T.tocsr()
     for _ in range(_MOST_STEPS):

@@ -125,7 +125,7 @@ class DataSpec(TableSpec):
 
     @property
     def simulated(self) -> bool:
-        """Whether the records are invented, so that no person's privacy is at stake."""
+        """Return whether the records are invented, so that no person's privacy is at stake."""
         return KINDS[self.kind].simulated
 
     @property
@@ -281,9 +281,9 @@ class Spec(Part):
     def published(self) -> dict[str, Any]:
         """The document as it may leave this machine: paths reduced to their base names, and of the private file nothing else but its kind.
 
-        How that file is written is known from looking at it. One person's letters may decide that, and a hash of so few possibilities
-        hides nothing: so neither document nor digest have it. The whole document is sealed with the run, on this machine. Only the quoting
-        "standard" is published: no file suggests it, and the guarantee assumes something because of it.
+        How that file is written is known from looking at it. One person's letters may decide that, and a hash of so few possibilities hides
+        nothing: so neither document nor digest have it. The whole document is sealed with the run, on this machine. Only the quoting
+        "standard" is published: no file suggests it, and the guarantee rests on it.
         """
         obj: dict[str, Any] = json.loads(self.model_dump_json())
         obj["data"] = {"path": KINDS[self.data.kind].base_name(self.data.path), "kind": self.data.kind}

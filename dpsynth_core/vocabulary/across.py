@@ -1,4 +1,4 @@
-"""Rules that hold in every household of two linked tables: public knowledge, like those of one table (`zeros`).
+"""Rules that hold in every household of two linked tables: public knowledge, like the rules of one table (`zeros`).
 
 They speak of the columns of both tables, of the number of `members` and of columns `of another` member; what holds of two members holds in
 both orders. To the forms of rules of one table, but for orders of columns, come numbers of members:
@@ -27,7 +27,11 @@ MEMBERS_WITH = "members_with"
 
 @dataclass(frozen=True)
 class Number:
-    """How many members of a household have one of some codes of a column: at most so many; exactly: so many, or all where it has fewer."""
+    """The number of members of a household with one of some codes of a column.
+
+    Attributes:
+        most: The largest number, or with `exactly` the number itself, or all members if the household has fewer.
+    """
 
     column: str
     codes: tuple[int, ...]
@@ -40,7 +44,7 @@ class Number:
         return (most if self.exactly else np.zeros_like(most)), most
 
     def broken(self, sizes: NDArray[np.int64], codes: NDArray[np.integer]) -> NDArray[np.int64]:
-        """By how many members each household is off. codes: of the column, shape (households, places)."""
+        """Return the number of members by which each household breaks the rule, from codes of shape (households, places)."""
         held = (np.isin(codes, self.codes) & (np.arange(codes.shape[1]) < sizes[:, None])).sum(axis=1)
         least, most = self.bounds(sizes)
         return np.asarray(np.maximum(least - held, 0) + np.maximum(held - most, 0))
@@ -49,7 +53,12 @@ class Number:
 def read(
     rules: Sequence[object], attributes: Sequence[Attribute], members: Domain
 ) -> tuple[tuple[StructuralZeros, ...], tuple[Number, ...]]:
-    """What the JSON says of combinations and of numbers. attributes: that rules may speak of. members: whose values may be counted."""
+    """Return the rules about combinations and about numbers from their JSON.
+
+    Args:
+        attributes: Columns that rules may name.
+        members: Columns whose values may be counted.
+    """
     zeros, numbers = list[StructuralZeros](), list[Number]()
     for place, rule in enumerate(rules):
         field = f"members.rules {place + 1}"

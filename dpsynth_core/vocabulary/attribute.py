@@ -39,7 +39,7 @@ MAX_LABEL = 2000
 
 @dataclass(frozen=True)
 class Recode:
-    """A curator's statement that values without a cell of their own count as those of the cell `label`, and the reason."""
+    """A curator's statement that values without a cell of their own count in the cell `label`, and the reason."""
 
     label: str
     why: str
@@ -47,21 +47,26 @@ class Recode:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column, its possible values and its cells. Prefer the constructors.
+    """A column with its possible values and its cells. The constructors are the usual way to make one.
 
-    categories: what the file contains, as text (categorical and ordinal).  labels: names to show instead, one per category, or none.
-    dtype: type of the decoded column: "string", "int64", "float64", "bool" for categories; fixed by the kind otherwise.
-    lower, upper: public bounds, inclusive; int, float or datetime.date.  edges: bin edges, see `bins`.
-    decimals: numeric only; digits after the point that decoded values carry, None for all.
-    label: what the column is about, for people, such as the question of a questionnaire; "" for nothing.
-    missing, other: whether missing values, and values outside the declared ones, have a cell; without one the curator says that they
-    cannot occur, or names the cell that they count in: missing_as, other_as.  nearest: numbers only; values beyond the bounds count in the
-    nearest bin, as the curator chose.
-    precision: of timestamps, times and durations; what their values are written to: "minute", say. "second" unless stated.
-    hierarchy: of codes in groups; how the codes of the file become the categories.
-    most: above 0 where the values are not stated: they are to be learnt with noise, and become this many cells at most. Until then
-    the column has no other fields, and counts as one of so many cells.
-    Raises InputError when the declaration contradicts itself.
+    Attributes:
+        categories: The file's values as text (categorical and ordinal).
+        labels: Names to show in place of the categories, one per category, or empty.
+        dtype: Type of the decoded column: "string", "int64", "float64" or "bool" for categories; other kinds fix it.
+        lower, upper: Public bounds, inclusive; int, float or datetime.date.
+        edges: Bin edges, see `bins`.
+        decimals: For decimal numbers, the digits after the point of decoded values; None for all.
+        label: A description for people, such as the question of a questionnaire; "" without one. missing, other: Whether missing and
+        undeclared values have a cell. Without a cell, the curator states that they cannot occur, or names the cell that they count in:
+        missing_as, other_as.
+        nearest: For numbers, whether values beyond the bounds count in the nearest bin.
+        precision: Of timestamps, times and durations, the unit that their values are written to, such as "minute"; "second" by default.
+        hierarchy: For codes in groups, how the codes of the file become the categories.
+        most: Above 0 if the values are to be learnt with noise: the largest number of cells. Until then the column has no other fields, and
+            counts as one with so many cells.
+
+    Raises:
+        InputError: The declaration contradicts itself.
     """
 
     name: str

@@ -59,7 +59,7 @@ def _planned(domain: Domain, targets: tuple[Clique, ...], block_cells: int) -> d
 
 
 class _Waiting:
-    """The cliques that no block covers yet, and how many columns each of them lacks in the block that is being made."""
+    """The cliques that are not covered by a block yet, and the number of their columns that the current block lacks."""
 
     def __init__(self, targets: Sequence[Clique], domain: Domain) -> None:
         columns = [[domain.position(name) for name in clique] for clique in targets]

@@ -119,8 +119,9 @@ def _from_range(name: str, low: str, high: str) -> Attribute:
 
 
 def pasted_domain(text: str) -> Domain:
-    """The domain of the lines: a value of a column each, or all of them in one line, as in `_all_of`. A line that names no column goes
-    on with the one before, as merged cells do. JSON and codebooks with a header are read too. Raises InputError."""
+    """The domain of the lines: one value of a column each, or all values in one line, as in `_all_of`. A line that names no column goes
+    on with the one before, as merged cells do. JSON and codebooks with a header are read too. Raises InputError.
+    """
     if _is_json(text):
         return parse_domain(text)
     rows = _rows(text)
@@ -133,7 +134,7 @@ def pasted_domain(text: str) -> Domain:
 
 
 def _spread(rows: list[list[str]], tabs: bool) -> Iterator[list[str]]:
-    """Rows of one value each, also of a column with a single row, which has all of it: a column of one value would tell nothing."""
+    """Rows of one value each, also for a column with a single row that holds everything: a column of one value would tell nothing."""
     name, columns = "", dict[str, list[list[str]]]()
     for row in rows:
         name = row[0].strip() or name
@@ -159,8 +160,11 @@ def _labelled(lines: list[list[str]]) -> list[list[str]]:
 
 
 def _all_of(name: str, cells: list[str], tabs: bool) -> list[list[str]]:
-    """Of the cells behind a column's name: bounds, such as 0-95 or 2020-01-01 to 2024-12-31, values in a cell each, or between semicolons,
-    bars or commas. In a sheet, whose cells tabs divide, the second one is a label. Raises InputError."""
+    """Parse the cells behind a column's name: bounds, such as 0-95 or 2020-01-01 to 2024-12-31, or values.
+
+    Values stand in one cell each, or between semicolons, bars or commas. In a sheet with tabs between its cells, the second one is a label.
+    Raises InputError.
+    """
     value = ",".join(cells)
     bounds = next((found for form in _BOUNDS if (found := form.fullmatch(value))), None)
     if bounds and not (tabs and len(cells) > 1):
@@ -176,7 +180,7 @@ def _all_of(name: str, cells: list[str], tabs: bool) -> list[list[str]]:
 
 
 def holds_values(text: str) -> bool:
-    """Whether the lines say values of columns, and not names alone."""
+    """Return whether the lines give values of columns, and not only names."""
     rows = _rows(text)
     return _is_json(text) or (len(rows) > 1 and any(len(row) > 1 for row in rows))
 

@@ -1,7 +1,7 @@
-"""One column as far as it is known, in the JSON that domains have: the one description for people, files and codebooks.
+"""The partial description of one column, in the JSON of domains: the one description for people, files and codebooks.
 
 What a file says of itself, a codebook, the usual lists, the draft on the Domain page and a domain's JSON are a `Column` with more or fewer
-fields. `Column.complete` makes what counting needs of it, once all is said; `Column.of` is the inverse.
+fields. `Column.complete` makes the attribute once the description is complete; `Column.of` is the inverse.
 """
 
 from __future__ import annotations
@@ -28,14 +28,19 @@ LEARNT_FIELDS = ("precision", "level", "digits")
 
 
 class Column(BaseModel):
-    """A column of any kind; None and fields that are not set are not known. Which fields go with which kind, `Kind.fields` says.
+    """The partial description of a column of any kind; unset fields and None are unknown. `Kind.fields` lists the fields of each kind.
 
-    label: what it is about, for people.  discover, most: its values are to be learnt, as so many cells at most.  size: of codes.
-    value, pattern, dtype: of columns that are filled in.  level, groups, digits: of codes in groups (`Hierarchy`).
-    categories, labels, dtype: of listed values.  lower, upper, precision, decimals and one of bins, width, edges: of numbers and times.
-    own_cells: values of these that have a cell each.
-    other, missing: true for a cell of its own, false where there are no such values, {"as": label, "why": reason}; other: "nearest", too.
-    to_do: what somebody who knows the table has to add; "" for nothing.
+    Attributes:
+        label: Description for people.
+        discover, most: Whether its values are to be learnt, and with how many cells at most.
+        size: Number of codes.
+        value, pattern, dtype: For columns that are filled in.
+        level, groups, digits: For codes in groups (`Hierarchy`).
+        categories, labels, dtype: For listed values.
+        lower, upper, precision, decimals: For numbers and times, with one of bins, width and edges.
+        own_cells: Numbers or times with a cell each. other, missing: true for a cell of its own, false if such values do not occur, {"as":
+        label, "why": reason}; other also "nearest".
+        to_do: What a person who knows the table has to add; "" if nothing.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -68,7 +73,7 @@ class Column(BaseModel):
 
     @classmethod
     def from_json(cls, obj: object) -> Self:
-        """Raises InputError for what is no description of a column."""
+        """Raises InputError for JSON that does not describe a column."""
         if not isinstance(obj, Mapping):
             raise InputError("domain.attributes", "an entry is not a JSON object", 'write {"name": ..., "kind": ...} for each column')
         try:
@@ -82,14 +87,14 @@ class Column(BaseModel):
 
     @property
     def about(self) -> Kind:
-        """What its kind is. InputError for one that there is not."""
+        """Return the facts about its kind. Raises InputError for an unknown kind."""
         if self.kind not in KINDS:
             raise InputError(column_field(self.name), "kind is not known", f"use one of {', '.join(KINDS)}")
         return KINDS[self.kind]
 
     @classmethod
     def of(cls, column: RowColumn) -> Self:
-        """With every field stated: what the default of one is may change, a domain may not."""
+        """Return an attribute's description with every field stated, because defaults may change and a domain may not."""
         fields: dict[str, Any]
         if isinstance(column, Filled):
             fields = {"value": column.text, "dtype": column.dtype} if column.is_constant else {"pattern": column.text}
@@ -140,7 +145,7 @@ class Column(BaseModel):
             raise _does_not_go(self.name, strange, what, remedy)
 
     def _cell(self, which: str) -> dict[str, Any]:
-        """What happens to missing values, or to those outside, as arguments; they have a cell of their own where nothing is stated."""
+        """Return the treatment of missing or other values as arguments; by default they have a cell of their own."""
         binned = which == "other" and self.about.form is Form.BINNED
         match getattr(self, which):
             case None | True:
@@ -179,9 +184,10 @@ def _of_attribute(attribute: Attribute) -> dict[str, Any]:
 
 
 def dtype_of(values: Iterable[object]) -> str:
-    """Return the type that listed values have where none is stated: that of their own, if they are all truths or all numbers.
+    """Return the type that listed values have where none is stated: their own if all are truth values or all are numbers.
 
-    A whole number that float64 does not hold exactly is a text."""
+    A whole number that float64 does not hold exactly is a text.
+    """
     every = list(values)
     if every and all(isinstance(value, bool) for value in every):
         return "bool"

@@ -39,11 +39,18 @@ def declared(
     decimals: int | None = None,
     bounds: tuple[float, float] | None = None,
 ) -> Column:
-    """A column of which this is declared. kind: "number", "integer", "text", "date", "timestamp", "time", "duration" or "bool"; "" where
-    nothing says.
+    """Return the column for a declaration.
 
-    label: what it is about. labels: of its values, numbers or texts, without those that mean missing; ordered: whether they have an order.
-    decimals: that its format shows. bounds: of a number, both of them valid. InputError for more labels than a column may have.
+    Args:
+        kind: "number", "integer", "text", "date", "timestamp", "time", "duration" or "bool"; "" if unknown.
+        label: Description of the column.
+        labels: Labels of its values, numbers or texts, without values that mean missing.
+        ordered: Whether the labels have an order.
+        decimals: Number of decimals that its format shows.
+        bounds: Bounds of a number, both valid.
+
+    Raises:
+        InputError: There are more labels than a column may have.
     """
     fields: dict[str, Any]
     if kind == "bool":
@@ -77,8 +84,9 @@ def guessed(made: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def from_name(column: Column) -> Column:
-    """Return an open column with usual bounds, or with the kind that its name suggests; any other column as it is, and so a list with a
-    question."""
+    """Return an open column with usual bounds, or with the kind that its name suggests; any other column is returned unchanged, so that a
+    list keeps its question.
+    """
     suggestion, unknown = usual.suggested(column.name), column.kind == "categorical"
     if not column.to_do or column.categories:
         return column
@@ -94,7 +102,7 @@ def from_name(column: Column) -> Column:
 
 
 def _bounded(kind: str, bounds: tuple[float, float] | None) -> dict[str, Any]:
-    """Return the fields of a column whose bounds are known or open; those of whole numbers are whole."""
+    """Return the fields of a column whose bounds are known or open; bounds of whole numbers are whole."""
     if bounds is None:
         return {"kind": kind, "lower": None, "upper": None, "missing": True, "to_do": _BOUNDS}
     lower, upper = (math.ceil(bounds[0]), math.floor(bounds[1])) if kind == "integer" else bounds

@@ -44,9 +44,14 @@ MAX_COLUMNS = 1000
 
 @dataclass(frozen=True)
 class Domain:
-    """Attributes in the order of the released columns. impossible: rules about combinations that cannot occur (see `zeros`). origin: where
-    it came from, one of `ORIGINS`, "" where its document does not say. filled: columns of the rows in which no record has a part.
-    published: tables that were published about the people, which a plan names and a document of a domain does not hold."""
+    """The attributes, in the order of the released columns, with rules.
+
+    Attributes:
+        impossible: Rules about combinations that cannot occur (see `zeros`).
+        origin: Origin of the domain, one of `ORIGINS`; "" if its document does not state it.
+        filled: Columns of the rows that do not depend on any record.
+        published: Tables that were published about the people; they come from the plan and not from a domain's document.
+    """
 
     attributes: tuple[Attribute, ...]
     impossible: tuple[StructuralZeros, ...] = ()
@@ -131,7 +136,7 @@ class Domain:
         return len(self.attributes)
 
     def position(self, name: str) -> int:
-        """Index of a column. InputError if there is none of that name."""
+        """Index of a column. InputError if no column has that name."""
         try:
             return self._position[name]
         except KeyError:
@@ -181,14 +186,14 @@ class Domain:
         return {}
 
     def keep(self, names: Collection[str]) -> Domain:
-        """The same domain with only these attributes, order unchanged, and the rules that speak of no other."""
+        """Return the domain with only these attributes, in the same order, and the rules that name no other."""
         kept = set(self.clique(names))
         rules = tuple(rule for rule in self.impossible if kept.issuperset(rule.attributes))
         published = tuple(table for table in self.published if kept.issuperset(table.columns))
         return Domain.of((c for c in self.columns if c.name in kept or isinstance(c, Filled)), rules, self.origin, published)
 
     def is_published(self, clique: Iterable[str]) -> bool:
-        """Whether a marginal is part of a published table."""
+        """Return whether a marginal is part of a published table."""
         return any(set(clique) <= set(table.columns) for table in self.published)
 
     def published_columns(self) -> dict[Clique, NDArray[np.float64]]:
@@ -200,12 +205,12 @@ class Domain:
         return [clique for clique in cliques if not self.is_published(clique)]
 
     def ordered_like(self, columns: Sequence[str]) -> Domain:
-        """The same columns in the order of a file's; those that the file lacks come last."""
+        """Return the columns in the order of a file's; columns that the file lacks come last."""
         place = {name: i for i, name in enumerate(columns)}
         return Domain.of(sorted(self.columns, key=lambda column: place.get(column.name, len(place))), self.impossible, self.origin)
 
     def unfolded(self) -> Domain:
-        """The same columns with cells of their own for what would count as something else, and without rules."""
+        """Return the columns with separate cells for values that would count as something else, and without rules."""
         return Domain(tuple(attribute.unfolded() for attribute in self.attributes))
 
     @property
@@ -214,7 +219,7 @@ class Domain:
         return tuple(attribute for attribute in self.attributes if attribute.most)
 
     def completed(self, learnt: Iterable[Attribute]) -> Domain:
-        """The same domain with these attributes, under the labels that it has, in place of those of the same names."""
+        """Return the domain with these attributes, under its own labels, in place of the ones with the same names."""
         by_name = {attribute.name: replace(attribute, label=self[attribute.name].label) for attribute in learnt}
         return replace(self, attributes=tuple(by_name.get(attribute.name, attribute) for attribute in self.attributes))
 

@@ -82,7 +82,7 @@ class Filled:
 
     @property
     def is_listed(self) -> bool:
-        """As `Attribute.is_listed`, for writers of rows."""
+        """Return `Attribute.is_listed`, for writers of rows."""
         return self.dtype != "float64"
 
     @property
@@ -108,7 +108,7 @@ class Filled:
         return [f"{before}{one:0{len(number)}d}{behind}" for one in numbers]
 
     def after(self, rows: int) -> Self:
-        """Return the column with identifiers that go on behind so many rows; a constant as it is."""
+        """Return the column with identifiers that go on behind so many rows; a constant is unchanged."""
         return replace(self, start=self.start + rows)
 
     def holds(self, values: list[Any], first: int) -> bool:

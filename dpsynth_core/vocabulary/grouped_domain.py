@@ -43,7 +43,7 @@ def measured_sizes(domain: Domain, clique: Clique, groups: Sequence[Groups]) -> 
 
 
 def _tie(groups: Groups) -> StructuralZeros:
-    """That a record is in the group of its value and in no other."""
+    """Return the rule that a record is in the group of its value and in no other group."""
     return StructuralZeros(
         (groups.column, groups.name),
         tuple((cells, tuple(other for other in range(groups.size) if other != group)) for group, cells in enumerate(groups.members)),

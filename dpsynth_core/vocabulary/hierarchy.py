@@ -13,8 +13,8 @@ class Hierarchy:
     Attributes:
         level: A code counts as its first `level` letters and digits; signs between them are kept, so that "01.1" is level 3 of "01.11".
         groups: Beginnings of codes with their groups; the longest beginning of a code decides.
-        digits: A shorter code of digits alone has lost its leading zeros, and gets them back, unless it has as many as a level keeps, and
-            so is a group already. 0 for codes of any length.
+        digits: A shorter code of digits alone has lost its leading zeros, and gets them back, unless its length is a level's length and it
+            is a group already. 0 for codes of any length.
     """
 
     level: int = 0

@@ -1,10 +1,10 @@
 """Households and their members as one table: each household divided evenly among the ordered pairs of its members.
 
-A household is `whole` records of that table, whatever its size: the household's columns, how many members it has, one member and another
-one. With k members each of the k (k - 1) ordered pairs is as many equal records; a single member stands with nobody, and nobody with them,
-in half of the records each; a household without members is as many records of nobody and nobody. So members are exchangeable, a household
-has one weight in every table, and what one household changes is what one person with `whole` rows changes (Proposition 24). Of each member
-a record also says how many of the household have the same value in a column: pairs do not say how many members have a value.
+A household of any size is `whole` records of that table: the household's columns, how many members it has, one member and another one. With
+k members each of the k (k - 1) ordered pairs is as many equal records; a single member is first in half of its records and second in the
+other half, beside a missing member; a household without members is as many records of two missing members. So members are exchangeable, a
+household has one weight in every table, and what one household changes is what one person with `whole` rows changes (Proposition 24). Of
+each member a record also says how many of the household have the same value in a column: pairs do not say how many members have a value.
 
 Public: domains, rules (`across`) and a limit. It says how codes of two tables become records, and knows no table.
 """
@@ -134,15 +134,15 @@ class Link:
 
     @property
     def times(self) -> NDArray[np.int64]:
-        """How often records count, by number of members, where each member counts as often as a household.
+        """Return how often records count, by number of members, where each member counts as often as a household.
 
-        One of k > 1 members comes first in `whole` / k of them, a single one in half.
+        A member of k > 1 is first in `whole` / k records, a single member in half.
         """
         return np.array([0, *(max(2, size) for size in range(1, self.most + 1))])
 
     @cached_property
     def swapped(self) -> dict[str, str]:
-        """For each column of a member, the same column of the other member."""
+        """The counterpart of each column of a member: the same column of the other member."""
         pairs = [(attribute.name, self.other(attribute.name)) for attribute in self.told]
         return dict(pairs) | {other: name for name, other in pairs}
 
@@ -205,7 +205,9 @@ def apart(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.i
 
 
 def places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the place of each member in its household. `sizes` are those of the households, whose members follow each other in order."""
+    """Return the place of each member in its household. `sizes` holds the sizes of the households, whose members follow each other in
+    order.
+    """
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 

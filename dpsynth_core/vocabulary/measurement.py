@@ -77,7 +77,7 @@ class Measurement:
 
     @property
     def widest(self) -> float:
-        """The largest standard deviation of the noise in any direction: that of a cell, unless the noise is correlated."""
+        """The largest standard deviation of the noise in any direction: the deviation of a cell, unless the noise is correlated."""
         return self.deviation if self.spread is None else self.spread
 
 

@@ -29,7 +29,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Order:
-    """The rule that values of `first` are at most those of `second`, or below them by `gap` steps of the finest comparison.
+    """The rule that values of `first` are at most the values of `second`, or lower by `gap` steps of the finest comparison.
 
     `span` is the precision of the comparison, as `Scale.span`; 0 for decimal numbers.
     """

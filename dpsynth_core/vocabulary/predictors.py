@@ -68,7 +68,7 @@ class Tree:
 
     Attributes:
         output: The output that it adds to.
-        column: For each node, the place of its column among those of the forest.
+        column: For each node, the place of its column among the forest's columns.
         following: The next node, shape (nodes, groups); after a leaf, the leaf.
         values: What each node adds.
         depth: Steps to the deepest leaf.
@@ -118,7 +118,7 @@ class Forest:
 
 @dataclass(frozen=True, eq=False)
 class Largest:
-    """The decision for the code of the largest score, the first of several. `codes` are those of the target, one per output."""
+    """The decision for the code of the largest score, the first of several. `codes` holds the target's codes, one per output."""
 
     codes: NDArray[np.int64]
 

@@ -79,7 +79,7 @@ def _scalar(attribute: Attribute, value: Any) -> Any:
 
 
 def _finite(end: Any) -> Any:
-    """None for an infinite end, which is no limit."""
+    """None for an infinite end, which does not limit."""
     return None if isinstance(end, float) and end in (np.inf, -np.inf) else end
 
 

@@ -108,7 +108,7 @@ def chosen(attribute: Attribute, ranges: Iterable[Between]) -> Chosen:
 
 
 def has_ranges(attribute: Attribute) -> bool:
-    """Whether the column's values have an order in which a range can be."""
+    """Return whether the column's values have an order, so that it has ranges."""
     return not attribute.most and (attribute.is_number or (attribute.is_listed and attribute.ordered > 0))
 
 
@@ -158,7 +158,7 @@ def _lower_end(attribute: Attribute, one: Between) -> float:
 
 
 def _upper_end(attribute: Attribute, one: Between) -> float:
-    """The number behind the last value of a range; of decimal numbers, that of the last value."""
+    """The number behind the last value of a range; for decimal numbers, the end of the last value."""
     if _is_infinite(one.high):
         return float(one.high)
     number, behind = _number(attribute, one.high, upper=not one.below)
@@ -218,12 +218,12 @@ def common(first: Spans, second: Spans) -> Spans:
 
 @dataclass(frozen=True)
 class Part:
-    """What is assumed or was measured of some spans of a cell.
+    """The part of a cell's people whose value is in some spans, assumed or measured.
 
     Attributes:
-        share: Share of the cell's people whose value is in the spans.
+        share: Their share of the cell's people.
         mean: Mean of their numbers.
-        measured: Whether a measured histogram of the cell says so; else an even spread is assumed.
+        measured: Whether a measured histogram of the cell gives the part; else an even spread is assumed.
     """
 
     share: float
@@ -278,7 +278,7 @@ def check_whole(attribute: Attribute, of: Chosen, field: str) -> None:
 
 
 def _cut_there(attribute: Attribute, of: Chosen) -> str:
-    """How to state groups that begin and end where a range does."""
+    """Return how to state groups that begin and end where a range does."""
     scale, cells = attribute.scale, {edge for code in of.cut for edge in _cell(attribute, code)}
     new = sorted({end for spans in of.cut.values() for span in spans for end in span} - cells)
     if not scale.whole:

@@ -1,8 +1,8 @@
 """Sentences on values without a cell of their own, for the curator, the codebook and readers of the release.
 
 By default every column has a cell for missing values and one for all values outside its list or bounds. A curator may state that such
-values cannot occur, that numbers beyond the bounds count in the nearest group, or that values count as those of a named cell, with a
-reason. A wrong statement changes the counts but stops no run, because a stopped run would reveal the record.
+values cannot occur, that numbers beyond the bounds count in the nearest group, or that values count in a named cell, with a reason. A wrong
+statement changes the counts but stops no run, because a stopped run would reveal the record.
 """
 
 from __future__ import annotations

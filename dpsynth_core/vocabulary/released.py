@@ -21,9 +21,14 @@ def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: None
 @overload
 def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: Float) -> Float: ...
 def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: Float | None = None) -> NDArray[Any]:
-    """How many rows have each combination of codes, or what they weigh together: shape `sizes`.
+    """Return the number of rows, or their total weight, for each combination of codes, with the shape `sizes`.
 
-    columns: codes, one array of shape (rows,) for each size, at least one.  weights: shape (rows,).  ValueError for a code out of range.
+    Args:
+        columns: Codes, one array of shape (rows,) for each size, at least one.
+        weights: Weights, shape (rows,).
+
+    Raises:
+        ValueError: A code is out of range.
     """
     cells = np.ravel_multi_index(tuple(columns), tuple(sizes))
     return np.bincount(cells, weights, math.prod(sizes)).reshape(sizes)
@@ -89,9 +94,9 @@ def combined(measurements: Collection[Measurement], clique: Clique) -> Measureme
     """Return the minimum-variance unbiased mean of the measurements that contain a marginal, with its noise (AIM, section 5); None if none
     does.
 
-    A measurement of n_s cells summed down to n_r cells has noise of variance (n_s / n_r) deviation^2 in each of them, and the inverse as
-    its weight. The noise of different measurements is taken to be independent. A measurement that is `final` for the marginal is returned
-    as it is.
+    A measurement of n_s cells summed down to n_r cells has noise of variance (n_s / n_r) deviation^2 in each cell, and the inverse as its
+    weight. The noise of different measurements is taken to be independent. A measurement that is `final` for the marginal is returned
+    unchanged.
     """
     whole = final(measurements, clique)
     if whole is not None:
@@ -104,7 +109,7 @@ def combined(measurements: Collection[Measurement], clique: Clique) -> Measureme
 def averaged(containing: Sequence[Measurement], clique: Clique) -> Measurement:
     """Return the mean of one or more measurements that all contain the marginal, final or not.
 
-    Tables of the same shape are added up before they are summed down, because a column of a wide table is in hundreds of them; cell by
+    Tables of the same shape are added up before they are summed down, because a column of a wide table is in hundreds of tables; cell by
     cell, because a matrix product would round differently with other threads.
     """
     if len(containing) == 1:  # as of each pair of a wide table

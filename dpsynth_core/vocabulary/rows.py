@@ -39,7 +39,7 @@ class Repeated:
 
 
 def one_table(codes: NDArray[np.integer] | Repeated | None) -> NDArray[np.integer] | None:
-    """Return the codes for code that handles one table alone. Raises TypeError for those of two tables."""
+    """Return the codes for code that handles one table alone. Raises TypeError for rows of two tables."""
     if isinstance(codes, Repeated):
         raise TypeError("two linked tables are no table of rows")
     return codes

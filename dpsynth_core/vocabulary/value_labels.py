@@ -86,7 +86,7 @@ def labelled(
 
 
 def _is_complete(numbers: Sequence[float], measure: str) -> bool:
-    """Whether the labels are the list of values: whole numbers without a gap, or three and more names for which nothing lies between."""
+    """Return whether the labels list all values: whole numbers without a gap, or three or more names with no possible value between."""
     if not all(value.is_integer() for value in numbers) or len(numbers) < 2 or max(numbers) < 0:
         return False  # numbers below zero that alone have labels mean "no answer"
     if _gaps(numbers):

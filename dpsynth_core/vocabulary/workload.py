@@ -49,7 +49,7 @@ class Workload:
         domain: The domain.
         weights: Weight of each marginal.
         threshold: None if each cell of a marginal is one question, "all of its columns have these values"; t if the question is "at least t
-            of them have" (see `queries`).
+            of these columns" (see `queries`).
         draw: The random draw that the marginals come from, or None.
         ranges: Ordered columns whose ranges are asked, "from 30 to 45", among all people and within each cell of another column.
 

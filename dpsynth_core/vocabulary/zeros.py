@@ -53,11 +53,14 @@ _SHOWN_VALUES = 4
 
 @dataclass(frozen=True)
 class StructuralZeros:
-    """The cells of all `boxes` cannot occur. attributes: in domain order, one entry of each box belongs to each.
+    """A rule: the cells of all `boxes` cannot occur.
 
-    target: the column that the rule speaks about, where the others are its condition ("if ... then target must be ..."); else "".
-    order: where the rule is an order of its two columns; its boxes are the cells in which no values are in order, perhaps none.
-    Codes are checked by `checked`, when the rule becomes part of a domain.
+    `checked` checks the codes when the rule becomes part of a domain.
+
+    Attributes:
+        attributes: The columns, in domain order; each box has one entry per column.
+        target: The column of the conclusion, if the rule is "if ... then target must be ..."; else "".
+        order: The order of the rule's two columns, if it is one; its boxes are the cells without ordered values, perhaps empty.
     """
 
     attributes: Clique
@@ -79,7 +82,7 @@ class StructuralZeros:
             raise ValueError("a rule about a column has one box, or depends on one other column")
 
     def ordered(self, names: Sequence[str]) -> StructuralZeros:
-        """The same rule with its attributes in the order of `names`."""
+        """Return the rule with its attributes in the order of `names`."""
         order = sorted(range(len(self.attributes)), key=lambda i: names.index(self.attributes[i]))
         boxes = tuple(sorted(tuple(box[i] for i in order) for box in self.boxes))
         return replace(self, attributes=tuple(self.attributes[i] for i in order), boxes=boxes)
@@ -93,7 +96,7 @@ class StructuralZeros:
 
 
 def numbered(position: int) -> str:
-    """How errors name a rule: by its place in the list, from 1."""
+    """Return the name of a rule in errors: its place in the list, from 1."""
     return f"{FIELD} {position + 1}"
 
 
@@ -153,7 +156,7 @@ def eliminated(tables: Mapping[Clique, Cells], sizes: Mapping[str, int]) -> Iter
     """The columns with impossible cells, eliminated one by one as in a junction tree, from the tables of what is possible.
 
     Yields each column with the columns that it is tied to then (itself among them, by name) and a table over those that is True where the
-    columns eliminated before leave a possible row. Going through them backwards, every column has a value for whatever the later ones have.
+    columns eliminated before leave a possible row. Going through them backwards, every column has a value for all values of the later ones.
     InputError where no row is possible, CapacityError where too many columns are tied together.
     """
     pool = [(clique, ~table) for clique, table in tables.items()]
@@ -220,7 +223,7 @@ def parts_named(attributes: Iterable[Attribute], said: object, field: str) -> di
         field: What errors call `said`.
 
     Raises:
-        InputError: A column or a value is not known, or a range is none.
+        InputError: A column or a value is not known, or a range is not valid.
     """
     return _Reader({a.name: a for a in attributes}, field).parts(said)
 
@@ -258,7 +261,7 @@ def check_ranges(said: object, attributes: Iterable[Attribute], field: str) -> N
 
 
 def _named_in(said: object, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Each column of `names` with a value or values that a rule or a criterion says of it."""
+    """Return each column of `names` with the values that a rule or a criterion gives."""
     if not isinstance(said, Mapping):
         return
     if {"column", "determines", "values"} <= set(said) and isinstance(said["values"], Mapping):
@@ -299,7 +302,7 @@ class _Reader:
         return _sizes([str(name) for name in columns], self.by_name, self.field)
 
     def codes(self, name: str, values: Any) -> Codes:
-        """Codes of a value or a list of values, ascending; of a range that cuts cells, those of the cells that lie in it."""
+        """Codes of a value or a list of values, ascending; for a range that cuts cells, the codes of the cells that lie in it."""
         items = values if isinstance(values, list) else [values]
         if not items:
             raise InputError(self.field, f"no value of {column_field(name)} is named", "name at least one")
@@ -361,7 +364,7 @@ class _Reader:
 
 
 def _is_value(attribute: Attribute, value: Any) -> bool:
-    """Whether a column of numbers, dates or times can have this value."""
+    """Return whether a column of numbers, dates or times can have this value."""
     try:
         number = attribute.scale.number(attribute.scale.typed("", value))
     except InputError:
@@ -495,7 +498,7 @@ def _either(values: Sequence[str]) -> str:
 
 
 def _spans(attribute: Attribute, values: Sequence[str]) -> Sequence[str]:
-    """The labels, those of neighbouring bins put together: "0 to 15" and "16 to 17" become "0 to 17"."""
+    """Return the labels, with neighbouring bins joined: "0 to 15" and "16 to 17" become "0 to 17"."""
     if not attribute.is_number:
         return values
     labels, between = attribute.cell_labels(), " to " if attribute.scale.whole else ","

@@ -27,7 +27,7 @@ value. People outside the group come next, and people of the group with a value 
 sum for the true median. The set of all k for which neither is refuted, each at half the failure probability, contains the median.
 
 **Differences.** For two means with intervals (l1, u1), (l2, u2) from a table's limit, the interval is (l1 - u2, u1 - l2), because the
-limit holds for both at once. From noisy counts, the margins are added like those of correlated normal numbers (MOVER: Zou, Donner,
+limit holds for both at once. From noisy counts, the margins are added as for correlated normal numbers (MOVER: Zou, Donner,
 2008): exact where the groups' sizes are known, and elsewhere an approximation whose coverage is tested.
 
 **Ranges that cut cells.** The people of a cut cell may be in the group or not. theta is then bounded by its least and largest value over

@@ -4,7 +4,7 @@ A release tells how many people are in a cell, and not where in the cell they ar
 none. The estimate takes the share that a measured histogram of the cell gives (`vocabulary.inside`), or else an even spread. Columns are
 taken to be independent within cells. Every bound holds for all possible divisions:
 
-- a count is least without the people of cut cells, and largest with all of them;
+- a count is least without the people of cut cells, and largest with all these people;
 - a share is least with the perhaps that do not count and without those that do, and largest the other way round;
 - a mean is least with the perhaps whose number is below some threshold, and largest with those above one.
 """

@@ -1,9 +1,9 @@
 """Rate an answer as known closely, roughly, or not at all.
 
-An answer is known closely if its whole interval is within `LIMIT` of it. Distances are shares of the way from the answer to the nearest
-number without information: no people, an end of the range of a share or mean, or no difference. A rare group must therefore be known as
-closely, for its size, as a large one. The width of an interval of noisy counts is fixed before its noise is drawn, so luck does not make
-an answer close: intervals of answers rated this way hold about as often as all others, which `test_light.py` counts.
+An answer is known closely if its whole interval is within `LIMIT` of the estimate. Distances are shares of the way from the answer to the
+nearest number without information: no people, an end of the range of a share or mean, or no difference. A rare group must therefore be
+known as closely, for its size, as a large one. The width of an interval of noisy counts is fixed before its noise is drawn, so luck does
+not make an answer close: intervals of answers rated this way hold about as often as all others, which `test_light.py` counts.
 """
 
 from __future__ import annotations

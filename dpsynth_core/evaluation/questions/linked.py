@@ -1,8 +1,8 @@
 """Answer questions about a release of two linked tables: about its households, and about their members.
 
 The measured tables are of pairs of members, and each household counts once in them (`vocabulary.link`). A table with the number of members
-k gives the number of members. In a cell of k, a household stands for as many members as it has, and its members are in one of the cells of
-its pairs by 1/k each, a single member by 1/2. With weights w_k = max(k, 2) for columns of members and w_k = k for those of households,
+k gives the number of members. In a cell of k, a household stands for its k members, and its members are in one of the cells of its pairs by
+1/k each, a single member by 1/2. With weights w_k = max(k, 2) for columns of members and w_k = k for columns of households,
 
     sum over k of w_k M(k, cell)
 

@@ -1,7 +1,7 @@
 """Find the subgroups with the largest errors, from released evidence without any true count.
 
 A subgroup is a cell of a table that was measured or certified. The search chooses by the answers, so all intervals must hold together.
-Those from noisy counts are Bonferroni's over all cells of all tables, (ALPHA - LIMIT_ALPHA) / N each; those of limits hold for all
+Those from noisy counts are Bonferroni's over all cells of all tables, (ALPHA - LIMIT_ALPHA) / N each; intervals of limits hold for all
 certified tables at once with LIMIT_ALPHA. All statements together are true with 95 % confidence.
 
 Subgroups are ranked by the error that is certain, as a share of the subgroup's size, and then by the likely error. A ranking by the largest

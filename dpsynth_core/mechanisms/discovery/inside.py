@@ -3,9 +3,9 @@
 Cells are what the curator finds natural, such as steps of 5,000; people are not spread evenly in them. Each column gets two looks:
 - The first, with the same noise for all, counts its cells, with 0 and both bounds separate, where many columns have their heap.
 - The second divides cells in which the first saw many people, and merges quiet ones, one, two, four and so on after the last busy one:
-  thirteen empty cells would each add noise, and none of them can say so. It has less noise the closer a column's people are to its most
-  usual value, in shares of its range: of an amount that most people do not have, a few at the far end are half of the mean.
-Both looks at a cell are combined. Cells are then cut where an even spread is refuted, and nowhere else (`numbers.refined`).
+  thirteen empty cells would each add noise, and noise would hide that they are empty. It has less noise the closer a column's people are to
+  its most usual value, in shares of its range: of an amount that most people do not have, a few at the far end are half of the mean. Both
+  looks at a cell are combined. Cells are then cut where an even spread is refuted, and nowhere else (`numbers.refined`).
 
 Added up, the counts inform about the column's own cells, for a mechanism that can use them: little of the budget is lost for tables.
 Everything here except the kernel's answers is post-processing.
@@ -73,7 +73,7 @@ def look(kernel: SealedKernel, asked: Sequence[Attribute]) -> tuple[Found, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """Noisy counts of cells of a column, those of numbers last. `sigma` is their noise."""
+    """The noisy counts of a column's cells, numbers last. `sigma` is their noise."""
 
     cells: Attribute
     counts: Floats

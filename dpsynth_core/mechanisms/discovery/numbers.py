@@ -103,7 +103,7 @@ def merged(edges: Edges, counts: Counts, sigma: float, bins: int) -> Edges:
 
 
 def refined(bins: Edges, edges: Edges, counts: Counts, sigma: float, most: int) -> Edges:
-    """Cut bins, up to `most` of them.
+    """Cut bins, up to `most` bins.
 
     Each cut moves the most records relative to an even spread over its bin, among the cuts that noise hardly explains. Rows are drawn
     evenly from a bin, so this removes the error of a wide bin.

@@ -1,8 +1,10 @@
-"""How long a run of AIM takes and what memory it needs, from public facts: domain, workload, budget, and a number of people.
+"""Forecast the time and memory of a run of AIM from public facts: domain, workload, budget, and a number of people.
 
-The rounds are walked through with assumed data: values of a column are as frequent as a power law says, and each further table shows less
-that the model does not know yet. That gives the rounds that the budget lasts for and the size of the model, and these the time: of every
-round, a fit over the model and an answer to every candidate. Constants are seconds and bytes of one processor (benchmarks/forecasts.py)."""
+The forecast walks through the rounds with assumed data: the values of a column have frequencies of a power law, and each further table
+shows less that is new to the model. The walk gives the number of rounds that the budget lasts for and the size of the model. These give
+the time: in every round, one fit of the model and an answer to every candidate. The constants are seconds and bytes on one processor
+(benchmarks/forecasts.py).
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,12 @@ _WIDE_MB, _COUNTED_MB, _TABLE_MB = 350.0, 0.035, 0.0065
 
 @dataclass(frozen=True)
 class Spending:
-    """How a run spends its budget. single: the share of it that single columns get; shares: each one's part of that."""
+    """The division of a run's budget.
+
+    Attributes:
+        single: Share of the budget for single columns.
+        shares: Share of each column in that part.
+    """
 
     aim: AimParameters
     single: float
@@ -77,8 +84,14 @@ class Spending:
 
 @dataclass(frozen=True)
 class Round:
-    """Of one table. spent: share of the budget when it ends. tables: that were measured by then. cells: of the model. share: of a fit and
-    of the answers before it, which the tables that are measured together have in common."""
+    """The measurement of one table.
+
+    Attributes:
+        spent: Share of the budget when it ends.
+        tables: Number of tables measured by then.
+        cells: Cells of the model.
+        share: The table's share of a fit and of the answers before it, which tables measured together have in common.
+    """
 
     spent: float
     tables: int
@@ -104,7 +117,9 @@ def forecast(aim: AimParameters, workload: Workload, rho: float, people: float) 
 
 
 def _forecast_wide(aim: AimParameters, workload: Workload, columns: int, rho: float, people: float) -> Forecast:
-    """Of as many rounds for every number of people; how many rows are refined depends on them."""
+    """Return the forecast of a wide table: the same number of rounds for every number of people, and a number of refined rows that grows
+    with it.
+    """
     tables, measured = workload.closure_tables, min(aim.rounds_per_attribute, MEASURED_A_COLUMN) * len(workload.domain)
     fits = MEASURED_FOR_ONE_MORE * math.log1p(measured / columns)
     lines = min(MOST_LINES, 2 * min(people, MOST_ROWS) * sum(map(len, workload.aim_weights())))
@@ -116,7 +131,7 @@ def _forecast_wide(aim: AimParameters, workload: Workload, columns: int, rho: fl
 
 
 def noise_of_columns(domain: Domain, shares: Mapping[Clique, float], rho: float, people: float) -> float:
-    """Return the mean noise of columns if they had all of rho (`aim_strategies.mean_noise`). shares: each one's part of it."""
+    """Return the mean noise of columns if they had all of rho (`aim_strategies.mean_noise`); `shares` gives each column's share."""
     spread = HALF_NORMAL / (2 * people)
     return mean_noise([spread * domain.cells(clique) * sigma_for(part * rho, 1.0) for clique, part in shares.items()])
 

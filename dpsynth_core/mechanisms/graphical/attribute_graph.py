@@ -1,8 +1,9 @@
 """PrivMRF's attribute graph: which columns may share a marginal, from released scores and public sizes alone.
 
 An edge joins two columns that depend on each other. The graph is kept triangulated, so that its maximal cliques are the nodes of a
-junction tree and every set of columns inside one of them fits a model of that size. From the cliques follow the marginals that are
-measured first (a small Bayesian network in each, after PrivBayes) and those that later rounds may ask about."""
+junction tree and every set of columns inside a clique fits a model of that size. From the cliques follow the marginals that are
+measured first (a small Bayesian network in each, after PrivBayes) and those that later rounds may ask about.
+"""
 
 from __future__ import annotations
 
@@ -115,8 +116,8 @@ class Useful:
 def initial_marginals(useful: Useful, cliques: Sequence[Clique], scores: Scores) -> list[Clique]:
     """Return the marginals to measure first, at most as many as there are columns.
 
-    They are, for each column, the best one in which it is the child in the cliques' networks, without those contained in others; columns in
-    none of them; then more of the networks, best first.
+    They are, for each column, the best one in which it is the child in the cliques' networks, without those contained in others; columns
+    outside all of these; then more of the networks, best first.
     """
     domain = useful.domain
     best: dict[str, tuple[float, Clique]] = {}
@@ -157,7 +158,7 @@ def _parents(useful: Useful, child: str, inside: Sequence[str], scores: Scores) 
     """Return parents that depend on the child and little on each other, with their merit.
 
     They are added one by one while the marginal is useful. The merit is sum R(child, p) / sqrt(k + 2 sum R(p, q)) over k parents p and
-    pairs of them (Hall 2000, "Correlation-based Feature Selection").
+    pairs of parents (Hall 2000, "Correlation-based Feature Selection").
     """
     parents: list[str] = []
     towards, among = 0.0, 0.0

@@ -104,7 +104,7 @@ def _neighbours(people: Float, most: int) -> list[int]:
 
 
 def _runs(people: Float) -> NDArray[np.intp]:
-    """Return the run of each cell: `FINE` runs at most, with about equal numbers of people, or of cells if there are none."""
+    """Return the run of each cell: `FINE` runs at most, with about equal numbers of people, or of cells in a table without people."""
     through = np.cumsum(people) if people.any() else np.arange(1.0, len(people) + 1)
     return np.unique(np.minimum((FINE * through / through[-1]).astype(np.intp), FINE - 1), return_inverse=True)[1]
 
@@ -133,7 +133,7 @@ class Candidates:
 
     @classmethod
     def of(cls, domain: Domain, weights: Mapping[Clique, float], groups: Sequence[Groups]) -> Candidates:
-        """Return the tables of `weights`, and those of several columns also with groups in place of columns, equally weighted.
+        """Return the tables of `weights`, and every table of several columns also with groups in place of columns, equally weighted.
 
         `domain` includes the groups.
         """

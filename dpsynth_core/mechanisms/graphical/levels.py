@@ -1,8 +1,8 @@
 """Columns whose ranges are asked for, measured by their cells and by groups of neighbours, of four cells, of sixteen and so on.
 
-The error of a range that is summed over cells is that of all of its cells together. Groups of neighbours answer its middle with few
-numbers, and cells its ends (Hay, Rastogi, Miklau, Suciu 2010, "Boosting the accuracy of differentially private histograms through
-consistency"). The number of levels follows from the number of cells alone; the cells get twice as much budget as each level, which is near
+The error of a range that is summed over cells is the sum of its cells' errors. Groups of neighbours answer its middle with few numbers, and
+cells its ends (Hay, Rastogi, Miklau, Suciu 2010, "Boosting the accuracy of differentially private histograms through consistency"). The
+number of levels follows from the number of cells alone; the cells get twice as much budget as each level, which is near
 the best division at every size that was tried. The estimate of the cells is the nearest nonnegative numbers that add up to all people:
 where most cells are empty, that removes most of the noise.
 """

@@ -87,28 +87,33 @@ class Pool:
 
     @cached_property
     def pairs(self) -> NDArray[np.intp]:
-        """Of pairs, the place of the first column times the number of columns, and of the second; -1 of other tables."""
+        """For pairs, the place of the first column times the number of columns, plus the place of the second; -1 for other tables."""
         return np.where(self._width == 2, self.columns[:, 0] * len(self.places) + self.columns[:, 1], -1)
 
     def only(self, some: Booleans) -> Pool:
-        """Those where it is True."""
+        """Return the tables where `some` is True."""
         return Pool(tuple(compress(self.tables, some)), self.columns[some], self.places)
 
     def apart(self, chosen: Clique) -> Booleans:
-        """Which are `apart` from it."""
+        """Return for each table whether it is `apart` from the chosen one."""
         shared = np.isin(self.columns, [self.places[name] for name in chosen]).sum(axis=1)
         return np.asarray(shared < np.minimum(2, self._width))
 
 
 def apart(chosen: Clique, tables: Iterable[Clique]) -> list[Clique]:
-    """Those that share no two columns with the chosen table, and are no part of it: what it shows is not in the model yet."""
+    """Return the tables that share at most one column with the chosen table and are no part of it, so that its measurement adds nothing on
+    them.
+    """
     columns = set(chosen)
     return [r for r in tables if len(columns.intersection(r)) < min(2, len(r))]
 
 
 class Capacity:
-    """How large a model may become: cells of its junction tree's maximal cliques. JT-SIZE (AIM, section 4) is eight bytes a cell. The
-    domain's structural zeros (AIM, appendix D) and published tables are part of every model, and so of its size."""
+    """The largest size of a model, in cells of its junction tree's maximal cliques.
+
+    JT-SIZE (AIM, section 4) is eight bytes a cell. The domain's structural zeros (AIM, appendix D) and published tables are part of every
+    model, and so of its size.
+    """
 
     def __init__(self, domain: Domain, max_size_mb: float) -> None:
         self.cells = max_size_mb * MEGABYTE / BYTES_PER_CELL
@@ -120,11 +125,11 @@ class Capacity:
         self._latest: tuple[frozenset[Clique], tuple[int, ...]] = (frozenset(), tuple(self._mask(clique) for clique in self._always))
 
     def allows(self, measured: Iterable[Clique], candidate: Clique, fraction: float = 1.0) -> bool:
-        """Whether a model of `measured` and `candidate` stays within `fraction` of the capacity, or is no larger than it was (a subset)."""
+        """Return whether a model of `measured` and `candidate` stays within `fraction` of the capacity, or does not grow (a subset)."""
         return bool(self.allowed(measured, [candidate], fraction))
 
     def allowed(self, measured: Iterable[Clique], candidates: Iterable[Clique], fraction: float = 1.0) -> list[Clique]:
-        """Those of the candidates that it `allows`, in their order."""
+        """Return the candidates that it `allows`, in their order."""
         pool = self.pool(candidates)
         return list(compress(pool.tables, self.fitting(measured, pool, fraction)))
 
@@ -135,7 +140,7 @@ class Capacity:
         return Pool(every, np.array(columns, dtype=np.intp).reshape(-1, widest), place)
 
     def fitting(self, measured: Iterable[Clique], pool: Pool, fraction: float = 1.0) -> Booleans:
-        """Which tables of the pool it `allows`."""
+        """Return for each table of the pool whether it `allows` the table."""
         present, limit = self._present(measured), fraction * self.cells
         if len(pool.tables) < MANY or len(self._domain) <= ATTRIBUTES_TRIED:
             return np.array(self._sizes.fitting(present, list(map(self._mask, pool.tables)), limit), dtype=bool)
@@ -175,9 +180,20 @@ def fit(
     folding: Folding | None = None,
     columns: Columns = MEASURED,
 ) -> GraphicalModel:
-    """Private-PGM's estimate. counted: noisy numbers of rows (measurements of the empty clique), where the mechanism took any.
-    assumed: what is known of marginals without having been measured; it says nothing of the number of rows. columns: what is believed of
-    columns. What the kernel answered of single columns before (`Kernel.known`) is used as well."""
+    """Return Private-PGM's estimate.
+
+    What the kernel answered of single columns before (`Kernel.known`) is used as well.
+
+    Args:
+        kernel: The kernel.
+        measurements: The noisy tables.
+        earlier: The model to start from.
+        stopping: When to stop.
+        counted: Noisy numbers of rows (measurements of the empty clique), if the mechanism took any.
+        assumed: Marginals known without measurement; they do not inform the number of rows.
+        folding: The folding of columns.
+        columns: The believed columns.
+    """
     total = total_from(kernel, [*counted, *measurements])
     measured = [m for m in measurements if m not in columns.measured] if columns.measured else measurements
     known = [one for one in kernel.known if one not in columns.known]
@@ -207,7 +223,7 @@ def columns_too_large(domain: Domain, max_size_mb: float) -> str:
 
 
 def none_fits(domain: Domain, tables: Iterable[Clique], max_size_mb: float) -> str:
-    """Why there is nothing to measure of the tables that nobody published, or ""."""
+    """Return why no unpublished table can be measured, or ""."""
     if Capacity(domain, max_size_mb).allowed((), domain.unpublished(tables)):
         return ""
     return "every table of the workload is larger than the model's capacity; raise max_size_mb or use smaller tables"
@@ -219,7 +235,7 @@ ByTable = Mapping[Clique, float]
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a selection chose, at which eps, among how many candidates. seen: those of which it was the first selection by these answers."""
+    """The chosen tables of a selection, its eps, and the number of candidates; `seen` holds the tables first offered in this selection."""
 
     clique: Clique
     eps: float
@@ -229,7 +245,7 @@ class Choice:
     seen: Mapping[Clique, Candidate]
 
     def taught_little(self, model: GraphicalModel) -> bool:
-        """Whether measuring what was chosen changed the model's answer by no more than the noise alone would (AIM, Algorithm 3)."""
+        """Return whether measuring the chosen tables changed the model's answer by no more than noise alone would (AIM, Algorithm 3)."""
         return float(np.abs(model.marginal(self.clique) - self.chosen.answer).sum()) <= self.chosen.offset
 
 
@@ -239,7 +255,7 @@ def choose(kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable,
 
 
 class Selecting:
-    """Several such selections by the same answers. What is offered is fixed before the first of them, and so is what `Choice.seen` says."""
+    """Several selections by the same answers. The candidates and `Choice.seen` are fixed before the first selection."""
 
     def __init__(self, kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float) -> None:
         self.eps, self._kernel, self._offered = eps, kernel, Offered(answers, weights, offsets)
@@ -263,7 +279,7 @@ def choose_worst(kernel: Kernel, answers: Answers, eps: float) -> Choice:
 
 @dataclass
 class Selections:
-    """What was selected and then measured; error bounds are computed from it (see `Finished`)."""
+    """The selected and then measured tables, from which error bounds are computed (see `Finished`)."""
 
     selections: list[SelectionRecord] = field(default_factory=list)
     considered: dict[Clique, tuple[int, Candidate]] = field(default_factory=dict)

@@ -5,8 +5,8 @@ Source: Cai, Lei, Wei, Xiao 2021, "Data Synthesis via Differentially Private Mar
 Noisy R-scores measure the dependence of each pair of columns. From them grows an attribute graph within the model's capacity
 (`attribute_graph`), and the graph gives the initial marginals. Then each round asks for the noisy errors of candidates inside the graph's
 cliques and measures the worst ones. A marginal is considered only if it is theta-useful: its average count is theta times its expected
-noise. Ours also considers a pair whose dependence exceeds its noise. Knows no workload. Shares, theta and the other constants are those of
-the authors' program.
+noise. Ours also considers a pair whose dependence exceeds its noise. Knows no workload. Shares, theta and the other constants come from the
+authors' program.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class PrivMrf:
 
     The R-score of a pair is half the distance of its shares from the product of its columns' shares. With the product of the private
     columns, as in the paper, a person changes the distance by up to 4 in counts (by PrivBayes' argument: 1 by the pair, less than 3 by the
-    product). Here the product is that of noisy columns, a released table v: by the triangle inequality | ||M(D) - v||_1 - ||M(D') - v||_1 |
-    is at most ||M(D) - M(D')||_1, which is 1 where a record is added or removed and 2 where one is replaced, times the rows of a person.
+    product). Here the product is taken of noisy columns, a released table v: by the triangle inequality | ||M(D) - v||_1 - ||M(D') - v||_1
+    | is at most ||M(D) - M(D')||_1, which is 1 where a record is added or removed and 2 where one is replaced, times the rows of a person.
     `Kernel.measure_errors` charges this for all pairs at once.
     """
 
@@ -143,7 +143,7 @@ class PrivMrf:
     def _plan(self, kernel: Kernel, model: GraphicalModel, cliques: Sequence[Clique], scores: attribute_graph.Scores) -> _Plan:
         """Return the plan from the graph's cliques, with sigma as if as many marginals are added as wanted.
 
-        If there are no more candidates than that, all of them are measured at once.
+        If there are no more candidates than that, all are measured at once.
         """
         domain, wanted = model.folding.model, added(len(kernel.domain))
         doubt = DOUBT * score_sigma(kernel)

@@ -5,9 +5,9 @@ Public and released values only: it costs nothing, and everything fitted with it
 1. The public rows get weights, those that change least while they agree with the noisy columns: a public table in which some people are too
    frequent is corrected as far as single columns show it (`raked`). 2. Marginals of the weighted rows are chosen as AIM chooses, without
    noise: those that are nearer the private ones than the model's answers are, as far as that many people can show it, within a small part
-   of the capacity (`PublicPrior.of`). 3. Each enters the fit with the variance of each of its cells, that of n_eff people drawn from the
-   private ones; n_eff is 1 / sum w^2 over public people (Kish's effective sample size). Marginals that share two columns repeat the same
-   information, so their variances are multiplied by the number of such marginals (`_sharing`); and by the factor that private measurements
+   of the capacity (`PublicPrior.of`). 3. Each enters the fit with a variance per cell, as for n_eff people drawn from the private ones;
+   n_eff is 1 / sum w^2 over public people (Kish's effective sample size). Marginals that share two columns repeat the same information, so
+   their variances are multiplied by the number of such marginals (`_sharing`); and by the factor that private measurements
    show: how much further from the table they are than their noise and its sampling error explain (`PublicPrior.inflation`). 4. A marginal
    that no measurement contradicts is believed, however large its sigma. So a second model is fitted without the table, and both are
    compared with each table that is measured, before they know it. The public table is dropped altogether as soon as the model without it

@@ -3,7 +3,7 @@
 Source: Zhang, Wang, Li, Honorio, Backes, He, Chen, Zhang 2021, "PrivSyn: Differentially Private Data Synthesis".
 
 A tenth of the budget measures every column. A tenth measures the distance of every pair from independence (InDif). DenseMarg then takes
-pairs one by one, while the missed dependence exceeds the noise that one more table brings to all of them; pairs that form small cliques
+pairs one by one, while the missed dependence exceeds the noise that one more table adds to all tables; pairs that form small cliques
 become one table. The rest of the budget measures these tables, which are made consistent (`inference.consistency`), and rows are moved
 towards them (`inference.gradual`). Knows no workload, and no model has to hold all tables.
 """

@@ -10,7 +10,7 @@ satisfies the most; and Pr[q] is proportional to exp(eta * sum of A(x^tau, negat
 sign * (N q(D) - N/t * sum over tau of q(x^tau)), in people, at eps = 2 eta t m / N, m being the rows of one person.
 
 Costs, in rho, after round t < T (Cesar and Rogers 2021): (2 eta t m / N)^2 / 8 for a fresh sample, and
-((eta m / N) (1 + 1/(e^gamma - 1)))^2 / 8 to try an old sample for keeping. Each is eta^2 times a public number, and so is their sum: the
+((eta m / N) (1 + 1/(e^gamma - 1)))^2 / 8 to try an old sample for keeping. Each cost and their sum are eta^2 times a public number: the
 number of rounds is the largest that the budget affords at the requested eta, and eta is then raised a little until the whole budget is
 used. Further differences from the papers are on the cards.
 """

@@ -1,4 +1,5 @@
-"""The primal game: Algorithm 1 of Vietri et al. 2020, which FEM plays with the perturbation of Algorithm 2 and sepFEM with that of 3.
+"""The primal game: Algorithm 1 of Vietri et al. 2020, which FEM plays with the perturbation of Algorithm 2, and sepFEM with the one of
+Algorithm 3.
 
 In every round the data player follows the perturbed leader: s records, each the best reply to all queries chosen so far under its own
 perturbation. The query player answers with one query, chosen by the exponential mechanism at eps_0, that these records answer worst. The

@@ -340,7 +340,7 @@ def out_of_reach(
 ) -> NDArray[np.int64]:
     """Return the numbers of queries whose counts are below `least`, judged by the counts of single columns; ascending.
 
-    A selection among millions of queries, nearly all of them nearly empty, mostly finds noise: the largest of m noises is about ln(m)
+    A selection among millions of queries, nearly all with empty cells, mostly finds noise: the largest of m noises is about ln(m)
     scales above zero.
 
     Args:

@@ -79,7 +79,7 @@ class _Moves:
 
     Attributes:
         queries: The queries that mention it.
-        chosen: The option that each of them mentions, counted from the attribute's first.
+        chosen: The option that each query mentions, counted from the attribute's first.
         weights: Weights, shape (queries, options).
         rules: For each rule that mentions it, the rule's other attributes, and its table with this attribute last.
     """

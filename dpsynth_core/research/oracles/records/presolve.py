@@ -1,7 +1,7 @@
 """Reduction of a record problem to the parts that affect its answer, so that its size grows with its queries and not with the domain.
 
 Values of an attribute that no query mentions, and that the rules about impossible records cannot tell apart, differ by their perturbation
-only: the cheapest one stands for all of them. The rest are *options*, one or more values each, of which a record takes exactly one per
+only: the cheapest one represents the others. The rest are *options*, one or more values each, of which a record takes exactly one per
 attribute. The queries alone determine the options, so one reduced problem serves all draws of a round.
 """
 

@@ -122,7 +122,7 @@ class SignedQueries:
 
     @cached_property
     def net(self) -> NetQueries:
-        """The same weighted sum with each distinct query once: a negation of weight w is w minus the query with weight w."""
+        """Return an equal weighted sum with each distinct query once; a negation of weight w is w minus the query with weight w."""
         keys = np.hstack([self.columns, self.values, self.thresholds[:, None]])
         _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         weights = np.zeros(len(first))

@@ -56,7 +56,8 @@ def _met(seen: Flags, weights: Integers) -> Integers:
 
 
 def _least(met: Integers, p: int) -> Integers:
-    """Return, by number of a set of features, the least cost of a list of exactly these features at the records that have one of them."""
+    """Return, by number of a set of features, the least cost of a list of exactly these features at the records with any of these features.
+    """
     least = np.zeros(len(met), dtype=np.int64)
     by_size = np.argsort(np.bitwise_count(np.arange(len(met))), kind="stable")
     for sets in np.split(by_size, np.cumsum([math.comb(p, size) for size in range(p)]))[1:]:

@@ -1,10 +1,10 @@
 """Classes of yes/no rules over binary columns, and the separator sets that make them learnable in private. Public vocabulary: no record.
 
 A rule looks at *features*: "this column has this value". With `both` values of each column as features, a rule may also say that a column
-does not have its second value; a separator then is a table of features that no record has, which the proofs allow: they only need that
-any two rules of the class disagree on one of the separators (Neel, Roth, Wu 2019, Definition 2).
+does not have its second value; a separator then is a table of features that no record has, which the proofs allow: they only need that any
+two rules of the class disagree on one of the separators (Neel, Roth, Wu 2019, Definition 2).
 
-With p features, a subset A of them (or an order) and x the features of a record:
+Let there be p features, A a set (or an order) of features, and x the features of a record:
 
     kind            holds at x                                separators (m)
     conjunction     every feature of A is there               all but one feature (p)
@@ -15,14 +15,15 @@ With p features, a subset A of them (or an order) and x the features of a record
                     says so, or else the default
 
 For the first four a separator tells whether its feature is in A. A decision list may list every feature (those it lacks come last, with
-the default as answer); none of them shows the default, one alone shows its answer, two show which comes first where their answers differ,
+the default as answer); no feature shows the default, one alone shows its answer, two show which comes first where their answers differ,
 and a list holds at x exactly if some feature of x that says yes comes before all features of x that say no.
 
 Prediction of a column y by a rule q costs 1 where q(x) differs from y. At (separator, y = 0) the cost is q itself, so the separators of a
 class separate its losses as well (the paper's Appendix A), and they are as many.
 
 closed: the class together with the negations of its rules. One more separator then tells a rule from a negation: the record at which all
-rules of the class agree (no feature; for conjunctions, all features). Decision lists are closed already."""
+rules of the class agree (no feature; for conjunctions, all features). Decision lists are closed already.
+"""
 
 from __future__ import annotations
 
