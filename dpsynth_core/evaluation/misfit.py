@@ -1,7 +1,7 @@
-"""Whether a model fits the noisy tables that it was made from: an alarm, for a fit that ended too early or was never possible.
+"""Test whether a model fits the noisy tables that it was made from, to find a fit that ended too early or was impossible.
 
-Noise is all that a sound model leaves between its answers and what was measured. The squares of that distance, in units of the noise, add
-up to a chi-square number with as many degrees of freedom as there are cells, or to less: a fit follows some of the noise.
+A sound model differs from its measurements by noise alone. The squared differences, in units of the noise, add up to a chi-square number
+with as many degrees of freedom as there are cells, or to less, because a fit follows some of the noise.
 """
 
 from __future__ import annotations

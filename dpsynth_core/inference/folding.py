@@ -104,8 +104,14 @@ class Folding:
 
     @classmethod
     def of(cls, domain: Domain, measurements: Sequence[Measurement], below: float, known: Sequence[MarginalCounts] = ()) -> Folding:
-        """What the noisy columns among the measurements say, and what is known of columns besides. below: standard deviations of noise
-        under which a count is not told from none; 0 to fold nothing."""
+        """Return the folding by the noisy columns among the measurements and the other known counts of columns.
+
+        Args:
+            domain: The columns.
+            measurements: The noisy tables.
+            below: Number of standard deviations of noise that a count must exceed to keep its cell; 0 folds nothing.
+            known: Known counts of columns.
+        """
         columns = {}
         for column in with_known(measurements, known) if below > 0 else ():
             columns[column.clique[0]] = _column(domain, column, below)

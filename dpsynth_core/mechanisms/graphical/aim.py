@@ -53,10 +53,19 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True, eq=False)
 class _Start:
-    """What the rounds start from, once single columns are measured.
+    """The state at the start of the rounds, once single columns are measured.
 
-    kernel: of the columns and their groups of values.  measurements: of the columns.  columns: their w_r.  alone: nothing is left for
-    tables of several.  budget: of a round.  fit: Private-PGM.  prior: what is known of tables of several."""
+    Attributes:
+        kernel: The kernel of the columns and their groups of values.
+        measurements: The noisy columns.
+        columns: The weights w_r of the columns.
+        alone: Whether no budget is left for tables of several columns.
+        budget: The budget of a round.
+        candidates: The tables to choose from.
+        capacity: The largest size of a model.
+        fit: Private-PGM.
+        prior: Knowledge about tables of several columns.
+    """
 
     kernel: Kernel
     measurements: list[Measurement]
@@ -75,7 +84,7 @@ class _Start:
         return fits if fits.any() else self.capacity.fitting(self.cliques(measured), pool)  # published tables may have taken the share
 
     def cliques(self, measured: Sequence[Measurement]) -> set[Clique]:
-        """Of a model of these measurements and the prior."""
+        """Return the cliques of a model of these measurements and the prior."""
         return {m.clique for m in measured} | {m.clique for m in self.prior.marginals}
 
 
@@ -86,7 +95,7 @@ class Aim(AimParameters):
     card: Card = aim_strategies.OURS
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """As for an ordinary number of people."""
+        """Return the forecast for a usual number of people."""
         return self.forecast_for(workload, rho, aim_forecast.PEOPLE_ASSUMED)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
@@ -154,7 +163,7 @@ class Aim(AimParameters):
             measurements.append((yield from count_people(kernel, TOTAL_SHARE)))
 
         def spend(share: float) -> Iterator[Step]:
-            """What is missing until columns have this share; all that is left where it leaves too little for other tables."""
+            """Spend up to this share on columns, or all that is left if the remainder is too small for other tables."""
             nonlocal spent
             if share > spent:
                 more = kernel.rho_left if share >= COLUMNS_ALONE else self.measure_share * (share - spent) * kernel.rho_total
@@ -176,17 +185,23 @@ class Aim(AimParameters):
         return start
 
     def _gap(self, kernel: Kernel, tables: Iterable[Clique], columns: Sequence[Measurement], noise: float) -> float:
-        """How much the columns depend on each other (`dependence`), as far as it is known. noise: as in `shares_for_columns`; where it is
-        small, columns never get everything, for among many pairs that do not depend, one may."""
+        """Return the estimated dependence of the columns (`dependence`), as far as it is known.
+
+        `noise` is the noise in `shares_for_columns`. Where it is small, columns never get the whole budget, because one of many independent
+        pairs may look dependent.
+        """
         believed = self.strategies.fitting.columns(kernel.domain, columns, kernel.known)
         model = fit(kernel, columns, columns=believed)
         found, doubt = dependence.gap(kernel, [r for r in tables if len(r) == 2], model, columns, believed, noise)
         return max(found, min(doubt, USUAL_GAP) / 2, noise if noise < dependence.NOISY else 0.0)
 
     def _planned(self, start: _Start, workload: Workload, rho: float, gap: float) -> Mapping[Clique, float]:
-        """Each table's part of rho where all of the workload are measured before any round: no selection is worth its price where they are
-        few, one model holds them and noise puts no more people in a wrong cell than independence, the gap. None otherwise, where noise
-        would hide one of them, which takes what would show the others, or where something else is known of them."""
+        """Return each table's share of rho if all tables of the workload are measured before any round.
+
+        That saves the cost of selections. It applies to few tables that one model holds, if noise puts no more people in a wrong cell than
+        independence does (the gap). The result is None otherwise, if noise would hide a table and so waste its share, or if other knowledge
+        about the tables exists.
+        """
         domain = start.kernel.domain
         tables = {r: workload.weights[r] for r in domain.unpublished(workload.weights) if len(r) > 1}
         few = 0 < len(tables) <= self.strategies.planned and start.capacity.used_mb(tables) <= self.max_size_mb
@@ -229,11 +244,11 @@ class Aim(AimParameters):
         return _Start(kernel, measured, columns, alone, budget, candidates, capacity, estimate, prior)
 
     def prior(self, _kernel: Kernel, _columns: Sequence[Measurement], _candidates: Candidates, _capacity: Capacity, _fit: Fit, /) -> Prior:
-        """What is known of tables of several columns before any of them is measured."""
+        """Return the knowledge about tables of several columns before any is measured."""
         return NoPrior()
 
     def _selecting(self, start: _Start, model: GraphicalModel, answers: Answers, budget: RoundBudget) -> Selecting:
-        """By w_r * (||M_r(D) - M_r(p)||_1 - what noise would show of it)."""
+        """Select by the score w_r * (||M_r(D) - M_r(p)||_1 - the distance that noise alone would show)."""
         noise = 2 * start.kernel.unit.marginal_l1 / (budget.eps * model.total)
         weights = start.candidates.weighing(self.strategies.weigh(start.columns, noise))
         offsets = {r: self.strategies.shown(model.folding.model, r, answer, budget.sigma) for r, answer in answers.items()}
@@ -241,7 +256,7 @@ class Aim(AimParameters):
 
 
 def _measured(kernel: Kernel, shares: Mapping[Clique, float], rho: float) -> Generator[Step, None, list[Measurement]]:
-    """These tables, for `rho` together. shares: each one's part of it."""
+    """Measure these tables for `rho` together; `shares` gives the part of each."""
     taken: list[Measurement] = []
     for clique, part in shares.items():
         taken += yield from measure(kernel, 0, [clique], sigma_for(part * rho, kernel.unit.marginal_l2))

@@ -1,7 +1,8 @@
-"""What AIM takes otherwise than its paper prints it: its parameters, and a named strategy for each step of the loop.
+"""The parameters of AIM, and a named strategy for each step in which it departs from its paper.
 
-The parameters are numbers that people may set; the strategies are functions and limits that they may not. `aim` runs with them,
-`aim_forecast` foresees the run. Why each of them, with what it gains and what lost against it: docs/accuracy.md."""
+Users may set the parameters; the strategies are fixed functions and limits. `aim` runs with them and `aim_forecast` forecasts the run.
+docs/accuracy.md gives the reason for each strategy, its gain, and the alternatives that lost against it.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +82,10 @@ def light_columns_as_heavy(columns: Weights, noise: float) -> dict[str, float]:
 
 
 def noise_in_possible_cells(domain: Domain, clique: Clique, answer: NDArray[np.float64], sigma: float) -> float:
-    """Of a pair, no more in a cell than is in it: of the larger tables, which are mostly empty, that would choose too many."""
+    """Return the distance that noise alone would show, in a cell of a pair at most the cell's count.
+
+    Larger tables are mostly empty, and the same limit would select too many of these.
+    """
     return noise_in(answer, sigma) if len(clique) < 3 else HALF_NORMAL * sigma * domain.possible_cells(clique)
 
 
@@ -95,12 +99,20 @@ def as_workload_weighs(columns: Weights, _noise: float) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Strategies:
-    """One for each step of Algorithm 4 that has several. divide: each column's share of what single columns get. weigh: what each column
-    weighs in the scores, from the w_r of the columns and the noise of a selection in the errors of the heaviest, as a share of the people.
-    shown: what noise of a deviation would show of a table, in the scores, from the domain that the model tells apart and its answer.
-    together: how many tables a round measures, from how many were measured before it. wide: from so many columns on, models are made
-    cheaper. fitting: of models. levels: of columns whose ranges are asked for. planned: up to how many tables are measured before any
-    round. dearer: how many times as much the next round costs at most, after one that taught little."""
+    """One strategy for each step of Algorithm 4 that has alternatives.
+
+    Attributes:
+        divide: Returns each column's share of the budget for single columns.
+        weigh: Returns the weight of each column in the scores, from the w_r of the columns and the noise of a selection in the errors of
+            the heaviest one, as a share of the people.
+        shown: Returns the distance that noise alone would show for a table, from the model's domain and its answer; the scores subtract it.
+        together: Returns the number of tables that a round measures, from the number measured before it.
+        wide: Number of columns from which models are made cheaper.
+        fitting: How models are fitted.
+        levels: Returns the levels of columns whose ranges are asked for.
+        planned: Largest number of tables that are measured before any round.
+        dearer: Largest factor by which the next round may cost more after one that taught little.
+    """
 
     divide: Division = least_error_shares
     weigh: Callable[[Weights, float], dict[str, float]] = light_columns_as_heavy
@@ -122,7 +134,7 @@ PRINTED = Strategies(
 
 @dataclass(frozen=True)
 class AimParameters:
-    """What a run of AIM and its forecast have in common."""
+    """The parameters that a run of AIM and its forecast share."""
 
     max_size_mb: float = models.capacity_mb(256.0, f" Of {WIDE} columns and more, a sixteenth is used.")
     rounds_per_attribute: int = whole(6, least=2, most=100, text="The first rounds are paid as if there were this many per column.")
@@ -136,14 +148,16 @@ class AimParameters:
     strategies: Strategies = Strategies()
 
     def least_for_columns(self, tables: Collection[Clique], domain: Domain) -> float:
-        """The share of the budget that columns get at least, with what selecting would cost; all of it where no other table is wanted.
-        tables: of the workload, with all their parts."""
+        """Return the least share of the budget for columns, with the cost of selecting; 1 if the workload has no other table.
+
+        `tables` are the tables of the workload with all their parts.
+        """
         tables = domain.unpublished(tables)
         columns = sum(len(r) == 1 for r in tables)
         return 1.0 if columns == len(tables) and self.column_noise < NO_MORE else columns / (self.rounds_per_attribute * len(domain))
 
     def asks(self, noise: float, columns: int) -> bool:
-        """Whether so many columns are asked how much they depend on each other. noise: as below."""
+        """Return whether the dependence of so many columns is measured; `noise` as in `shares_for_columns`."""
         return columns < self.strategies.wide and 0 < self.share_beside(noise, LARGE_GAP) < COLUMNS_ALONE
 
     def share_beside(self, noise: float, gap: float) -> float:
@@ -152,21 +166,34 @@ class AimParameters:
         return 0.0 if self.column_noise == NO_MORE else noise / (noise + beside) if beside else 1.0
 
     def shares_for_columns(self, least: float, noise: float, gap: float = USUAL_GAP) -> tuple[float, ...]:
-        """The shares of the budget that single columns get, ascending: each further one only where the one before left nothing known of
-        tables of several. A single one here. noise: e, of columns (`mean_noise`). gap: as in `dependence`."""
+        """Return the shares of the budget that single columns may get, ascending; here a single one.
+
+        A further share is used only if the one before left no knowledge about tables of several columns.
+
+        Args:
+            least: The least share.
+            noise: Mean noise e of columns (`mean_noise`).
+            gap: The dependence, as in `dependence`.
+        """
         return (max(least, self.share_beside(noise, gap)),)
 
     def capacity_mb(self, columns: int) -> float:
         return self.max_size_mb * (WIDE_CAPACITY if columns >= self.strategies.wide else 1.0)
 
     def most_groups(self, domain: Domain, columns: int, noise: float) -> int:
-        """Of a column's values; 0 where they are not worth their time. noise: of a round's cells, as a share of the people."""
+        """Return the largest number of groups of a column's values; 0 where groups are not worth their time.
+
+        `noise` is the noise of a round's cells, as a share of the people.
+        """
         return self.groups if columns < self.strategies.wide and pay(domain, self.groups, noise) else 0
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
-        """The columns of the workload are paid as that many of the planned rounds; later rounds may become fewer and more precise. Where
-        noise is large beside the people, columns take more from the other stages, which is known once the first of them are measured.
-        Few tables that are measured at once save what choosing them would cost. People are counted where no column tells how many."""
+        """Return the planned division of the budget.
+
+        The columns of the workload are paid as that many of the planned rounds; later rounds may become fewer and more precise. Where noise
+        is large beside the people, columns take more from the other stages, which is known once the first columns are measured. Few tables
+        that are measured at once save the cost of choosing them. People are counted if no column gives their number.
+        """
         share, every = self.measure_share, workload.closure()
         columns = workload.domain.unpublished(r for r in every if len(r) == 1)
         counting = 0.0 if columns or total_is_public else TOTAL_SHARE

@@ -87,7 +87,9 @@ class Pool:
 
     @cached_property
     def pairs(self) -> NDArray[np.intp]:
-        """For pairs, the place of the first column times the number of columns, plus the place of the second; -1 for other tables."""
+        """The pairs among the tables: the place of the first column times the number of columns, plus the place of the second; -1 for other
+        tables.
+        """
         return np.where(self._width == 2, self.columns[:, 0] * len(self.places) + self.columns[:, 1], -1)
 
     def only(self, some: Booleans) -> Pool:
@@ -101,7 +103,7 @@ class Pool:
 
 
 def apart(chosen: Clique, tables: Iterable[Clique]) -> list[Clique]:
-    """Return the tables that share at most one column with the chosen table and are no part of it, so that its measurement adds nothing on
+    """Return the tables that share at most one column with the chosen table and are not part of it: the chosen table says nothing about
     them.
     """
     columns = set(chosen)
