@@ -63,7 +63,13 @@ def test_every_runtime_dependency_has_its_reason(package: str) -> None:
 
 def imported_by(*paths: Path) -> set[str]:
     """Canonical names of the packages that these files import, without ours and Python's."""
-    names = {"markdown_it": "markdown-it-py", "opt_einsum": "opt-einsum", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+    names = {
+        "dateutil": "python-dateutil",
+        "markdown_it": "markdown-it-py",
+        "opt_einsum": "opt-einsum",
+        "sklearn": "scikit-learn",
+        "yaml": "pyyaml",
+    }
     imported: set[str] = set()
     for path in paths:
         imported |= set(re.findall(r"^\s*(?:from|import) ([A-Za-z_]\w*)", path.read_text(encoding="utf-8"), flags=re.MULTILINE))

@@ -2,8 +2,8 @@
 
 Two numbers are measured, each with one noisy answer on half of the share: the largest error over all ranges of all ordered columns, and the
 largest over all their ranges within each cell of another column. One person moves either by 1, however many ranges there are (Proposition
-3). The other columns are those that the workload has in a table with the column. A median, a quintile or a share of a range of ages follows
-from ranges, so that each has an interval.
+3). The other columns are those that the workload has in a table with the column. Medians, quintiles and shares of ranges of ages
+follow from shares of ranges, so that each has an interval.
 
 With T the number of records and p the share of the rows that is in a range, the largest |M - T p| is measured; for N the true number of
 records, |M / N - p| is at most that, and |T - N| p more, divided by a lower bound of N, as for the errors of the certificate. p is 1 at

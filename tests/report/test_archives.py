@@ -192,7 +192,9 @@ def test_a_codebook_is_read_back_as_the_columns_of_the_rows() -> None:
     assert list(columns) == [column["name"] for column in (*DOMAIN["attributes"], *KINDS)]
     assert columns["sex"]["categories"] == ["female", "male"]
     assert (columns["age"]["lower"], columns["age"]["upper"]) == (0, 99)
-    assert (columns["code"]["kind"], columns["code"]["labels"]) == ("ordinal", ["poor", "best"])
+    # Codebooks label the ends of a scale: the numbers between 1 and 9 are asked about, whatever wrote the codebook.
+    assert (columns["code"]["kind"], columns["code"]["labels"]) == ("ordinal", ["poor", *"2345678", "best"])
+    assert "are 2 to 8 values too?" in columns["code"]["to_do"]
     assert columns['pay <&"']["label"] == "Pay, <b>"
     plain = Domain.from_json(ddi.declared_domain(files()["codebook.xml"].decode()))
     assert plain.names == made().domain.names
