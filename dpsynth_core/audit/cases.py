@@ -159,8 +159,9 @@ def probabilities(answer: Callable[[Branch], Hashable]) -> dict[Hashable, float]
 
 
 class Branch:
-    """Noise that follows one path through the possible choices: `first`, then always choice 0. `others` are the paths that branch off
-    later.
+    """Noise that follows one path through the possible choices: `first`, then always choice 0.
+
+    `others` are the paths that branch off later.
     """
 
     private = False

@@ -113,8 +113,9 @@ class Neighbours:
 
 
 def worst_cases(domain: Domain, unit: Unit) -> tuple[Neighbours, ...]:
-    """Return pairs of tables for a mechanism over any domain. The person owns as many equal rows as allowed: the most one person can
-    change.
+    """Return pairs of tables for a mechanism over any domain.
+
+    The person owns as many equal rows as allowed: the most one person can change.
     """
     first, last = (0,) * len(domain), tuple(attribute.size - 1 for attribute in domain)
     mine, elsewhere = [last] * unit.max_rows_per_person, [first] * unit.max_rows_per_person

@@ -86,8 +86,9 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
 
 
 def contents(release: Release, rows: Mapping[str, Digest]) -> dict[str, bytes]:
-    """Return the files of the bundle by name, without the files of the rows, whose digests are given. The manifest comes last. Raises
-    ZoneError.
+    """Return the files of the bundle by name, without the files of the rows, whose digests are given.
+
+    The manifest comes last. Raises ZoneError.
     """
     _refuse_curator_only(release, "the release")
     return _contents(release, rows)

@@ -106,8 +106,9 @@ class Report:
         return PARTLY if self.unchecked else CONSISTENT
 
     def replayed(self, again: Check) -> Report:
-        """Return the report with the answer to REPLAYED. If the mechanism gives the same result, the numbers that follow from it are
-        confirmed.
+        """Return the report with the answer to REPLAYED.
+
+        If the mechanism gives the same result, the numbers that follow from it are confirmed.
         """
         follow = (BOUNDS, *(claim.question for claim in CLAIMS)) if again.verdict == PASSED else ()
         checks = {check.question: check for check in self.checks} | {again.question: again}

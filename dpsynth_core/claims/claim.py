@@ -260,8 +260,9 @@ class Claim(Generic[Stated]):
         return None
 
     def answers(self, plan: Asked, stated: Any) -> int:
-        """Return how many kernel answers it took. Claims after the criteria need this, because the check of criteria has to find its
-        answers.
+        """Return how many kernel answers it took.
+
+        Claims after the criteria need this, because the check of criteria has to find its answers.
         """
         return 0 if stated == self.absent(plan) else 1
 

@@ -67,9 +67,12 @@ _NAMED = 8
 
 
 class WeightSpec(BaseModel):
-    """column: whose numbers are the weights of the records, or of households. totals: by column and cell, public totals that the rows'
-    weights are calibrated to in place of measured ones; of two linked tables households by their columns, and members by theirs. tables:
-    of several columns, whose weighted errors are measured too; with a column of members they are of members."""
+    """column: whose numbers are the weights of the records, or of households.
+
+    totals: by column and cell, public totals that the rows' weights are calibrated to in place of measured ones; of two linked tables
+    households by their columns, and members by theirs. tables: of several columns, whose weighted errors are measured too; with a column of
+    members they are of members.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -115,8 +118,11 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Weighted(Measured):
-    """rows: what the calibrated weights add up to. certificate: of the weighted tables of the calibrated rows, of each other column
-    and those that the plan names; it counts steps where others count people."""
+    """rows: what the calibrated weights add up to.
+
+    certificate: of the weighted tables of the calibrated rows, of each other column and those that the plan names; it counts steps where
+    others count people.
+    """
 
     rows: float
     certificate: Certificate
@@ -222,8 +228,10 @@ def start(column: Attribute, inside: Mapping[str, Inside]) -> Floats:
 
 
 def calibrated(plan: Asked, codes: Codes | Repeated, inside: Mapping[str, Inside], stated: Measured | None) -> Floats:
-    """The weight of each row, shape (rows,); of two linked tables of households as `counted` has them. stated: None where nothing was
-    measured; weights are then those that rows begin with."""
+    """The weight of each row, shape (rows,); of two linked tables of households as `counted` has them.
+
+    stated: None where nothing was measured; weights are then those that rows begin with.
+    """
     assert plan.weight is not None
     column, (rows, owners, members) = plan.domain[plan.weight.column], _apart(plan, codes)
     base = start(column, inside)[rows[:, plan.domain.position(column.name)]]
@@ -270,8 +278,10 @@ def _listed(column: Attribute, cells: Mapping[str, float]) -> Floats:
 
 
 def _in_steps(column: Attribute, most: int = STEPS) -> tuple[Attribute, Integers, float]:
-    """A column of weights in cells of one step each, how many steps the weights of a cell are, and the step. most: steps of the largest
-    weight, at most."""
+    """A column of weights in cells of one step each, how many steps the weights of a cell are, and the step.
+
+    most: steps of the largest weight, at most.
+    """
     low, end = column.edges[0], column.edges[-1]
     largest = end - column.scale.whole
     step = 1.0 if column.scale.whole and largest <= most else largest / most

@@ -35,8 +35,10 @@ def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Cl
 
 
 def residual_planner(workload: Workload, rho: float, unit: Unit, total: float) -> dict[Clique, float]:
-    """Expected error of `mechanisms.residual_planner` with the whole of rho: E|noise| of every cell that is possible. Empty for a workload
-    with more than _MOST_PARTS subsets of marginals."""
+    """Expected error of `mechanisms.residual_planner` with the whole of rho: E|noise| of every cell that is possible.
+
+    Empty for a workload with more than _MOST_PARTS subsets of marginals.
+    """
     domain = workload.domain
     if sum(2 ** len(r) for r in workload.cliques) > _MOST_PARTS:
         return {}

@@ -23,8 +23,11 @@ from dpsynth_core.vocabulary.released import averaged
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """The best estimate of a marginal. values: unbiased, shaped like it. variances: of the noise in any direction of the part that depends
-    on exactly these columns; `bounded` where they are upper bounds, and the noise of parts may be correlated."""
+    """The best estimate of a marginal. values: unbiased, shaped like it.
+
+    variances: of the noise in any direction of the part that depends on exactly these columns; `bounded` where they are upper bounds, and
+    the noise of parts may be correlated.
+    """
 
     clique: Clique
     values: NDArray[np.float64]

@@ -29,8 +29,10 @@ def of_own_cells(domain: Domain, unfolded: Zoned[dict[Clique, NDArray[np.int64]]
 
 
 def true_records(source: MarginalSource, most: int) -> Zoned[NDArray[np.int32]]:
-    """A random sample of at most so many records as codes, shape (records, attributes of the domain), marked curator-only. ValueError for a
-    source that has none in its hands."""
+    """A random sample of at most so many records as codes, shape (records, attributes of the domain), marked curator-only.
+
+    ValueError for a source that has none in its hands.
+    """
     if not hasattr(source, "sample"):
         raise ValueError("this source counts cells, and has no records in its hands")
     return curator_only(cast(SampledSource, source).sample(most))

@@ -37,8 +37,9 @@ def check_room() -> None:
 
 
 def keep_freed_memory() -> None:
-    """Keep freed memory for the rest of this process, and look for cycles of objects a tenth as often. Other C libraries than glibc ignore
-    the first.
+    """Keep freed memory for the rest of this process, and look for cycles of objects a tenth as often.
+
+    Other C libraries than glibc ignore the first.
     """
     gc.set_threshold(_NEW_OBJECTS)
     try:

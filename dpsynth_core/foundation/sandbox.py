@@ -116,8 +116,9 @@ def _close_files(files: Sequence[str]) -> None:
 
 
 def _programs() -> Iterator[tuple[str, int]]:
-    """Yield the paths that Python may load later. Folders beside a package that is not installed may hold anything, so only names are
-    allowed.
+    """Yield the paths that Python may load later.
+
+    Folders beside a package that is not installed may hold anything, so only names are allowed.
     """
     package = Path(dpsynth_core.__file__).resolve().parent
     beside = str(package.parent) if package.parent.name not in ("site-packages", "dist-packages") else ""

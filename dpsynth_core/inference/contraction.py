@@ -89,8 +89,9 @@ class Factor:
 
 @dataclass(frozen=True)
 class Product:
-    """The step out[batch, left, right] = sum over inner of left[batch, left, inner] * right[batch, inner, right]. `shape` is the shape of
-    the result.
+    """The step out[batch, left, right] = sum over inner of left[batch, left, inner] * right[batch, inner, right].
+
+    `shape` is the shape of the result.
     """
 
     left: Factor
@@ -303,9 +304,11 @@ def _transposed_times(left: Table, outer: Table) -> Table:
 
 @functools.lru_cache(KEPT_ORDERS)
 def _path(inputs: tuple[Labels, ...], keep: frozenset[int], sizes: tuple[int, ...], search: Search) -> Sequence[tuple[int, ...]]:
-    """Pairwise contraction order as positions in the shrinking list, the way opt_einsum reports it. Exhaustive for up to four tables;
-    greedy beyond, and dynamic programming where the greedy order would be expensive. Cached: a model that grows by one clique keeps most of
-    its nodes."""
+    """Pairwise contraction order as positions in the shrinking list, the way opt_einsum reports it.
+
+    Exhaustive for up to four tables; greedy beyond, and dynamic programming where the greedy order would be expensive. Cached: a model that
+    grows by one clique keeps most of its nodes.
+    """
     if len(inputs) <= 2:
         return [tuple(range(len(inputs)))]
     sets = [frozenset(labels) for labels in inputs]

@@ -45,8 +45,10 @@ DEPTHS = (300.0, 100.0, 30.0, 10.0, 0.0)
 
 @dataclass(frozen=True)
 class _Term:
-    """1/2 * sum of weight * (sum of the clique's marginal over `axes` - target)^2, in fractions. weight: shaped like the target, or one for
-    all of its cells."""
+    """1/2 * sum of weight * (sum of the clique's marginal over `axes` - target)^2, in fractions.
+
+    weight: shaped like the target, or one for all of its cells.
+    """
 
     clique: int
     axes: tuple[int, ...]
@@ -57,10 +59,13 @@ class _Term:
 
 @dataclass(frozen=True)
 class Stopping:
-    """iterations: at most this many. The fit also ends when it is as good as the noise: loss <= noise_level * (measured cells) / 2,
-    each cell adding 1/2 in expectation at the truth; or when `window` iterations improve it by less than the fraction `tolerance`; neither
-    before `least` iterations. Slow progress ends no fit whose loss is a misfit (`MISFIT`). again: how often a misfit begins anew, with
-    single columns raked to their counts."""
+    """iterations: at most this many.
+
+    The fit also ends when it is as good as the noise: loss <= noise_level * (measured cells) / 2, each cell adding 1/2 in expectation at
+    the truth; or when `window` iterations improve it by less than the fraction `tolerance`; neither before `least` iterations. Slow
+    progress ends no fit whose loss is a misfit (`MISFIT`). again: how often a misfit begins anew, with single columns raked to their
+    counts.
+    """
 
     iterations: int = 1000
     noise_level: float = 0.0
@@ -252,8 +257,11 @@ def _flat(tables: Sequence[Table]) -> Table:
 
 
 def _started(structure: Structure, start: Sequence[Table], terms: Sequence[_Term]) -> _Point:
-    """The point to start from. Potentials that fitted a smaller model can be so extreme together that the new one vanishes: then cells
-    that are less likely than their table's likeliest by more than one of `DEPTHS` count as that unlikely, whichever fits best."""
+    """The point to start from.
+
+    Potentials that fitted a smaller model can be so extreme together that the new one vanishes: then cells that are less likely than their
+    table's likeliest by more than one of `DEPTHS` count as that unlikely, whichever fits best.
+    """
     with suppress(FloatingPointError):
         return _evaluate(structure, _flat(start), terms)
     points = []
@@ -264,10 +272,12 @@ def _started(structure: Structure, start: Sequence[Table], terms: Sequence[_Term
 
 
 def _descend(structure: Structure, start: Sequence[Table], terms: Sequence[_Term], pace: float, stopping: Stopping) -> tuple[_Point, float]:
-    """Accelerated mirror descent: each step of size pace / (largest weight) goes on in the direction of the last one (Nesterov). One
-    calibration per iteration. When the loss rises, the momentum is dropped; when it rises much, the pace is halved too, and until that has
-    happened once the pace grows. From a cold start this needs far fewer iterations than plain mirror descent with line search. Returns the
-    best point and the pace to start the next fit with."""
+    """Accelerated mirror descent: each step of size pace / (largest weight) goes on in the direction of the last one (Nesterov).
+
+    One calibration per iteration. When the loss rises, the momentum is dropped; when it rises much, the pace is halved too, and until that
+    has happened once the pace grows. From a cold start this needs far fewer iterations than plain mirror descent with line search. Returns
+    the best point and the pace to start the next fit with.
+    """
     enough, misfit = stopping.noise_level * _noise(terms), MISFIT * _noise(terms)
     unit = 1.0 / max((float(t.weight.max()) for t in terms), default=1.0)  # nothing measured: the start fits already
     point = best = _started(structure, start, terms)

@@ -48,8 +48,10 @@ Float = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ColumnFolding:
-    """place: for each cell of the column its cell in the model, 0 upwards, or -1 where the model has none. share: which part of the model's
-    cell it is, 0 where the model has none."""
+    """place: for each cell of the column its cell in the model, 0 upwards, or -1 where the model has none.
+
+    share: which part of the model's cell it is, 0 where the model has none.
+    """
 
     place: NDArray[np.intp]
     share: Float

@@ -44,8 +44,9 @@ class Move:
 
 
 def updated(domain: Domain, codes: Codes, tables: Mapping[Clique, Float], passes: int, rng: np.random.Generator) -> Codes:
-    """Return rows like `codes`, shape (rows, attributes), closer to `tables`, which are scaled to their number. Possible rows stay
-    possible.
+    """Return rows like `codes`, shape (rows, attributes), closer to `tables`, which are scaled to their number.
+
+    Possible rows stay possible.
     """
     codes = codes.copy()
     scaled = {clique: (table * (len(codes) / table.sum())).ravel() for clique, table in tables.items()}

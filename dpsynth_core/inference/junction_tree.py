@@ -144,8 +144,10 @@ class JunctionTree:
 
 
 def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
-    """A junction tree over all attributes whose nodes contain every clique. Two greedy eliminations are tried and the smaller one kept. The
-    tree is a maximum spanning tree by separator size (Prim)."""
+    """A junction tree over all attributes whose nodes contain every clique.
+
+    Two greedy eliminations are tried and the smaller one kept. The tree is a maximum spanning tree by separator size (Prim).
+    """
     graph, count = adjacency(cliques, len(sizes)), counting(sizes)
     eliminations = (eliminate(graph, count), eliminate(graph, count, by_fill=True))
     elimination = min(eliminations, key=lambda e: sum(map(count, maximal(e.clusters))))

@@ -85,7 +85,9 @@ def _best(domain: Domain, weights: tuple[tuple[Clique, float], ...], rows_price:
 
 def _wider_tables(workload: Workload) -> list[Clique]:
     """The closure, and sets of up to two columns more than the widest marginal, if these are not too many and their tables small; or none.
-    Wider tables pay for columns of few values: three pairs of two-valued columns have 12 cells, their common table has 8."""
+
+    Wider tables pay for columns of few values: three pairs of two-valued columns have 12 cells, their common table has 8.
+    """
     columns = [name for name in workload.domain.names if any(name in clique for clique in workload.cliques)]
     widest = max(map(len, workload.cliques))
     for width in range(min(widest + _WIDER, len(columns)), widest, -1):
@@ -96,8 +98,10 @@ def _wider_tables(workload: Workload) -> list[Clique]:
 
 
 def least_squared_error(workload: Workload, tables: Collection[Clique], rows_price: float) -> Strategy:
-    """The strategy over `tables` for the least expected weighted squared error of the workload. rows_price: what the number of rows costs,
-    as a fraction of what a marginal costs at the same sigma; 0 where it is public, and so exact."""
+    """The strategy over `tables` for the least expected weighted squared error of the workload.
+
+    rows_price: what the number of rows costs, as a fraction of what a marginal costs at the same sigma; 0 where it is public, and so exact.
+    """
     domain = workload.domain
     secret = [NUMBER_OF_ROWS] if rows_price else []
     spaces = [*secret, *(part for part in workload.closure() if _wide(domain, part) == part)]

@@ -107,10 +107,11 @@ class TableSpec(Part):
 
 
 class DataSpec(TableSpec):
-    """The private table. standin: of the kind "standin" only, which has no file. engine: what counts a file or folder, None for this
-    process; "dask" for the cluster at the address `scheduler`, or for so many `workers` on this machine (`sources.dask_cluster`).
-    Of a database, whose address is the path: table or query, one of the two; timeout: seconds that one statement may take, None for the
-    usual.
+    """The private table.
+
+    standin: of the kind "standin" only, which has no file. engine: what counts a file or folder, None for this process; "dask" for the
+    cluster at the address `scheduler`, or for so many `workers` on this machine (`sources.dask_cluster`). Of a database, whose address is
+    the path: table or query, one of the two; timeout: seconds that one statement may take, None for the usual.
 
     What is written here may have been suggested by the file, so all but kind and base name stay on this machine (`Spec.published`).
     """
@@ -140,9 +141,11 @@ class DataSpec(TableSpec):
 
 
 class MembersSpec(TableSpec):
-    """The second of two linked tables: of the members of households, whose key is the column that tells people apart. domain: of its
-    columns, as Domain JSON, without the key. rules: what holds in every household (`vocabulary.link`). Its cells have no line breaks: what
-    such a file assumes is stated of one table alone."""
+    """The second of two linked tables: of the members of households, whose key is the column that tells people apart.
+
+    domain: of its columns, as Domain JSON, without the key. rules: what holds in every household (`vocabulary.link`). Its cells have no
+    line breaks: what such a file assumes is stated of one table alone.
+    """
 
     quoting: Literal["lines", "none"] = "lines"
     kind: Annotated[str, _one_of([name for name in KINDS if any(can_be_linked(first, name) for first in KINDS)])] = "csv"
@@ -179,10 +182,12 @@ def _known_share(name: str) -> str:
 
 
 class BudgetSpec(Part):
-    """discovery: share of rho that learns what the domain does not say; only where there is something to learn. inside: share of rho that
-    measures how numbers lie in their cells, from which rows draw; only where there are rows, and cells of more than one value. reason: why
-    an epsilon above 10 is right (`planning.weakness`). Beside these, by its name, the share of rho that measures each claim
-    (`claims.registry`); only where the spec wants the claim."""
+    """discovery: share of rho that learns what the domain does not say; only where there is something to learn.
+
+    inside: share of rho that measures how numbers lie in their cells, from which rows draw; only where there are rows, and cells of more
+    than one value. reason: why an epsilon above 10 is right (`planning.weakness`). Beside these, by its name, the share of rho that
+    measures each claim (`claims.registry`); only where the spec wants the claim.
+    """
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[Annotated[str, AfterValidator(_known_share)], float] = Field(init=False)

@@ -37,8 +37,9 @@ class OpenDPNoise:
         self._draws = 0
 
     def gaussian(self, values: Integers, sigma: float) -> Integers:
-        """Add rounded normal noise. Raises BudgetExceeded beyond `lattice.MOST_DRAWS` numbers, up to which the distance from normal noise
-        is proved.
+        """Add rounded normal noise.
+
+        Raises BudgetExceeded beyond `lattice.MOST_DRAWS` numbers, up to which the distance from normal noise is proved.
         """
         self._draws += values.size
         if self._draws > lattice.MOST_DRAWS:

@@ -128,8 +128,9 @@ def mixed(population: str, unit: UnitSpec | None, wanted: UnitSpec) -> UnitDiffe
 
 
 def counted_in(charges: Iterable[Entry], following: Sequence[Accountant] = ()) -> Accountant:
-    """Return the accountant in which the charges, and the runs that follow, add up. GDP may be counted in zCDP, but not the other way
-    round.
+    """Return the accountant in which the charges, and the runs that follow, add up.
+
+    GDP may be counted in zCDP, but not the other way round.
     """
     return common([*(named(charge.accountant) for charge in charges), *following])
 

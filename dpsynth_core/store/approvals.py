@@ -75,8 +75,9 @@ def check(books: Sequence[Entry], run: str, stage: str) -> None:
 
 
 def approve(owner: str, run: str, stage: str, reason: str) -> None:
-    """Approve the plan of a waiting run, or its release. Raises InputError for one's own work, without a reason, and if no approval is
-    awaited.
+    """Approve the plan of a waiting run, or its release.
+
+    Raises InputError for one's own work, without a reason, and if no approval is awaited.
     """
     check_reason("reason", reason, "why it may go on (it is kept in the ledger)")
     with transaction() as db:

@@ -40,8 +40,9 @@ _MAX_BYTES = 10_000
 
 
 def head_file() -> Path:
-    """DPSYNTH_LEDGER_HEAD, or ledger.head beside the database. Elsewhere, it also tells when the whole directory is put back in time.
-    Raises InputError where something else than a file is there.
+    """DPSYNTH_LEDGER_HEAD, or ledger.head beside the database.
+
+    Elsewhere, it also tells when the whole directory is put back in time. Raises InputError where something else than a file is there.
     """
     configured = os.environ.get(_VARIABLE)
     if configured:

@@ -321,8 +321,9 @@ def reconcile(db: Connection) -> None:
 
 
 def ask_to_stop(job: str) -> None:
-    """Cancel a job: at once if it has no process, otherwise by SIGTERM (`reconcile` kills it after the grace). Finished points stay as they
-    are.
+    """Cancel a job: at once if it has no process, otherwise by SIGTERM (`reconcile` kills it after the grace).
+
+    Finished points stay as they are.
     """
     with transaction() as db:
         state = db.execute("SELECT state FROM jobs WHERE id = ?", (job,)).fetchone()["state"]

@@ -45,8 +45,10 @@ def one_at_a_time(plan: Plan) -> AbstractContextManager[None]:
 
 
 def earlier(plan: Plan) -> Path | None:
-    """Return the last charged and kept release of this plan for this table, read in the same way. The result is None without one, or where
-    the last run was interrupted, and goes on if the plan is made again. Reads the table once where the plan was charged before.
+    """Return the last charged and kept release of this plan for this table, read in the same way.
+
+    The result is None without one, or where the last run was interrupted, and goes on if the plan is made again. Reads the table once where
+    the plan was charged before.
     """
     for run in charging.charged_before(plan):
         if (path := _place(run, plan)).exists():

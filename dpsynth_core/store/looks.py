@@ -16,8 +16,9 @@ from dpsynth_core.store.tables import owned
 
 
 def record(owner: str, project: str, look: Look) -> None:
-    """Record a look before any part of what it shows is visible. Raises InputError if the owner has no such project or may not look, and
-    StoreFault.
+    """Record a look before any part of what it shows is visible.
+
+    Raises InputError if the owner has no such project or may not look, and StoreFault.
     """
     with reading() as db:
         roles.check(db, owner, Act.LOOK)

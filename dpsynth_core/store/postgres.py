@@ -138,8 +138,9 @@ def address() -> str:
 
 
 def _is_far(place: SplitResult) -> bool:
-    """Return whether the server is reached over a network, where another machine could pretend to be it. A name without a dot is a
-    container's.
+    """Return whether the server is reached over a network, where another machine could pretend to be it.
+
+    A name without a dot is a container's.
     """
     stated = dict(parse_qsl(place.query))
     if stated.get("sslmode") == "verify-full":
@@ -342,8 +343,9 @@ def _rules(schema: str) -> str:
 
 
 def _kept(parameters: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] | Mapping[str, Any]:
-    """Return the parameters without NUL in texts, which PostgreSQL cannot keep. A ledger entry with NUL is refused, because it would read
-    back differently.
+    """Return the parameters without NUL in texts, which PostgreSQL cannot keep.
+
+    A ledger entry with NUL is refused, because it would read back differently.
     """
     if isinstance(parameters, Mapping):
         return dict(zip(parameters, _kept([*parameters.values()]), strict=True))

@@ -236,8 +236,9 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
 
 
 def explain(owner: str, run: str, reason: str) -> None:
-    """Record why the release of a run is published although a required criterion is not met or was not measured. It becomes part of the
-    release.
+    """Record why the release of a run is published although a required criterion is not met or was not measured.
+
+    It becomes part of the release.
 
     Raises:
         InputError: The text does not qualify as a reason, the release needs no reason, or the run has no release.

@@ -30,8 +30,9 @@ _REMEDY = "put a copy of it back, or delete it and announce the public key of th
 
 
 def public_key() -> str:
-    """Return the public key that recipients compare signatures with: 64 hexadecimal digits. The first call makes the key. Raises
-    StoreFault.
+    """Return the public key that recipients compare signatures with: 64 hexadecimal digits.
+
+    The first call makes the key. Raises StoreFault.
     """
     return _public(_key()).hex()
 

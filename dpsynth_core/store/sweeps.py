@@ -1,5 +1,7 @@
-"""Sweeps, for pages: submit, watch, stop, resume, delete, read the outcomes. A sweep is a job whose points are tried by worker processes,
-one on each core (`jobs`). It goes on by itself after a restart of the server, or of the machine.
+"""Sweeps, for pages: submit, watch, stop, resume, delete, read the outcomes.
+
+A sweep is a job whose points are tried by worker processes, one on each core (`jobs`). It goes on by itself after a restart of the server,
+or of the machine.
 """
 
 from __future__ import annotations

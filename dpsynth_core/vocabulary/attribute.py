@@ -122,8 +122,10 @@ class Attribute:
         hierarchy: Hierarchy | None = None,
         **fields: Any,
     ) -> Attribute:
-        """A column of any kind with listed values, or of codes whose groups follow from a table. Text around the values is trimmed, blank
-        ones and repeats are refused. fields: dtype, missing, other, missing_as, other_as."""
+        """A column of any kind with listed values, or of codes whose groups follow from a table.
+
+        Text around the values is trimmed, blank ones and repeats are refused. fields: dtype, missing, other, missing_as, other_as.
+        """
         texts = tuple(_text(category) for category in _items(name, categories, "categories")) or (hierarchy.names if hierarchy else ())
         if not texts:  # only of a column whose values were learnt there may be none
             what = ("groups", "the beginnings of codes that can occur") if hierarchy else ("categories", "at least one")
@@ -179,8 +181,10 @@ class Attribute:
         own_cells: Any = (),
         **fields: Any,
     ) -> Attribute:
-        """A column of any kind with bins, from what a domain says: bounds and edges as its kind writes them. own_cells: values that have a
-        cell each, such as 0 where it stands for none."""
+        """A column of any kind with bins, from what a domain says: bounds and edges as its kind writes them.
+
+        own_cells: values that have a cell each, such as 0 where it stands for none.
+        """
         if sum(stated is not None for stated in (bins, edges, width)) > 1:
             raise InputError(column_field(name), "both bins and edges are given", "give one of bins, width and edges")
         scale = scale_of(name, kind, fields.get("precision", ""))

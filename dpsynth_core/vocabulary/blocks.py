@@ -79,7 +79,9 @@ class _Waiting:
 
     def block(self, first: int, block_cells: int) -> tuple[list[int], list[int]]:
         """The columns of a block that begins as one clique, in the domain's order, and the cliques that it covers, which wait no longer.
-        Each time the column comes in that completes most waiting cliques per added cell, while it fits."""
+
+        Each time the column comes in that completes most waiting cliques per added cell, while it fits.
+        """
         inside, completed, cells = np.zeros(len(self._sizes), dtype=bool), self._alone.copy(), 1.0
         changed, covered = list[NDArray[np.intp]](), [np.array([first], dtype=np.intp)]
         joining = [a for a in self._columns[first].tolist() if a < len(inside)]

@@ -1,5 +1,7 @@
-"""Domains from files: JSON, a codebook in CSV or pasted from a spreadsheet, or a DDI codebook. Every mistake is an InputError that names
-the column and the remedy."""
+"""Domains from files: JSON, a codebook in CSV or pasted from a spreadsheet, or a DDI codebook.
+
+Every mistake is an InputError that names the column and the remedy.
+"""
 
 from __future__ import annotations
 
@@ -119,8 +121,10 @@ def _from_range(name: str, low: str, high: str) -> Attribute:
 
 
 def pasted_domain(text: str) -> Domain:
-    """The domain of the lines: one value of a column each, or all values in one line, as in `_all_of`. A line that names no column goes
-    on with the one before, as merged cells do. JSON and codebooks with a header are read too. Raises InputError.
+    """The domain of the lines: one value of a column each, or all values in one line, as in `_all_of`.
+
+    A line that names no column goes on with the one before, as merged cells do. JSON and codebooks with a header are read too. Raises
+    InputError.
     """
     if _is_json(text):
         return parse_domain(text)

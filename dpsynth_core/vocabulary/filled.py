@@ -127,8 +127,9 @@ class Filled:
 
 @dataclass(frozen=True, eq=False)
 class Calibrated(Filled):
-    """The calibrated weight of each row (`claims.weighted`). `of` returns all weights, float64 of shape (rows,), empty before a plan is
-    run.
+    """The calibrated weight of each row (`claims.weighted`).
+
+    `of` returns all weights, float64 of shape (rows,), empty before a plan is run.
     """
 
     of: Callable[[], NDArray[np.float64]] = lambda: np.empty(0)

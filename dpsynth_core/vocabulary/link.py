@@ -205,8 +205,9 @@ def apart(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.i
 
 
 def places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the place of each member in its household. `sizes` holds the sizes of the households, whose members follow each other in
-    order.
+    """Return the place of each member in its household.
+
+    `sizes` holds the sizes of the households, whose members follow each other in order.
     """
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 

@@ -48,8 +48,9 @@ class PublishedTable:
 def read(
     columns: Sequence[str], cells: Sequence[Sequence[object]], source: str, attributes: Sequence[Attribute], field: str = FIELD
 ) -> PublishedTable:
-    """cells: the label of a cell in each of `columns`, and a count; cells that are left out count 0, but each value must occur. Raises
-    InputError.
+    """cells: the label of a cell in each of `columns`, and a count; cells that are left out count 0, but each value must occur.
+
+    Raises InputError.
     """
     by_name = {attribute.name: attribute for attribute in attributes}
     if not source.strip() or not source.isprintable():

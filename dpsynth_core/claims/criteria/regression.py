@@ -1,5 +1,6 @@
-"""Criteria on a coefficient of a linear regression: how far the release's is off, or whether it has the sign of the real one. The
-regression is of a column of numbers y on another, x, and on up to `MOST_BESIDE` more that it is adjusted for. Everybody counts as the
+"""Criteria on a coefficient of a linear regression: how far the release's is off, or whether it has the sign of the real one.
+
+The regression is of a column of numbers y on another, x, and on up to `MOST_BESIDE` more that it is adjusted for. Everybody counts as the
 middles of their bins; who lacks one of the values, or is not in the group, is left out.
 
 From the release follow, by the method of Gram and Schmidt over its rows, t_0 = 1 and one t_l for each regressor, x last: the residual after

@@ -72,8 +72,9 @@ class Statistic(MeasuredCriterion):
         raise NotImplementedError
 
     def linked(self, link: Link, domain: Domain, field: str) -> Self:
-        """Return the criterion for two linked tables. Raises InputError where members, none of whom is left out, decide nothing: see
-        `check_open`.
+        """Return the criterion for two linked tables.
+
+        Raises InputError where members, none of whom is left out, decide nothing: see `check_open`.
         """
         one = replace(self, link=link)
         if one.who == "members":

@@ -27,8 +27,10 @@ _ROUNDED = 1e-9
 
 
 class ModelSpec(BaseModel):
-    """A column that models are to predict. tolerance: of numbers, in the column's unit; None for a tenth of its range, or for the median
-    width of its bins where that is more."""
+    """A column that models are to predict.
+
+    tolerance: of numbers, in the column's unit; None for a tenth of its range, or for the median width of its bins where that is more.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -47,8 +49,9 @@ class Predicted(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """A column to predict. `tolerance`, in the column's unit, makes a guess right about a cell all of whose values are within it; None for
-    cells.
+    """A column to predict.
+
+    `tolerance`, in the column's unit, makes a guess right about a cell all of whose values are within it; None for cells.
     """
 
     attribute: Attribute

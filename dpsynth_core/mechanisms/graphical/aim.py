@@ -222,8 +222,10 @@ class Aim(AimParameters):
         every: Sequence[Measurement],
         share: float,
     ) -> _Start:
-        """Groups of values, capacity and prior, as the noisy columns suggest them. every: measured of columns and of their levels. share:
-        of the budget, for columns."""
+        """Groups of values, capacity and prior, as the noisy columns suggest them.
+
+        every: measured of columns and of their levels. share: of the budget, for columns.
+        """
         measured, people = [m for m in every if not m.groups], total_from(kernel, every)
         believe = believed(levels, every, people) if levels else self.strategies.fitting.columns
         own, published = kernel.domain.unpublished(columns), kernel.domain.published_columns()

@@ -161,8 +161,10 @@ def walked(workload: Workload, rho: float, people: float, spending: Spending) ->
 
 
 def seconds(workload: Workload, rounds: Sequence[Round], people: float, candidates: float = 1.0) -> float:
-    """Processor seconds of a run with these rounds, its certificate, rows and documents included. candidates: for each table that is
-    scored without groups of values; with groups rounds are more, cheaper each, and models grow."""
+    """Processor seconds of a run with these rounds, its certificate, rows and documents included.
+
+    candidates: for each table that is scored without groups of values; with groups rounds are more, cheaper each, and models grow.
+    """
     tables, cells, columns = workload.closure_tables, workload.closure_cells, len(workload.domain)
     large = sum(1 for clique in workload.aim_weights() if len(clique) > 2)
     answer = _ROUND + _PAIR_COLUMN * columns * tables + _TRIPLE * large + _ANSWER_CELL * cells

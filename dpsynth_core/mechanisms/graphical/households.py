@@ -269,8 +269,9 @@ def _noise(workload: Workload, deviation: float) -> float:
 
 
 def _rounds(noise: float) -> int:
-    """Return the number of rounds whose price the first rounds have. `noise` is the noise of one table measured with the whole remaining
-    budget.
+    """Return the number of rounds whose price the first rounds have.
+
+    `noise` is the noise of one table measured with the whole remaining budget.
     """
     least, usual, most = ROUNDS
     return min(max(round(usual * (USUAL / noise) ** FASTER), least), most)

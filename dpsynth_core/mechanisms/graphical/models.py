@@ -74,8 +74,10 @@ Booleans = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Tables that may be chosen. columns: the places of each one's columns, shape (tables, most columns), -1 where it has fewer. places:
-    of the columns, by name."""
+    """Tables that may be chosen.
+
+    columns: the places of each one's columns, shape (tables, most columns), -1 where it has fewer. places: of the columns, by name.
+    """
 
     tables: tuple[Clique, ...]
     columns: NDArray[np.intp]

@@ -202,8 +202,9 @@ class _Run:
         return {pair: max(0.0, error) / (2 * self.model.total) for pair, error in errors.items()}
 
     def measure_initial(self, plan: _Plan) -> Iterator[Step]:
-        """Measure the initial marginals that fit the model, or columns once more if none does. Without rounds they get the remaining
-        budget.
+        """Measure the initial marginals that fit the model, or columns once more if none does.
+
+        Without rounds they get the remaining budget.
         """
         chosen = self._fitting(plan.initial, len(plan.initial)) or self._columns
         yield from self._measure(1, chosen, plan.sigma if plan.rounds else self._all_left(chosen), last=not plan.rounds)

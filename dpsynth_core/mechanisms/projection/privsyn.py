@@ -161,8 +161,9 @@ def merged(domain: Domain, pairs: Sequence[Clique], dependence: Mapping[Clique, 
 
 
 def _cliques(domain: Domain, pairs: Sequence[Clique], dependence: Mapping[Clique, float], most_cells: int) -> list[Clique]:
-    """Return sets of columns all pairs of which are given, the widest first, then by dependence. If there are too many, narrower ones
-    alone.
+    """Return sets of columns all pairs of which are given, the widest first, then by dependence.
+
+    If there are too many, narrower ones alone.
     """
     linked, levels = set(pairs), [list(pairs)]
     while levels[-1] and sum(map(len, levels)) <= _MOST_CLIQUES:

@@ -112,8 +112,10 @@ class Prsma:
 
 
 def perturbation(separators: int, change: int, eps: float) -> PerturbedMinimum:
-    """RSPM's noise as the event that it is charged as: scale (change + g) m / eps, never rounded down. In records. ValueError for an eps
-    that is too small for exact costs."""
+    """RSPM's noise as the event that it is charged as: scale (change + g) m / eps, never rounded down.
+
+    In records. ValueError for an eps that is too small for exact costs.
+    """
     norm = _shift(change) * separators
     least = norm / Fraction(eps)
     scale = float(least) if Fraction(float(least)) >= least else math.nextafter(float(least), math.inf)
@@ -129,8 +131,10 @@ def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> f
 
 
 def written(rules: RuleClass, rule: Rule | None) -> Integers:
-    """The released form of a rule of the class, as `Rule.written`: a function of its values on the separators alone. Without a rule: an
-    empty array, the same for every class, all records and every oracle."""
+    """The released form of a rule of the class, as `Rule.written`: a function of its values on the separators alone.
+
+    Without a rule: an empty array, the same for every class, all records and every oracle.
+    """
     if rule is None:
         return np.zeros(0, dtype=np.int64)
     return rules.identified(rule.holds(rules.separators)).written()
@@ -162,8 +166,9 @@ def gaussian_noise(rules: RuleClass, sigma: float, noise: Noise) -> Integers:
 
 
 def exponential(problem: LearningProblem, b: float, noise: Noise) -> Rule:
-    """Select a rule by the exponential mechanism over the whole class and the rules' costs. `b`: `research.privacy.exponential.scale` of
-    the sensitivity.
+    """Select a rule by the exponential mechanism over the whole class and the rules' costs.
+
+    `b`: `research.privacy.exponential.scale` of the sensitivity.
     """
     costs = all_values(problem) * (COUNT_STEPS // STEPS)
     drawn, _ = Draws(-costs, np.ones(len(costs), dtype=np.int64), b, noise).draw()

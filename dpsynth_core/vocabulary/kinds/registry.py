@@ -1,5 +1,8 @@
-"""Every kind of column, one entry each: the only place that lists them. Kinds whose values are neither numbers nor codes in groups are
-written here: listed values, columns that hold codes already, and columns of the rows that say nothing of any record."""
+"""Every kind of column, one entry each: the only place that lists them.
+
+Kinds whose values are neither numbers nor codes in groups are written here: listed values, columns that hold codes already, and columns of
+the rows that say nothing of any record.
+"""
 
 from __future__ import annotations
 

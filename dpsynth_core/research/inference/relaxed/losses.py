@@ -216,8 +216,9 @@ def project(space: OneHot, start: Free, loss: Loss, descent: Descent) -> Iterato
 
 
 class Adam:
-    """Adam (Kingma and Ba 2015, Algorithm 1). Its small constant is far below any gradient here, because losses of fractions have small
-    gradients.
+    """Adam (Kingma and Ba 2015, Algorithm 1).
+
+    Its small constant is far below any gradient here, because losses of fractions have small gradients.
     """
 
     FIRST, SECOND, TINY = 0.9, 0.999, 1e-12

@@ -113,8 +113,10 @@ class Rap:
         return self.forecast_for(workload, rho, _USUAL_TOTAL)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """Forecast a run. Each round answers the whole workload and takes some hundreds of steps; where all queries are measured at once,
-        every step answers the workload.
+        """Forecast a run.
+
+        Each round answers the whole workload and takes some hundreds of steps; where all queries are measured at once, every step answers
+        the workload.
         """
         queries, space, rows = QueryClass.of(workload), OneHot(workload.domain), self.relaxed_rows
         answering, step = _SECONDS_PER_PRODUCT * queries.size * rows, _SECONDS_PER_ENTRY * space.columns * rows

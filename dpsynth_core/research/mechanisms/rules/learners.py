@@ -197,8 +197,9 @@ class RuleLearner(ABC):
         return ""
 
     def searching(self, rules: RuleClass) -> tuple[float, float]:
-        """Return (seconds, megabytes) of one search for a rule if CP-SAT searches. It takes less where proofs are quick and distinct
-        records few.
+        """Return (seconds, megabytes) of one search for a rule if CP-SAT searches.
+
+        It takes less where proofs are quick and distinct records few.
         """
         if self.chosen(rules) == EXPONENTIAL or not self.solver.may_fail(rules):
             return 0.0, 0.0

@@ -43,8 +43,10 @@ without cuts helps where proofs are hard, and a short presolve where they are ea
 
 @dataclass(frozen=True, eq=False)
 class Rounded:
-    """An objective in whole numbers: weights of queries and costs of options, times `scale`. No record's value is further than
-    `rounding` from the true one."""
+    """An objective in whole numbers: weights of queries and costs of options, times `scale`.
+
+    No record's value is further than `rounding` from the true one.
+    """
 
     weights: NDArray[np.int64]
     costs: NDArray[np.int64]

@@ -84,8 +84,9 @@ class Learned:
 
 @dataclass(frozen=True)
 class Oracle:
-    """An oracle's name and limit. It has no limit of wall time, because answers about private records must not depend on how busy a machine
-    is.
+    """An oracle's name and limit.
+
+    It has no limit of wall time, because answers about private records must not depend on how busy a machine is.
 
     Attributes:
         name: One of ORACLES.
