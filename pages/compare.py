@@ -1,4 +1,4 @@
-"""Finished runs side by side."""
+"""Compare: finished runs side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ideas in plain words, each mechanism with its paper and why it is private, a glossary, what is not protected."""
+"""Guide: the ideas, each mechanism with its paper and privacy argument, a glossary, and the limits of the protection."""
 
 from __future__ import annotations
 

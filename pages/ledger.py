@@ -1,4 +1,4 @@
-"""Every charge against every population: what is spent, what is left, whether the chain is whole."""
+"""Ledger: every charge against every population, the remaining budgets, and the state of the chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choose how the rows are made, see what the plan can do and what it leaks, then seal it and run it once."""
+"""Mechanism: choose a mechanism, see what the plan can do and what it leaks, then seal the plan and run it once."""
 
 from __future__ import annotations
 

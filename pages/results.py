@@ -1,4 +1,4 @@
-"""How good are the synthetic rows, table by table; and the downloads."""
+"""Results: how good the synthetic rows are, table by table, and the downloads."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _picked(finished: list[open_runs.Run], favourite: str) -> open_runs.Run:
-    """The run to look at; the favourite first, then the newest. With one run there is nothing to pick."""
+    """Return the run to show, at first the favourite, else the newest; a single run needs no choice."""
     if len(finished) == 1:
         return finished[0]
     ordered = sorted(finished, key=lambda run: run.id != favourite)

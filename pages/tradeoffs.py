@@ -1,4 +1,4 @@
-"""Which mechanism, and which epsilon? Tried on a table that costs nothing, before anything is spent."""
+"""Trade-offs: mechanisms and values of epsilon tried on a table that costs nothing, before anything is spent."""
 
 from __future__ import annotations
 

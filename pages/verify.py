@@ -1,4 +1,4 @@
-"""For recipients of a release bundle: is it consistent?"""
+"""Verify: recipients of a release bundle check its consistency."""
 
 from __future__ import annotations
 

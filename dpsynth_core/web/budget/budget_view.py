@@ -1,5 +1,8 @@
-"""Parts of the Budget page: the amount and what it means, accuracy first, noise, the population's account; and the slider
-that speaks: dragging epsilon moves sentences about this very table. Public facts and invented people only."""
+"""Parts of the Budget page: the amount and its meaning, the noise, the budget's division and the population's account.
+
+The page also shows example sentences about the project's own columns, which change as epsilon is dragged. All of this comes from public
+facts and invented people.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,7 @@ _SHARING_HELP = (
 
 
 def amount(project: Current) -> None:
-    """Epsilon, typed or picked, and what it means for one person."""
+    """Draw the field for epsilon, typed or picked, and what epsilon means for one person."""
     with frame.card("How strongly should each person be protected?", Zone.PUBLIC):
         left, right = st.columns([2, 3], gap="medium")
         with left:
@@ -82,14 +85,14 @@ def amount(project: Current) -> None:
 
 
 def _read(text: str, field: str, example: str) -> float:
-    """Epsilon or delta, whose other one may not be known yet."""
+    """Read epsilon or delta, and check it with the default of the other, which may not be known yet."""
     number, usual = numbers.positive(text, field, example), document.DEFAULT_BUDGET
     budgets.check_budget(*((number, usual["delta"]) if field == EPSILON else (usual["epsilon"], number)))
     return number
 
 
 def set_epsilon(epsilon: float | None) -> None:
-    """Store a picked epsilon in place of what was typed; nothing for a choice that was clicked away."""
+    """Store a picked epsilon in place of a typed one; None, for a choice that was clicked away, changes nothing."""
     if epsilon is not None:
         fields.store(EPSILON, epsilon)
 
@@ -114,7 +117,7 @@ def _meaning(project: Current, epsilon: float, delta: float) -> None:
 
 
 def can_be_divided(error: InputError | None) -> bool:
-    """Whether the budget can be drawn: at most a reason, a criterion or a column to predict is wrong."""
+    """Return whether the budget's division can be shown: a reason, a criterion or a column to predict may be wrong, nothing else."""
     return error is None or error.field == weakness.FIELD or error.field.startswith((document.CONDITION, "models"))
 
 
@@ -125,7 +128,11 @@ def _at_most(share: float) -> str:
 
 
 def speaking(project: Current, workload: Workload, unit: Unit, sound: bool) -> None:
-    """What ε would say, and which one gives a stated accuracy. sound: whether the budget can be used."""
+    """Draw example sentences for epsilon, and a field that finds the epsilon for a stated accuracy.
+
+    Args:
+        sound: Whether the budget can be used; the sentences need it.
+    """
     with st.expander("What ε would say", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
         if sound and not document.is_linked(project.draft):  # of whose pairs no people are invented
             _speak(project, workload, unit)
@@ -133,7 +140,7 @@ def speaking(project: Current, workload: Workload, unit: Unit, sound: bool) -> N
 
 
 def _speak(project: Current, workload: Workload, unit: Unit) -> None:
-    """The sentences at the chosen epsilon, and at half of it."""
+    """Draw the example sentences at the chosen epsilon and at half this value."""
     now = fields.value(EPSILON)
     if now is None or workload.domain.unknown:
         return
@@ -168,7 +175,7 @@ def _told(domain: Domain, tables: tuple[Clique, ...], people: int) -> tuple[Told
 
 @fields.minded()
 def _accuracy(project: Current, workload: Workload, unit: Unit) -> None:
-    """The other way round: state the accuracy, read off epsilon."""
+    """Draw the inverse question: the curator states an accuracy and reads off epsilon."""
     left, right = st.columns(2)
     with left:
         parse = partial(numbers.positive, field="accuracy", example="50")
@@ -188,8 +195,11 @@ def _accuracy(project: Current, workload: Workload, unit: Unit) -> None:
 
 
 def details(project: Current, workload: Workload, unit: Unit, shares: Shares | None) -> None:
-    """δ, what an attacker finds, how exact tables are and where the budget goes; folded away while nothing is wrong. shares: None while the
-    budget cannot be used."""
+    """Draw delta, what an attacker finds, how exact tables are and how the budget is divided, closed while nothing is wrong.
+
+    Args:
+        shares: The division of the budget; None while the budget cannot be used.
+    """
     delta = fields.value(DELTA)
     title = f"δ {'?' if delta is None else numbers.short(delta)}, noise, and where the budget goes"
     with st.expander(title, shares is None, icon=":material/tune:", key=f"{project.id}:budget_details_{shares is None}"):
@@ -245,7 +255,7 @@ def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares
 
 
 def learning(project: Current) -> None:
-    """The share of the budget that learns the values of columns that are left open, if there are any, and what is found with it."""
+    """Draw the share of the budget that learns the values of open columns, and what it finds; nothing without open columns."""
     unknown = document.domain(project.draft).unknown
     if not unknown:
         return
@@ -257,7 +267,11 @@ def learning(project: Current) -> None:
 
 
 def account(project: Current, shares: Shares) -> InputError | None:
-    """What this population's account says, in a line; an error if the budget or the unit does not fit it."""
+    """Draw the state of the population's account in one line.
+
+    Returns:
+        An error if the budget or the unit does not fit the account, else None.
+    """
     name, counted, rho = project.draft["population"], shares.accountant, shares.rho
     spent = balance.spent(name, counted, document.cap(project.draft))
     cap, left_over = numbers.short(spent.cap_epsilon), spent.remaining_rho - rho

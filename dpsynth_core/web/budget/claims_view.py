@@ -1,4 +1,4 @@
-"""What is measured about the rows, on the Budget page: the card of each claim, and its share of the budget."""
+"""The claims on the Budget page: a card for each measurement of the rows' quality, with its share of the budget."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ OF_LINKED = (CERTIFICATE.name, WEIGHTED.name)
 
 
 def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
-    """What is measured about the rows: folded away while nobody asked for more than the certificate, which the title names."""
+    """Draw the cards of all claims in an expander, closed unless criteria or predictions are stated; its title gives the certificate's
+    share.
+    """
     linked = document.is_linked(project.draft)
     conditions, predicted = (len(project.draft.get(part) or ()) for part in ("criteria", "models"))
     said = [f"{100 * fields.value(budget_view.CERTIFICATE, 0.0):g}% for a certificate"]

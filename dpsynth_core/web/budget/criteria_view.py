@@ -1,4 +1,4 @@
-"""Part of the Budget page: what the rows must be good enough for, fixed before the run. A list, and one panel for the chosen one."""
+"""Part of the Budget page: criteria that the rows must meet, fixed before the run, as a list and a panel for the chosen criterion."""
 
 from __future__ import annotations
 
@@ -39,7 +39,11 @@ _HELP = (
 
 
 def criteria(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
-    """All of it. shares: of the budget, as the draft divides it."""
+    """Draw the list of criteria, the panel of the chosen criterion, and the buttons that add and remove criteria.
+
+    Args:
+        shares: The shares of the budget, as the draft divides it.
+    """
     entries = listed(project.draft)
     with frame.card("What must the rows be good enough for?", Zone.PUBLIC, _HELP):
         if entries:
@@ -68,7 +72,10 @@ def criteria(project: Current, workload: Workload, unit: Unit, shares: Shares) -
 
 
 def _chosen(project: Current, entries: list[Entry]) -> int:
-    """The criterion in the panel. The list's key has its titles: a list whose titles change would show none as chosen."""
+    """Draw the list and return the position of the criterion in the panel.
+
+    The list's key contains its titles: with a fixed key, a list whose titles change would show no criterion as chosen.
+    """
     titles = [title(number, entry) for number, entry in enumerate(entries)]
     chosen = min(st.session_state.get(f"{project.id}:criterion", 0), len(entries) - 1)
     key = f"{project.id}:criteria:{titles}"
@@ -103,7 +110,7 @@ def _panel(workload: Workload, entry: Entry, number: int) -> None:
 
 
 def _ask(workload: Workload, entry: Entry, number: int, field: Field) -> None:
-    """One entry of the form; nothing where there is nothing to choose from."""
+    """Draw one entry of the form, or nothing if there is nothing to choose from."""
     if field.holds is Holds.PEOPLE:
         _condition(workload, entry, number, field)
     elif field.holds in _AMOUNTS:
@@ -127,7 +134,7 @@ _AMOUNTS = (Holds.PERCENT, Holds.AMOUNT, Holds.QUANTILE)
 
 
 def _choice(domain: Domain, entry: Entry, number: int, field: Field) -> None:
-    """A column, several, a model, or how near its guesses have to be; nothing where there is nothing to choose from."""
+    """Draw a choice of a column, several columns, a model, or a tolerance of guesses; nothing if there is nothing to choose from."""
     column, value = entry.get("column"), entry.get(field.name)
     known = models.models_of(domain[str(column)]) if column in domain else ()  # models of the column that is guessed, once there is one
     numbers = [a.name for a in domain if models.is_quantity(a) and not a.most]
@@ -173,7 +180,11 @@ def _condition(workload: Workload, entry: Entry, number: int, field: Field) -> N
 
 
 def _field(number: int, name: str, widget: Any, title: str, value: Any, kept: Callable[[Any], Any] = lambda one: one, **look: Any) -> None:
-    """kept: what is stored of what is entered."""
+    """Draw a field that stores its value in the criterion.
+
+    Args:
+        kept: Converts the entered value to the stored value.
+    """
     if value is None:
         look["index" if "options" in look else "value"] = None
 
@@ -185,7 +196,7 @@ def _field(number: int, name: str, widget: Any, title: str, value: Any, kept: Ca
 
 @session.edits
 def _edit(draft: Draft, number: int, change: Callable[[Entry], Entry]) -> None:
-    """Change what one criterion says now; nothing where it is gone meanwhile."""
+    """Change one criterion of the draft; do nothing if it was removed meanwhile."""
     if number < len(entries := listed(draft)):
         draft["criteria"] = [*entries[:number], change(entries[number]), *entries[number + 1 :]]
 
@@ -210,7 +221,7 @@ EXAMPLE_PEOPLE = 1000
 
 
 def new(kind: str, entry: Mapping[str, Any] | None = None) -> Entry:
-    """A criterion of a kind, with what another one says of importance and name."""
+    """Return a new criterion of a kind, with the importance and name of another criterion if given."""
     kept = {name: entry[name] for name in ("importance", "name") if name in entry} if entry else {"importance": MUST}
     return {"kind": kind, **kept} | {field.name: field.usual for field in KINDS[kind].form if field.usual is not None}
 
@@ -220,26 +231,29 @@ def listed(draft: Mapping[str, Any]) -> list[Entry]:
 
 
 def stated_anew(entry: Entry, changes: Mapping[str, Any]) -> Entry:
-    """A criterion with some of its entries set; those that are None, empty lists or empty objects are left out."""
+    """Return the criterion with some entries changed, without entries that are None, empty lists or empty objects."""
     return {name: value for name, value in (entry | dict(changes)).items() if value not in (None, [], {})}
 
 
 def remove(draft: Draft, number: int, entry: Entry) -> None:
-    """Take one away, if it is still the one that was seen there: a second click must not take the one that took its place."""
+    """Remove a criterion if it is still the expected one, so that a second click does not remove the criterion that moved into its place.
+    """
     entries = listed(draft)
     if entries[number : number + 1] == [entry]:
         draft["criteria"] = entries[:number] + entries[number + 1 :]
 
 
 def title(number: int, entry: Mapping[str, Any]) -> str:
-    """What the list calls a criterion; its author's words in it are hostile text."""
+    """Return the title of a criterion in the list; the author's name in it is hostile text."""
     kind = KINDS.get(str(entry.get("kind")))
     return f"{number + 1}. {entry.get('name') or ('Unknown' if kind is None else kind.title)} ({entry.get('importance', MUST)})"
 
 
 def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> float:
-    """The rho that measures what decides a criterion of the draft: an equal part of what decides criteria, or what measures the models of
-    one column."""
+    """Return the rho that measures the decision of a criterion of the draft.
+
+    This is an equal part of the criteria's share, or of the models' share for a criterion about models of one column.
+    """
     entries = listed(draft)
     by_models = need_models(entries)
     if not isinstance(criterion, ModelCriterion):
@@ -249,14 +263,20 @@ def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> f
 
 
 def is_partial(entry: Mapping[str, Any]) -> bool:
-    """Whether a criterion is about a group, of which a smaller one is known less well."""
+    """Return whether a criterion is about a group of people and is decided less precisely for a smaller group."""
     kind = KINDS[str(entry.get("kind"))]
     groups = (field.name for field in kind.form if field.holds is Holds.PEOPLE and field.name != "of")
     return kind.by_size and any(entry.get(name) for name in groups)
 
 
 def precision(criterion: AnyCriterion, unit: Unit, rho: float, workload: Workload, people: int | None, partial: bool) -> str:
-    """How precisely it can be decided, for its part rho of the budget, in the unit of its limit. partial: see `is_partial`."""
+    """Return a sentence on how precisely a criterion can be decided, in the unit of its limit.
+
+    Args:
+        rho: The criterion's part of the budget.
+        people: The number of people; None for `EXAMPLE_PEOPLE`.
+        partial: Whether the criterion is about a group (see `is_partial`).
+    """
     count = people or EXAMPLE_PEOPLE
     margin = criterion.margin(unit, rho, workload, count)
     hopeless = not math.isfinite(margin) or criterion.hopeless(margin)

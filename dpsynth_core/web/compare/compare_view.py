@@ -1,5 +1,7 @@
-"""Finished runs side by side: what was set differently, how far each may be off, where one wins; and the favourite. Released values, unless
-the curator asks for true errors on this very screen."""
+"""Finished runs side by side: different settings, error bounds, the more accurate run per table, and the favourite.
+
+The page shows released values, unless the curator asks for true errors on this screen.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ _HELP = f"**{MEAN.title}**: {MEAN.help} **{LARGEST.title}**: {LARGEST.help} A re
 
 
 def pick(project: Current, finished: Sequence[Run]) -> list[Run]:
-    """The runs to compare; the newest two of this project to begin with, its favourite among them."""
+    """Draw the choice of runs and return the runs to compare, at first the two newest of this project with its favourite among them."""
     names = run_names(project, finished)
     own = [run.id for run in finished if run.project == project.id]
     first = sorted(own or list(names), key=lambda run: run != favourite(project))[:2]
@@ -48,7 +50,13 @@ def pick(project: Current, finished: Sequence[Run]) -> list[Run]:
 
 
 def picked(label: str, key: str, names: Mapping[str, str], first: list[str], **look: Any) -> list[str]:
-    """Some of the runs, `first` to begin with and again when one that was picked is gone. names: by the ids of the runs."""
+    """Draw a choice of several runs and return the chosen ids.
+
+    Args:
+        names: The names of the runs by id.
+        first: The ids chosen at first, and again when a chosen run no longer exists.
+        look: Further options of the widget.
+    """
     if not set(st.session_state.setdefault(key, first)) <= set(names):
         st.session_state[key] = first
     return st.multiselect(label, list(names), format_func=names.get, key=key, **look)
@@ -59,7 +67,7 @@ def favourite(project: Current) -> str:
 
 
 def run_names(project: Current, finished: Sequence[Run]) -> dict[str, str]:
-    """What to call each run in a list: its project only where it is another one."""
+    """Return the name of each run in a list by its id; the project is named only for runs of other projects."""
     titles = {other.id: other.name for other in projects.list(project.owner)}
     pinned = favourite(project)
     places = {run.id: "" if run.project == project.id else f"{one_line(titles.get(run.project, ''), 30)} · " for run in finished}
@@ -67,7 +75,7 @@ def run_names(project: Current, finished: Sequence[Run]) -> dict[str, str]:
 
 
 def run_name(run: Run) -> str:
-    """Mechanism, epsilon, when it was made, and the beginning of its plan's digest."""
+    """Return mechanism, epsilon, time and the beginning of the plan's digest as the name of a run."""
     made = (run.finished or run.created)[:16].replace("T", " ")
     plan = run.spec.mechanism
     linked = run.spec.members is not None
@@ -114,8 +122,11 @@ def compare(project: Current, chosen: Sequence[Run]) -> None:
 
 
 def _judged(one: OpenRun, truth: Truth | None, largest: bool) -> Zoned[pd.DataFrame]:
-    """How far each table of a run may be off; how far it is, if true errors were asked for and can be had. largest: of its single counts,
-    as released for all its tables together, the true ones table by table."""
+    """Return the error bound of each table of a run, with true errors if the curator asked for them and they are available.
+
+    Args:
+        largest: Whether to give the largest errors of single counts: bounds for all tables together as released, true errors per table.
+    """
     if largest:
         return quality.largest_table(report.statements(one.release), truth)
     if truth is None:
@@ -171,8 +182,10 @@ _CHANGE_HELP = "From the noisy tables that both runs released. Not how good eith
 
 
 def _changes(opened: Mapping[str, OpenRun]) -> None:
-    """What changed about the people between the earlier and the later of two runs, with the noise of both: last year's release and this
-    year's. Nothing to say of more."""
+    """Draw what changed about the people between the earlier and the later of two runs, with the noise of both; nothing for more runs.
+
+    An example is last year's release and this year's.
+    """
     if len(opened) != 2:
         return
     (first, before), (last, after) = sorted(opened.items(), key=lambda pair: (pair[1].run.finished or "", pair[0]))
@@ -196,7 +209,11 @@ def _changes(opened: Mapping[str, OpenRun]) -> None:
 
 
 def _taken(owner: str, before: OpenRun, after: OpenRun, write: Callable[[], str]) -> str:
-    """The file, once both releases may leave and the ledger says that they do. Raises InputError as `runs.to_take_away`."""
+    """Return the file once both releases may be downloaded, after noting the download of each in the ledger.
+
+    Raises:
+        InputError: As `runs.to_take_away`.
+    """
     for one in (before, after):
         runs.to_take_away(owner, one.run.id)
     for one in (before, after):

@@ -1,4 +1,4 @@
-"""Parts of the Data page: choosing the table, how it is read, whose data they are; and behind them what has a default."""
+"""Parts of the Data page: the table and its format, the people in it, and further settings with defaults."""
 
 from __future__ import annotations
 
@@ -53,7 +53,11 @@ TABLE = "data"
 
 
 def source(project: Current, beginning: Callable[[Current], None]) -> None:
-    """Where the table is, and how it is read; once there is one, how to let go of it. beginning: draws how to begin without one."""
+    """Draw the choice of the table, or for a chosen table its format and the button that removes it.
+
+    Args:
+        beginning: Draws the start of a plan without a table.
+    """
     if st.session_state.pop(_SIMULATED, False) and document.problem(project.draft, "data") is None:
         frame.forward("data", "domain")  # all that this page asks is known of invented people
     with frame.card("The sensitive table", help="It stays on this machine. Nothing on this page spends privacy budget."):
@@ -143,14 +147,14 @@ def _person(project: Current) -> None:
 
 @session.edits
 def _forget_person(draft: document.Draft) -> None:
-    """One row per person needs neither a column nor a limit."""
+    """Reset the person column and the limit of rows, which are not needed with one row per person."""
     if not draft["wizard"]["several"]:
         draft["unit"].update(person_column=None, max_rows_per_person=1)
         draft["wizard"].setdefault("typed", {}).pop("unit.max_rows_per_person", None)
 
 
 def people(project: Current) -> None:
-    """Whose data they are, about how many people there are, and how many rows one of them may have."""
+    """Draw the population, the approximate number of people, and the limit of rows per person."""
     help = "Privacy lost in one release adds to the next one about the same people, also of another curator. The ledger keeps the sum."
     with frame.card("Who is in the table?", Zone.PUBLIC, help):
         _population(project)
@@ -206,7 +210,7 @@ def _population(project: Current) -> None:
 
 
 def more(project: Current) -> None:
-    """What has a default that is right for most releases, named in the title."""
+    """Draw the settings whose defaults are right for most releases; the title names their values."""
     draft, relation = project.draft, project.draft["unit"]["relation"]
     (epsilon, _), known = document.cap(draft), draft.get("population", "") in balance.populations()
     limit = "" if known else f"limit ε {'?' if epsilon is None else numbers.short(epsilon)}, "
@@ -244,7 +248,10 @@ def more(project: Current) -> None:
 
 
 def records(project: Current) -> None:
-    """A look at the private tables, when asked for; never kept. Lines that cannot be read are told without, where a table is small."""
+    """Draw a look at the private tables when the curator asks for it; nothing read is stored.
+
+    Lines of a small table that cannot be read are reported unasked.
+    """
     simulated = project_table.is_simulated(project.draft)
     zone = Zone.PUBLIC if simulated else Zone.CURATOR
     tables = [replace(project, draft=dict(table)) for table in document.tables(project.draft)]
@@ -268,8 +275,11 @@ def records(project: Current) -> None:
 
 @refusals.explained()
 def _lines(project: Current, silent: bool = False) -> None:
-    """How many lines cannot be read as the file is said to be written: exact counts, for the curator's eyes only. silent: whether only what
-    is wrong is said."""
+    """Draw how many lines cannot be read in the stated format: exact counts, for the curator's eyes only.
+
+    Args:
+        silent: Whether to draw problems only.
+    """
     sentences = project_table.survey(project.draft).value.sentences()
     if sentences:
         frame.zone_badge(Zone.CURATOR)
@@ -285,7 +295,7 @@ _KEYS_HELP = "Exact counts of rows that would not count. What is chosen because 
 
 @refusals.explained()
 def _keys(project: Current) -> None:
-    """How many rows do not count because of their keys: exact counts, for the curator's eyes only."""
+    """Draw how many rows do not count because of their keys: exact counts, for the curator's eyes only."""
     if (unclear := document.problem(project.draft, "data")) is not None:
         raise unclear
     curator.note("truth")

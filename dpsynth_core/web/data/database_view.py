@@ -1,5 +1,7 @@
-"""Choosing a table of a database on the Data page: its address, then a table of the catalogue or a query. Of the database its catalogue and
-the types of columns are read, no record. An address with a password is refused before it is kept."""
+"""Choosing a table of a database on the Data page: its address, then a table of the catalogue or a query.
+
+The catalogue and the column types are read from the database, no record. An address with a password is refused before it is stored.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,12 @@ Take = Callable[[Callable[[], Table]], None]
 
 
 def choosing(project: Current, place: str, take: Take) -> None:
-    """The address, and what to count there. place: where refusals are shown."""
+    """Draw the fields for the address and for the table or query.
+
+    Args:
+        place: The place of refusals on the page.
+        take: Makes the chosen table the project's table.
+    """
     typed, known = f"{project.id}:typed_address", fields.value(_STATED, {})
     entered, take_address = st.session_state.setdefault(typed, known.get("address", "")), partial(st.session_state.__setitem__, typed)
     title, example = "Address of a database, or its file on this machine", "postgresql://host:5432/hospital or /data/people.duckdb"
@@ -61,7 +68,7 @@ def choosing(project: Current, place: str, take: Take) -> None:
 
 
 def _connect(typed: str, place: str) -> None:
-    """Read the catalogue. An address that is refused may hold a password: it is kept nowhere, not even in its field."""
+    """Read the catalogue. A refused address may hold a password and is not stored, not even in its field."""
     with refusals.attempted(place):
         text = st.session_state.pop(typed).strip()
         addresses.read(text)
@@ -74,7 +81,11 @@ def _connect(typed: str, place: str) -> None:
 
 
 def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary"]) -> None:
-    """The table or query, and how long counting it may take. look: of the button that takes it."""
+    """Draw the choice of the table or query and the time limit of a statement.
+
+    Args:
+        look: The type of the button that takes the choice.
+    """
     tables = known["tables"]
     name = shown(addresses.read(known["address"]))
     st.markdown(f":green[:material/check_circle:] {code(name)}, tables and views: {len(tables):,}")
@@ -92,20 +103,24 @@ def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary
 
 
 def _stated() -> Table:
-    """What stands on the page, looked at. Raises InputError."""
+    """Return the table or query that is stated on the page. Raises InputError."""
     if f"{_STATED}.timeout" in fields.value("wizard.typed", {}):
         raise InputError("seconds", "what is typed there cannot be used", "correct it, or leave it empty")
     return chosen(fields.value(_STATED), session.only_this_machine())
 
 
 def catalogue(text: str, only_this_machine: bool) -> list[str]:
-    """The names of the tables and views of a database. Raises InputError; also for one that may not be opened from the page."""
+    """Return the names of the tables and views of a database.
+
+    Raises:
+        InputError: The database cannot be read, or may not be opened from the page.
+    """
     _check_allowed(addresses.read(text), only_this_machine)
     return connect.tables({"path": text})
 
 
 def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
-    """The table or query that is stated on the page (see `document`: wizard.database). Raises InputError."""
+    """Return the table or query that is stated on the page (see `document`: wizard.database). Raises InputError."""
     form = stated.get("form", BY_NAME)
     if not stated.get(form):
         remedy = "choose one from the list" if form == BY_NAME else "write one SELECT whose rows are the records"
@@ -125,7 +140,11 @@ def shown(place: Address) -> str:
 
 
 def _check_allowed(place: Address, only_this_machine: bool) -> None:
-    """With the accounts of the person who runs this server: so for that person alone, and no file of our own store."""
+    """Raise InputError if the database may not be opened from the page.
+
+    Databases are opened with the accounts of the person who runs this server, so only that person may do it. Files of this program's store
+    are refused.
+    """
     if not only_this_machine or (os.environ.get(project_table.ROOTS) and not place.is_file):
         raise InputError("data.path", "databases may not be opened from this page", "upload the table, or ask whoever runs this server")
     if place.is_file:

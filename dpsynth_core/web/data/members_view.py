@@ -1,4 +1,4 @@
-"""The second table on the Data page: whose rows belong to those of the first, by which key, and how many of them count."""
+"""The second table on the Data page: the key that links its rows to the first table, and how many rows count per key."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def part(project: Current) -> None:
 
 
 def take(look_at: Callable[[], Table]) -> None:
-    """Make what this returns the second table."""
+    """Make the returned table the second table of the project."""
     with refusals.attempted(_PLACE):
         session.check_idle(_PLACE)
         table = look_at()
@@ -50,7 +50,7 @@ def take(look_at: Callable[[], Table]) -> None:
 
 
 def chosen(project: Current) -> None:
-    """How it is linked and read, and how to let go of it."""
+    """Draw the link to the second table, its format, and the button that removes it."""
     second = replace(project, draft=document.second(project.draft))  # as if it were the only table
     st.markdown("**A second table belongs to it**", help=_WHAT)
     kind = KINDS[second.draft["data"]["kind"]]
@@ -85,7 +85,12 @@ _LEFT_OUT = {"unknown": "I do not know", "few": "None or a few", "half": "About 
 
 
 def left_out(most: int | None, what: str) -> None:
-    """Ask how many rows of people are beyond the limit, and say what that means. what: to call those rows."""
+    """Ask how many rows exceed the limit, and warn what this means for the release.
+
+    Args:
+        most: The limit of rows per person or household; None while it is not known.
+        what: The name of the rows on the page, such as "rows" or "members".
+    """
     look: dict[str, Any] = {"kind": "segmented", "help": _LEFT_OUT_HELP}
     said = fields.choice(f"{what.capitalize()} beyond that, as far as you know", "wizard.left_out", list(_LEFT_OUT), _LEFT_OUT, **look)
     if most and said in _MANY:

@@ -1,4 +1,4 @@
-"""The table of a project as the pages see it: taking one in, its header, its first rows for the curator's eyes, what it looks like.
+"""The table of a project as the pages see it: taking it in, its header, its first rows for the curator, and guesses about its columns.
 
 The header (column names) is structure and is kept in the draft. Rows are read only on request and come back curator-only unless the
 table is simulated; nothing read here is cached.
@@ -78,12 +78,20 @@ class Table:
 
 
 def from_upload(owner: str, project: str, name: str, content: BinaryIO, shelf: projects.Shelf = "uploads") -> Table:
-    """Keep an uploaded file as the project's table, replacing an earlier one. Raises InputError and keeps nothing if it is no table."""
+    """Keep an uploaded file as the project's table in place of an earlier one.
+
+    Raises:
+        InputError: The file is not a table; then it is not kept.
+    """
     return projects.replace_upload(owner, project, name, content, lambda path: _inspect(path, "upload"), shelf)
 
 
 def from_path(text: str, only_this_machine: bool) -> Table:
-    """A file or folder where it lies. Raises InputError; also for places that this server may not show."""
+    """Return the table in a file or folder of this machine, or at an address of an object store.
+
+    Raises:
+        InputError: The table cannot be read, or this server may not show the place.
+    """
     shown = text.strip().removeprefix("file://")
     if not shown:
         raise InputError("path", "it is empty", "write the path of a table file, or of a folder of them")
@@ -105,7 +113,7 @@ def from_path(text: str, only_this_machine: bool) -> Table:
 
 
 def simulated(kind: str = DEMO) -> Table:
-    """The program's own invented people, or one of its two linked tables."""
+    """Return the program's own invented people, or one of its two linked tables."""
     key = (demo_households.KEY,) if kind in LINKED_DEMO else ()
     label = dict(zip(LINKED_DEMO, ("Simulated households", "Their members"), strict=True)).get(kind, DEMO_LABEL)
     return Table({"kind": kind}, (*key, *_domain_of(kind).names), DEMO, label)
@@ -116,10 +124,10 @@ def _domain_of(kind: str) -> Domain:
 
 
 def reread(draft: Draft, **changes: Any) -> Table:
-    """Return the draft's table, read as stated now, and asked about where its first records suggest something else.
+    """Return the draft's table, read as stated now, with questions where its first records suggest another format.
 
     Raises:
-        InputError: The file is no table that way.
+        InputError: The file is not a table in the stated format.
     """
     path, wizard, data = located(draft["data"]["path"]), draft["wizard"], {**draft["data"], **changes}
     stated = {*wizard.get("stated", FIELDS), *changes}
@@ -129,15 +137,22 @@ def reread(draft: Draft, **changes: Any) -> Table:
 
 
 def restated(draft: Draft, **changes: Any) -> Table:
-    """The same table of a database, whose texts are written otherwise. Raises InputError for marks that do not go together."""
+    """Return the draft's table of a database with another notation of its texts.
+
+    Raises:
+        InputError: The marks of the notation contradict each other.
+    """
     section, wizard = {**draft["data"], **changes}, draft["wizard"]
     TableFormat.of(section)
     return Table(section, tuple(wizard["columns"]), wizard["source"], wizard["label"], tuple(wizard["declared"]))
 
 
 def adopt(draft: Draft, table: Table) -> None:
-    """Make it the draft's table. What was said about columns that the new table lacks is kept aside by the domain page. Who the simulated
-    people are, and how many, is known; when they make way for real ones, nothing of it is left."""
+    """Make a table the draft's table.
+
+    The Domain page drops columns that the new table lacks. Population and number of people are filled in for simulated people, and removed
+    when real people replace them.
+    """
     wizard = draft.setdefault("wizard", {})
     if table.source == DEMO:
         plan_first.forget(draft)
@@ -153,7 +168,7 @@ def adopt(draft: Draft, table: Table) -> None:
 
 
 def _ask_again(draft: Draft) -> None:
-    """What the Domain page was told of other tables."""
+    """Forget the Domain page's comparison and confirmation, which were made for another table."""
     wizard = draft["wizard"]
     wizard.pop("comparison", None)  # it was made, or declined, for another table
     wizard["passed"] = [step for step in wizard.get("passed", []) if step != "domain"]
@@ -170,8 +185,10 @@ MOST_MEMBERS = 6
 
 
 def link(draft: Draft, table: Table) -> None:
-    """Make it the second table, whose rows belong to those of the first. A person is now a household: the column that both tables have is
-    its key where there is only one."""
+    """Make a table the second table, whose rows belong to rows of the first.
+
+    A person is now a household. If the tables share exactly one column, this becomes their key.
+    """
     there = draft.get("members")
     said = {name: value for name, value in (there or {}).items() if name in ("domain", "rules")}
     draft["members"] = table.section | {"domain": None} | said
@@ -186,7 +203,7 @@ def link(draft: Draft, table: Table) -> None:
 
 
 def unlink(draft: Draft) -> None:
-    """Without the second table; what was said of its columns stays on the Domain page for as long as they are there."""
+    """Remove the second table; the Domain page keeps what was stated of its columns for as long as they exist."""
     if document.is_linked(draft):
         del draft["members"], draft["wizard"]["members"]
         kept_rules.take_over(draft)
@@ -207,7 +224,7 @@ def disown(draft: Draft) -> None:
 
 
 def _forget_simulated(draft: Draft) -> None:
-    """Take out what was said of the simulated people, if they are the draft's table."""
+    """Remove population and number of the simulated people if they are the draft's table."""
     if is_simulated(draft):
         draft["wizard"]["people"] = None
         if draft.get("population") == draft["wizard"].get("label"):
@@ -215,7 +232,7 @@ def _forget_simulated(draft: Draft) -> None:
 
 
 def is_simulated(draft: Mapping[str, Any]) -> bool:
-    """Whether the records are invented, so that all about them is public."""
+    """Return whether the records are invented, so that all facts about them are public."""
     return "data" in draft and KINDS[draft["data"]["kind"]].simulated
 
 
@@ -224,7 +241,7 @@ def is_database(draft: Mapping[str, Any]) -> bool:
 
 
 def preview(draft: Draft) -> Zoned[pd.DataFrame]:
-    """The first rows, as the table has them. Raises InputError if it is gone or cannot be read."""
+    """Return the first rows as the table has them. Raises InputError if the table is gone or cannot be read."""
     if is_simulated(draft):
         return public(invented(draft["data"]["kind"], PREVIEW_ROWS))
     table = files.opened(*_table(draft))
@@ -235,20 +252,23 @@ def preview(draft: Draft) -> Zoned[pd.DataFrame]:
 
 
 def survey(draft: Draft) -> Zoned[RecordsCheck]:
-    """What in the draft's own table cannot be read as it is said to be written: curator-only. Raises InputError if it cannot be read at
-    all."""
+    """Return which lines of the draft's own table cannot be read in the stated format: curator-only.
+
+    Raises:
+        InputError: The table cannot be read at all.
+    """
     columns, person = draft["wizard"]["columns"], draft["unit"]["person_column"]
     return check_records(files.opened(*_table(draft)), columns, person if person in columns else None)
 
 
 def keys(draft: Draft) -> Zoned[LinkCheck]:
-    """Whether the keys of the draft's two tables fit each other: curator-only. Raises InputError if one cannot be read."""
+    """Return how well the keys of the draft's two tables fit each other: curator-only. Raises InputError if a table cannot be read."""
     first, second = (files.opened(*_table(table)) for table in document.tables(draft))
     return check_link(first, second, draft["unit"]["person_column"], draft["unit"]["max_rows_per_person"])
 
 
 def is_small(draft: Draft) -> bool:
-    """Whether the draft's table is there and can be looked through in no time."""
+    """Return whether the draft's table exists and is small enough to be read unasked (`SMALL_BYTES`)."""
     if not KINDS[draft["data"]["kind"]].is_file:
         return False
     try:
@@ -258,14 +278,14 @@ def is_small(draft: Draft) -> bool:
 
 
 def look(draft: Draft, only: Sequence[str] = ()) -> Zoned[tuple[Guess, ...]]:
-    """What each column of the draft's own table looks like, or only some: curator-only, unless the people are simulated."""
+    """Return a guess about each column of the draft's own table, or about some: curator-only, unless the people are simulated."""
     if is_simulated(draft):
         return public(tuple(Guess(a.name, a) for a in _domain_of(draft["data"]["kind"])))
     return guess.propose(*_table(draft), only=only)
 
 
 def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
-    """What of each column has no cell in the domain (see `outside.fit`): curator-only, unless the people are simulated."""
+    """Return for each column its values without a cell in the domain (see `outside.fit`): curator-only, unless the people are simulated."""
     domain = Domain(domain.attributes)
     if not len(domain):
         return public(())
@@ -275,20 +295,25 @@ def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
 
 
 def not_understood(draft: Draft, domain: Domain) -> Zoned[tuple[Remark, ...]]:
-    """Return a remark about each column of which many of the first records' values are not understood (`first_records`); none where the
-    people are simulated. Raises InputError if the table cannot be read."""
+    """Return a remark on each column many of whose first values are not understood (`first_records`); no remarks on simulated people.
+
+    Raises:
+        InputError: The table cannot be read.
+    """
     domain = Domain(domain.attributes)
     return public(()) if is_simulated(draft) or not len(domain) else first_records.look(domain, *_table(draft))
 
 
 @lru_cache(maxsize=8)
 def _fit_of_simulated(kind: str, domain: Domain) -> tuple[ColumnFit, ...]:
-    """Public, and the same at every visit: inventing the people takes longer than all the rest of the page."""
+    """Return the fit of simulated people, cached: it is public and never changes, and inventing them takes longer than the rest of the
+    page.
+    """
     return outside.fit(domain, invented(kind), TableFormat()).value
 
 
 def state(draft: Draft, stated: Mapping[str, str]) -> None:
-    """State how numbers or dates are written, where nothing else changes. Raises InputError for marks that do not go together."""
+    """State the notation of numbers or dates and change nothing else. Raises InputError for marks that contradict each other."""
     left = document.doubts(draft, stated)
     TableFormat.of({**draft["data"], **stated})
     draft["data"].update(stated)
@@ -302,7 +327,10 @@ def _table(draft: Mapping[str, Any]) -> tuple[TableSource, TableFormat]:
 
 
 def _inspect(path: Location, source: str, stated: Mapping[str, Any] | None = None) -> Table:
-    """Look at a file's structure and, for its curator, at what its first records suggest. What is asked comes before what is wrong."""
+    """Return a file's structure and the questions that its first records raise, which only its curator sees.
+
+    The file is checked for errors only if it raises no question.
+    """
     form = default_format(path, stated)
     table, doubts = files.opened(path, form), suggestions(path, form, stated or {}).value
     if not doubts:
@@ -311,7 +339,7 @@ def _inspect(path: Location, source: str, stated: Mapping[str, Any] | None = Non
 
 
 def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:
-    """What such a file can say of its columns: no record is read for it."""
+    """Return what the file declares about its columns, without reading a record."""
     if form.kind not in _DECLARING:
         return ()
     entries: list[dict[str, Any]] = files.declared_domain(path, form)["attributes"]
@@ -319,7 +347,10 @@ def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:
 
 
 def check_place(path: Path, only_this_machine: bool) -> None:
-    """Nothing in our own store or around it; and where others can reach the server, only the folders named for that."""
+    """Raise InputError for places inside or around this program's store, and for others outside the folders in `ROOTS`.
+
+    Without these folders, only a person who uses this machine alone may open a path.
+    """
     roots = [Path(root).resolve() for root in os.environ.get(ROOTS, "").split(os.pathsep) if root]
     allowed = any(path.is_relative_to(root) for root in roots) if roots else only_this_machine
     store = home.home().resolve()

@@ -1,7 +1,7 @@
-"""The public table on the Data page: choosing one, letting it go, and how it differs from the private one's columns and domain.
+"""The public table on the Data page: choosing and removing it, and its differences from the private table's columns and domain.
 
-All of it may be shown: the curator says that it is public. The one look at the private table compares files byte by byte, so that the same
-table is not taken for both; only whether they are the same is kept, as a refusal.
+The curator states that the table is public, so all of its content may be shown. The only look at the private table compares the files byte
+by byte, so that one table does not serve as both; if they are equal the public table is refused, and nothing else is kept.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _take(look_at: Callable[[], Table]) -> None:
 
 @refusals.explained()
 def _compared(project: Current, section: dict[str, Any]) -> None:
-    """Against the domain where it is complete, else against the header of the private table."""
+    """Draw the differences from the domain if it is complete, else from the header of the private table."""
     if document.problem(project.draft, "domain") is None:
         differences, with_what = _differences(section, document.domain(project.draft)), "the domain"
     else:
@@ -95,8 +95,11 @@ TWIN_ROWS, TWIN_SEED, TWIN = 5_000, 8, "simulated-twin.csv"
 
 
 def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: Draft) -> Table:
-    """Keep an uploaded file as the project's public table, in place of an earlier one. Raises InputError and keeps nothing where it is no
-    table, or is the private table itself."""
+    """Keep an uploaded file as the project's public table in place of an earlier one.
+
+    Raises:
+        InputError: The file is not a table, or is the private table itself; then it is not kept.
+    """
 
     def look_at(path: Path) -> Table:
         form = public_format(path, "public table")
@@ -127,10 +130,10 @@ def disown(draft: Draft) -> None:
 
 
 def label(section: dict[str, Any]) -> str:
-    """What to call it on screen: hostile text."""
+    """Return the table's name on screen, which is hostile text."""
     return Path(section["path"]).name
 
 
 def guesses(section: dict[str, Any]) -> tuple[Guess, ...]:
-    """What its columns look like: a domain that costs nothing."""
+    """Return guesses about the public table's columns: a domain that costs no budget."""
     return guess.propose(section["path"], TableFormat.of(section), is_public=True).value

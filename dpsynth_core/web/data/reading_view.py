@@ -1,4 +1,4 @@
-"""How the table's file is written, and which machine counts it, on the Data page: as by default until the curator states otherwise."""
+"""The file format and the counting machine on the Data page, with defaults until the curator states otherwise."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Reread = Callable[..., None]
 
 
 def _key(project: Current, name: str) -> str:
-    """Of a field: one that no other table of the project has."""
+    """Return a widget key that no other table of the project has."""
     return str(project.draft["wizard"].get("place", "")) + name
 
 
@@ -97,7 +97,11 @@ def panel(project: Current, reread: Reread) -> None:
 
 
 def _summary(form: TableFormat, open_ones: Collection[str]) -> str:
-    """How the file is read, in one line; of numbers always both marks, with an example. open_ones: fields that are not stated yet."""
+    """Return the file format in one line, always with both marks of numbers and an example.
+
+    Args:
+        open_ones: The fields that are not stated yet.
+    """
     if form.kind not in WRITTEN_AS_TEXT:
         return "How this file is written"
     marks = f"{example(form.decimal, form.thousands)} (decimal {DECIMALS[form.decimal]}, {_BETWEEN[form.thousands]} between thousands)"
@@ -133,14 +137,14 @@ def doubts(project: Current, reread: Reread, place: str) -> None:
 
 
 def _use(reread: Reread, place: str, stated: Mapping[str, Any]) -> None:
-    """State what the records suggest, which the release says."""
+    """State what the records suggest; the release reports this."""
     with refusals.attempted(place):
         curator.note("form")
         reread(**stated)
 
 
 def texts_panel(project: Current, restate: Reread) -> None:
-    """What can be stated of a table in a database: how its columns of text are written."""
+    """Draw the notation of text columns in a table of a database."""
     with st.expander("How texts in it are written", icon=":material/tune:"):
         st.caption(
             "Columns of numbers and dates need nothing said. By going on you state this of columns of text; none of it is published."
@@ -151,7 +155,7 @@ def texts_panel(project: Current, restate: Reread) -> None:
 
 
 def _values(project: Current, reread: Reread, stated: Sequence[tuple[str, str, Mapping[str, str], str | None]]) -> None:
-    """Numbers and dates as text: what is written otherwise is missing, never another number."""
+    """Draw the notation of numbers and dates in text; a value in another notation is missing, never another number."""
     form = TableFormat.of(project.draft["data"])
     now, look = (form.decimal, form.thousands), {"options": list(_SPELLINGS), "format_func": _SPELLINGS.get, "help": _MARKS_HELP}
     take, title = lambda one: reread(decimal=one[0], thousands=one[1]), "Numbers are written like"
@@ -190,7 +194,11 @@ def _missing(project: Current, reread: Reread) -> None:
 def _choice(
     project: Current, label: str, name: str, names: Mapping[str, str], reread: Reread, help: str | None = None, takes_others: bool = False
 ) -> None:
-    """Draw a choice of one field of the format. takes_others: whether another value can be typed."""
+    """Draw a choice of one field of the format.
+
+    Args:
+        takes_others: Whether another value can be typed.
+    """
     now = project.draft["data"].get(name, next(iter(names)))
     look: dict[str, Any] = {"options": list(dict.fromkeys([*names, now])), "format_func": lambda o: names.get(o, o), "help": help}
     look |= {"accept_new_options": True} if takes_others else {}
@@ -207,7 +215,7 @@ _ADDRESS_HELP = (
 
 
 def engine(project: Current) -> None:
-    """Nothing where others use the server, too: its scheduler would be a program of theirs that it trusts."""
+    """Draw the choice of the counting machine; nothing if other people use the server, which would then trust a scheduler of theirs."""
     if not session.only_this_machine():
         return
     with st.expander(f"Counted by {_NAMES[project.draft['data'].get('engine')].lower()}", icon=":material/memory:"):
@@ -219,7 +227,7 @@ def engine(project: Current) -> None:
 
 
 def address(text: str) -> str | None:
-    """The address of a scheduler as typed, None for no text. Raises InputError."""
+    """Return the typed address of a scheduler, None for an empty text. Raises InputError."""
     if not text.strip():
         return None
     if not re.fullmatch(r"(tcp|tls|ws|wss)://[^@\s]+", text.strip()):
