@@ -1,5 +1,6 @@
-"""Checks and repetitions of bundles in processes with limited memory and time that can read the bundle's files alone, so that a hostile
-bundle can do no harm. `work` holds their content.
+"""Checks and repetitions of bundles in confined processes, so that a hostile bundle can do no harm.
+
+Each process has limited memory and time, and can read the bundle's files alone. `work` holds its content.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Comparison of files up to the differences that other libraries or another processor may cause: the last digits of numbers, and the
-packing of tables.
+"""Comparison of files up to differences that other libraries or another processor may cause.
+
+Such differences are the last digits of numbers, and the packing of tables.
 
 All content of a file is compared, in order and to the letter, visible or not: HTML, Markdown, JSON and tables are texts with numbers.
 Numbers may differ in digits that a sum in another order rounds differently. Code that a reader would run may not differ at all.

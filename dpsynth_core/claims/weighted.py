@@ -300,8 +300,9 @@ def _steps(column: Attribute, link: Link | None) -> tuple[Attribute, Integers, f
 
 
 def _view(plan: Asked, fine: SealedKernel, times: Integers, of_members: bool) -> SealedKernel:
-    """Over rows that count as often as their weight has steps; or over members, each as often as the weight of its household has steps
-    (Proposition 26). fine: a kernel over the cells of these steps.
+    """Return the kernel over rows that count as often as their weight has steps, or over members.
+
+    Members count as often as the weight of their household has steps (Proposition 26). `fine` is a kernel over the cells of these steps.
     """
     rows, link = fine.weighted(plan.weight.column, times), plan.link
     if link is None or not of_members:

@@ -21,8 +21,10 @@ _MOST_PARTS = 100_000
 
 
 def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Clique, float]:
-    """Expected error of `mechanisms.gaussian` with the whole of rho: E|noise| of every cell that is possible, supersets of a marginal
-    combined with it."""
+    """Return the expected error of `mechanisms.gaussian` with the whole of rho.
+
+    It is E|noise| of every possible cell, with supersets of a marginal combined with it.
+    """
     cells = {r: workload.domain.cells(r) for r in workload.cliques}
     variance = {r: l2**2 / (2 * share * rho) for r, share in least_error_shares(workload.domain, workload.weights).items()}
     widest = max(map(len, cells))

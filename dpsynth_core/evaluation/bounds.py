@@ -1,5 +1,6 @@
-"""AIM's confidence bounds: a-priori bounds on the errors of published marginals, from what a mechanism released anyway, without extra
-budget (AIM, section 5 and appendix B).
+"""AIM's confidence bounds: a-priori bounds on the errors of published marginals (AIM, section 5 and appendix B).
+
+They follow from what a mechanism released anyway, without extra budget.
 
 A marginal is *supported* when a measurement contains it. Its error is at most the distance of the published answer to an unbiased
 estimate, plus a quantile of that estimate's noise. Otherwise it is *unsupported*: all that is known is that the exponential mechanism
@@ -8,8 +9,8 @@ preferred another candidate in some round, whose error was then measured.
 Both are given as printed (corrected, see `unsupported`) and in a tighter form. Bounds hold for each marginal on its own with the stated
 confidence, not for all together. Counts in the lower functions; `bounds` turns them into shares of people (see `totals`). Approximations:
 rounding of weights and answers to the kernel's grids (a relative 2^-16), and discrete noise as in `quantiles`. Which marginals were
-measured, and how precisely, may depend on earlier noise; the theorems, like the paper's, hold for a choice fixed beforehand. Coverage
-over whole runs is tested.
+measured, and how precisely, may depend on earlier noise; the theorems, like the paper's, hold for a choice fixed beforehand. Coverage over
+whole runs is tested.
 """
 
 from __future__ import annotations

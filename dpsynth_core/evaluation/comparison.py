@@ -1,5 +1,6 @@
-"""Compare synthetic rows with the noisy marginals that they were made from, from released values alone, in as few cells as a picture has
-room for.
+"""Compare synthetic rows with the noisy marginals that they were made from, in as few cells as a picture has room for.
+
+Only released values are used.
 
 Everything is zone-tagged. Without `truth` the results are released; with it (curator-only true counts) they are curator-only.
 How far off each marginal is, is said in `quality`.

@@ -299,8 +299,11 @@ def _share(stated: float | None) -> float:
 
 
 def true_largest(statements: Zoned[Statements], truth: Truth) -> Zoned[dict[int | None, float]]:
-    """The exact largest errors, as shares of all people: of a single cell of the workload's tables (None), and of a single question "at
-    least t of these columns", for every t below the columns of the smallest table. Empty where not all tables are published."""
+    """Return the exact largest errors, as shares of all people; empty where not all tables are published.
+
+    The errors are of a single cell of the workload's tables (None), and of a single question "at least t of these columns", for every t
+    below the number of columns of the smallest table.
+    """
     return combine(_true_largest, statements, truth)
 
 
@@ -314,9 +317,11 @@ def _true_largest(statements: Statements, truth: Mapping[Clique, NDArray[np.int6
 
 
 def largest_table(statements: Zoned[Statements], truth: Truth | None = None) -> Zoned[pd.DataFrame]:
-    """The largest errors of single queries, cells or the workload's thresholds, as shares of all people: columns marginal, error, low and
-    limit as in `marginal_table`, for `contest.side_by_side`. A release states one for all its tables together: a row labelled `all_tables`.
-    With truth one row per table, column true; empty where not all tables are published.
+    """Return the largest errors of single queries, cells or the workload's thresholds, as shares of all people.
+
+    The columns are marginal, error, low and limit as in `marginal_table`, for `contest.side_by_side`. A release states one error for all
+    its tables together, in a row labelled `all_tables`. With truth there is one row per table and a column true; the frame is empty where
+    not all tables are published.
     """
     if truth is None:
         return combine(_largest_stated, statements)
@@ -389,8 +394,9 @@ def against_limit(table: Zoned[pd.DataFrame], threshold: float, together: bool =
 
 
 def pair_map(statements: Zoned[Statements]) -> Zoned[pd.DataFrame]:
-    """Return the error bound of every pair of columns, and of each column on the diagonal: row, column, limit (share of people, 95 %),
-    basis.
+    """Return the error bound of every pair of columns, and of each column on the diagonal.
+
+    The columns are row, column, limit (share of people, 95 %) and basis.
 
     A pair outside the workload takes the bound of the smallest table that contains it, because summing a table cannot increase its error.
     The choice of that table does not depend on any error. The limit is NaN where no table contains the pair. Columns of members are

@@ -35,9 +35,7 @@ def check_reason(field: str, text: object, what: str) -> None:
 
 
 def is_one_paragraph(text: object) -> bool:
-    """Return whether a text can stand in a published document: not long, one paragraph, without invisible characters such as bidirectional
-    marks.
-    """
+    """Return whether a text fits a published document: short, one paragraph, without invisible characters such as bidirectional marks."""
     return isinstance(text, str) and len(text) <= MAX_REASON and text.isprintable()
 
 

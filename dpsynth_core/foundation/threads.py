@@ -35,8 +35,9 @@ def one_thread() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _libraries(_modules: int) -> ThreadpoolController:
-    """Return the libraries that have threads, cached: finding them takes longer than most products, and new libraries come with new
-    modules.
+    """Return the libraries that have threads, cached.
+
+    A search takes longer than most products, and new libraries come with new modules.
     """
     from threadpoolctl import ThreadpoolController
 

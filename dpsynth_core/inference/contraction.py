@@ -3,7 +3,8 @@
 A table is a NumPy array with one *label* (attribute index) per axis. `Program` multiplies many tables and sums labels out, pair by pair,
 in an order found by opt_einsum; run backwards it gives the derivative with respect to every input at about twice the forward cost, which is
 how one sweep yields the marginals of all measured cliques at once (reverse-mode differentiation of the partition function;
-Darwiche 2003, "A differential approach to inference in Bayesian networks"). Knows nothing of data or privacy."""
+Darwiche 2003, "A differential approach to inference in Bayesian networks"). Knows nothing of data or privacy.
+"""
 
 from __future__ import annotations
 
@@ -285,7 +286,7 @@ def _top(message: Table) -> float:
 
 
 def _times_transposed(outer: Table, right: Table) -> Table:
-    """outer (b, l, r), right (b, k, r as r-last after swap) -> (b, l, k)."""
+    """Outer (b, l, r), right (b, k, r as r-last after swap) -> (b, l, k)."""
     if outer.shape[2] == 1:
         return outer * right.swapaxes(1, 2)
     if outer.shape[1] == 1 and right.shape[1] == 1:
@@ -294,7 +295,7 @@ def _times_transposed(outer: Table, right: Table) -> Table:
 
 
 def _transposed_times(left: Table, outer: Table) -> Table:
-    """left (b, l, k), outer (b, l, r) -> (b, k, r)."""
+    """Left (b, l, k), outer (b, l, r) -> (b, k, r)."""
     if left.shape[1] == 1:
         return left.swapaxes(1, 2) * outer
     if left.shape[2] == 1 and outer.shape[2] == 1:

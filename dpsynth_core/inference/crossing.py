@@ -119,9 +119,7 @@ class Queries:
         return self._from(self._best_node(wanted), wanted)
 
     def _from(self, node: int, wanted: int) -> Table:
-        """Return the wanted table at a node, summed down from one with one more attribute if that is small, because many queries share this
-        way.
-        """
+        """Return the wanted table at a node, summed from a table with one more attribute if that is small: many queries share this way."""
         telling = mask_of(tie.by for tie in self._structure.ties if wanted >> tie.tied & 1)  # which would leave out what is wanted
         missing = self._free(self._structure.tree.nodes[node] | wanted, wanted) & ~wanted & ~telling
         more = wanted | (missing & -missing)
@@ -293,8 +291,9 @@ class Queries:
         return self._structure.tree.nodes[one] & self._structure.tree.nodes[other]
 
     def _summed_out(self, source: int, target: int) -> int:
-        """Return the attributes of the separator that a message away from the root lacks: no clique behind the target has them, a query
-        may.
+        """Return the attributes of the separator that a message away from the root lacks.
+
+        No clique behind the target contains them, while a query may.
         """
         lower = self._lower(source, target)
         return self._separator(source, target) & ~mask_of(self._structure.message_labels(lower)) if lower == target else 0

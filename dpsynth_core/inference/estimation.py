@@ -3,7 +3,8 @@
 Minimises  sum_i 1/(2 s_i^2) ||M_{r_i}(p) - y_i||_2^2  over distributions p by accelerated mirror descent on the log-potentials, where s_i
 is the standard deviation of the noise, rounding included. The weight is 1/s^2, the maximum likelihood one (the AIM paper prints 1/sigma).
 Works in fractions of the total inside, counts outside. Where cells are folded (`folding`), their measured values are added up, and so are
-the variances of their noise."""
+the variances of their noise.
+"""
 
 from __future__ import annotations
 
@@ -100,10 +101,11 @@ def estimate(
     folding: Folding | None = None,
     known: Sequence[MarginalCounts] = (),
 ) -> GraphicalModel:
-    """Fit a graphical model of `total` rows to the measurements and to `known` counts, and rake it to the domain's published tables, which
-    weigh in the fit as much as what is known best. Where the domain forbids a cell, its measurement is not used. warm_start: an earlier
-    model of the same domain and folding; its potentials are carried into the cliques that swallow them. folding: which cells of the
-    domain the model tells apart; all by default.
+    """Fit a graphical model of `total` rows to the measurements and `known` counts, and rake it to the published tables.
+
+    The published tables weigh in the fit as much as the best known ones. A measurement of a cell that the domain forbids is not used.
+    `warm_start` is an earlier model of the same domain and folding; its potentials are carried into the cliques that contain theirs.
+    `folding` gives the cells of the domain that the model distinguishes; all by default.
     """
     folding = folding or Folding(domain)
     counts = _with_published(domain, _counts(one_each(measurements), known), total)

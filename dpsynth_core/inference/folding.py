@@ -33,8 +33,10 @@ EMPTY = 1.0
 
 @dataclass(frozen=True)
 class _Limit:
-    """Folded cells may have this share of the people, `sure` standard deviations of their noise included: where noise hides how many they
-    are, telling cells apart is worth what it costs."""
+    """The limit of folding: folded cells may have this share of the people, `sure` standard deviations of noise included.
+
+    Where noise hides their number, distinguishing cells is worth its cost.
+    """
 
     share: float
     sure: float

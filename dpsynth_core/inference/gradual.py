@@ -1,5 +1,6 @@
-"""Gradual updates of rows towards noisy tables that were made consistent (Zhang et al. 2021, "PrivSyn": its consistency step and GUM, the
-gradually updating method).
+"""Gradual updates of rows towards consistent noisy tables (Zhang et al. 2021, "PrivSyn": its consistency step and GUM).
+
+GUM is the gradually updating method.
 
 One table after the other: cells with too few rows get some of the missing rows, at most a share alpha of what they have (or of what they
 lack, if they are empty), and cells with too many give up as many rows, each at most the same share beta. A removed row becomes a copy of a

@@ -163,8 +163,9 @@ def _alike(wanted: Ints, codes: Ints, rng: np.random.Generator) -> Ints:
 
 
 def _targets(one: Model, two: Model, link: Link, sizes: Ints, columns: int) -> Iterator[Target]:
-    """Yield tables of two columns of a member, alone and with each column of the household, of one with each, and of pairs by class of
-    size.
+    """Yield tables of two columns of a member, alone and with each column of the household, and the tables of pairs of members.
+
+    Pairs of members are taken with one column of each, by class of size.
     """
     mine = link.members.names
     place = {name: number for number, name in enumerate((*link.households.names, NUMBER))}
@@ -224,8 +225,9 @@ class _Reading:
         return np.moveaxis(classes(self.link).summed(counts, 0), -1, 0)
 
     def alike(self, name: str) -> NDArray[np.float64]:
-        """Return how many households have each value never, once, twice and so on; and for members with it, the share that is one of that
-        many.
+        """Return the number of households with each value never, once, twice and so on, and its distribution over members.
+
+        The latter is, for members with the value, the share in households with that many.
         """
         shares, sizes = self._by_size((name, self.link.alike(name))), np.arange(len(self.numbers))
         members = shares * _along(self.numbers * sizes, shares)

@@ -1,7 +1,8 @@
 """Junction trees: which attributes must be handled together for exact inference over a set of cliques.
 
 Works on attribute indices and bit masks; knows nothing of data, potentials or privacy. A set of attributes is an int whose bit i
-stands for attribute i of the domain."""
+stands for attribute i of the domain.
+"""
 
 from __future__ import annotations
 
@@ -212,8 +213,9 @@ class SizeOracle:
         return self._solve(tuple(adjacency(cliques, len(self._sizes)))).cells
 
     def fitting(self, cliques: Iterable[int], candidates: Sequence[int], limit: float) -> list[bool]:
-        """Return, for each candidate, whether the tree of `cliques` and the candidate has at most `limit` cells; True if it lies inside a
-        clique.
+        """Return for each candidate whether the tree of `cliques` and the candidate has at most `limit` cells.
+
+        The result is True for a candidate inside a clique.
 
         The cheapest proof comes first: the candidate lies inside a maximal clique; the present elimination order stays within the limit.
         With more than `ATTRIBUTES_TRIED` attributes other proofs are not tried, because a new order for every candidate would take longer

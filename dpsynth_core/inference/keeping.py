@@ -124,8 +124,9 @@ class Rules:
         return wrong
 
     def keep(self, households: Ints, sizes: Ints, members: Ints, rng: np.random.Generator) -> None:
-        """Change the households that break a rule, in place: replace some members by members of other households, and in the end the whole
-        household.
+        """Change the households that break a rule, in place.
+
+        Some members are replaced by members of other households, and in the end the whole household is.
 
         Raises:
             InputError: Every household breaks a rule.

@@ -171,8 +171,9 @@ class _Tables:
                 yield np.where(there, own + part.other.of(self.members[rows, another].T), self.nowhere)
 
     def touched(self, rows: Ints, place: int, column: int) -> tuple[Ints, Ints]:
-        """Return, for each cell that a value of these members determines, its position at value 0 and its shift per value; shapes (cells,
-        rows).
+        """Return the position at value 0, and the shift per value, of each cell that a value of these members determines.
+
+        Both have the shape (cells, rows).
         """
         parts = self._of_column[column]
         first = self._joined(self._cells(parts, rows, self.members[rows, place], np.array(place)), rows)

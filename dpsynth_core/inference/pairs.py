@@ -104,8 +104,10 @@ class Pairs:
         return np.divide(joint, alone, out=np.zeros_like(joint), where=alone > 0)
 
     def _carried(self, node: int, part: _Below, onto: Labels) -> Table:
-        """p(x, onto) of the values of a part, shape (values, *values of `onto`): its table times the node's distribution of its separator
-        and `onto`, summed over what `onto` lacks."""
+        """Return p(x, onto) of the values of a part, shape (values, *values of `onto`).
+
+        It is the part's table times the node's distribution of its separator and `onto`, summed over the attributes that `onto` lacks.
+        """
         sizes = self._structure.sizes
         shared = tuple(a for a in part.separator if a in onto)
         inner = tuple(a for a in part.separator if a not in onto)

@@ -63,8 +63,7 @@ def _keep(domain: Domain, codes: Codes, table: PublishedTable, free: list[str], 
 
 
 def _rounded(shares: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Whole numbers, of each row as many as its counts are together, nearest to its shares (largest remainders); the counts where it has
-    no share."""
+    """Return whole numbers nearest to the shares (largest remainders), in each row as many as its counts; the counts without shares."""
     of_row, people = shares.sum(axis=1, keepdims=True), counts.sum(axis=1, keepdims=True)
     wanted = np.divide(shares * people, of_row, where=of_row > 0, out=counts.astype(np.float64))
     whole = np.floor(wanted)

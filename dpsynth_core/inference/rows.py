@@ -3,7 +3,8 @@
 Attributes are assigned one by one against the elimination order. Within each group of rows that agree on everything the next attribute
 depends on, value v is given to floor(n_group * p_v) rows and the remainders are drawn at random, so that the rows follow the model's
 marginals more closely than independent sampling would (Private-PGM's synthetic data procedure; engine notes, point 9). A row never falls
-into a cell where a potential is zero."""
+into a cell where a potential is zero.
+"""
 
 from __future__ import annotations
 

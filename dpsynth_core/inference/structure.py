@@ -140,7 +140,7 @@ class Structure:
         return tuple(cells[part].reshape(shape) for part, shape in self._parts)
 
     def _exponential(self, log_potentials: Sequence[Table]) -> tuple[Table, ...]:
-        """exp of each, scaled so that the largest entry is one; zero where it is not possible. All at once: most are small."""
+        """Exp of each, scaled so that the largest entry is one; zero where it is not possible. All at once: most are small."""
         limited = [t if some is None else np.where(some, t, -np.inf) for t, some in zip(log_potentials, self.possible, strict=True)]
         cells = np.concatenate([t.reshape(-1) for t in limited])
         top = np.maximum.reduceat(cells, self._starts)

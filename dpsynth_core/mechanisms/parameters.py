@@ -6,7 +6,8 @@ A mechanism is the dataclass of its parameters:
     class Example:
         rounds: int = whole(6, least=1, most=100, text="Number of rounds.")
 
-What people set is read and checked here, once; a mechanism finds typed values in its own fields. Defaults depend on no data."""
+What people set is read and checked here, once; a mechanism finds typed values in its own fields. Defaults depend on no data.
+"""
 
 from __future__ import annotations
 

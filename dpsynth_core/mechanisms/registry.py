@@ -1,5 +1,6 @@
-"""The list of mechanisms that the app and the command line offer: the core's and the wings' (`foundation.wings`). **To add a
-mechanism takes one file and one entry here.**
+"""The mechanisms that the app and the command line offer: the core's and the wings' (`foundation.wings`).
+
+**To add a mechanism takes one file and one entry here.**
 
 Other packages' mechanisms are found by their names, "PACKAGE:NAME" (`foundation.foreign`). Their cards say so wherever they are shown,
 because import rules and tests of ours cannot hold for them.

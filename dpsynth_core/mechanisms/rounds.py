@@ -83,8 +83,9 @@ class RoundBudget:
         return RoundBudget(self.sigma / factor, self.eps * factor, self.rho * factor**2)
 
     def affordable(self, kernel: Kernel, measure_share: float) -> tuple[RoundBudget, bool]:
-        """Return this round, or the last round with the remaining budget if that covers at most two such rounds, and whether it is the
-        last.
+        """Return the round to run, and whether it is the last.
+
+        The last round takes the remaining budget if that covers at most two such rounds.
 
         This is the end of AIM's Algorithm 3.
         """

@@ -125,7 +125,7 @@ def _wide(domain: Domain, clique: Clique) -> Clique:
 
 
 def _pulls(workload: Workload, spaces: Sequence[Clique]) -> Float:
-    """sum over r of the workload that contain q of c_r^2 / n_r, for each q."""
+    """Sum over r of the workload that contain q of c_r^2 / n_r, for each q."""
     domain, place = workload.domain, {part: k for k, part in enumerate(spaces)}
     pulls = np.zeros(len(spaces))
     for clique, weight in workload.weights.items():

@@ -179,8 +179,9 @@ def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total
 
 
 def coverage(workload: Workload) -> Zoned[pd.DataFrame]:
-    """Return the number of the workload's tables that contain each pair of columns: row, column, marginals; both orders, and each column
-    alone.
+    """Return the number of the workload's tables that contain each pair of columns, in both orders, and each column alone.
+
+    The columns are row, column and marginals.
     """
     import pandas as pd
 

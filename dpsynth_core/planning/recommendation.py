@@ -190,8 +190,10 @@ def recommend(
     least, usual = min(tried.values(), default=1.0), situation.usual if situation.usual in tried else USUAL
 
     def rank(name: str) -> tuple[float, ...]:
-        """Return the sort key: steps of `CLOSE` above the best error (for the usual mechanism only beyond `FAR`), then waiting time beyond
-        `PATIENCE`, then the usual mechanism, then the faster one.
+        """Return the sort key of a mechanism.
+
+        Mechanisms are sorted by steps of `CLOSE` above the best error (for the usual mechanism only beyond `FAR`), then by waiting time
+        beyond `PATIENCE`, then the usual mechanism first, then the faster one.
 
         Outside of the trials expected errors mislead: then no step counts, and other mechanisms that were tried there come first.
         """

@@ -94,8 +94,9 @@ def zcdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float 
 
 
 def gdp_power(mu: float, fpr: NDArray[np.float64], distance: float = 0.0) -> NDArray[np.float64]:
-    """Return the largest true-positive rates under mu-GDP: Phi(Phi^-1(fpr) + mu), which a single Gaussian attains (Dong, Roth and Su 2022,
-    2.2).
+    """Return the largest true-positive rates under mu-GDP: Phi(Phi^-1(fpr) + mu).
+
+    A single Gaussian attains them (Dong, Roth and Su 2022, 2.2).
 
     Args:
         mu: Parameter of GDP.

@@ -50,7 +50,6 @@ def _log_delta(rho: float, epsilon: float) -> float:
     the minimum. The search is over t = ln(alpha - 1), because alpha - 1 spans hundreds of orders of magnitude. Every alpha gives a valid
     bound, so an inexact search is safe.
     """
-
     low, high = min(0.0, epsilon - 3 * rho) - 1, math.log((epsilon + 1) / rho + 2)
     for _ in range(64):
         middle = (low + high) / 2

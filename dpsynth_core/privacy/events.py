@@ -23,7 +23,7 @@ class Event(ABC):
     @property
     @abstractmethod
     def cost(self) -> Fraction:
-        """rho under zCDP, exact."""
+        """Rho under zCDP, exact."""
 
     @property
     def rho(self) -> float:

@@ -70,7 +70,7 @@ class Kernel(ABC):
 
     @property
     def selection_price(self) -> float:
-        """rho of one selection at eps = 1 under the accountant in force; a selection at eps costs eps^2 times that."""
+        """Rho of one selection at eps = 1 under the accountant in force; a selection at eps costs eps^2 times that."""
         return self.__meter.selection_price
 
     @property

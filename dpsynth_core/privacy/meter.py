@@ -63,7 +63,7 @@ class Meter:
 
     @property
     def selection_price(self) -> float:
-        """rho of one selection at eps = 1; a selection at eps costs eps^2 times that."""
+        """Rho of one selection at eps = 1; a selection at eps costs eps^2 times that."""
         return float(self._accountant.price)
 
     def part(self, rho: float) -> Meter:

@@ -90,8 +90,9 @@ def measure_residual(asked: Asked, clique: Clique, sigma: float) -> Answer[Resid
 
 @operation(Gaussian, lambda asked, _clique, sigma: Gaussian(sigma, asked.unit.marginal_l2))
 def measure_roots(asked: Asked, clique: Clique, sigma: float) -> Answer[Float]:
-    """Measure, for each cell of a marginal, the sum of persons' roots: the root of the share of a person's records in it, times
-    `max_rows_per_person`.
+    """Measure, for each cell of a marginal, the sum of persons' roots.
+
+    A person's root is the square root of the share of the person's records in the cell, times `max_rows_per_person`.
 
     The squares of one person's roots add up to 1: l2 = marginal_l2 (Proposition 27), exactly, in whole steps of 1/ROOT_STEPS that are
     rounded down.
@@ -189,8 +190,9 @@ def measure_largest_error(asked: Asked, answers: Mapping[Clique, Float], sigma: 
 
 @operation(Gaussian, lambda asked, _columns, sigma: Gaussian(sigma, float(asked.unit.query_l1)))
 def measure_largest_range(asked: Asked, answers: Mapping[Clique, Float], columns: Clique, sigma: float) -> Answer[float]:
-    """Measure the largest |q(D) - answer_q| over all ranges of these columns, in counts: of all people, or within each cell of a marginal's
-    other columns.
+    """Measure the largest |q(D) - answer_q| over all ranges of these columns, in counts.
+
+    The ranges are of all people, or within each cell of a marginal's other columns.
 
     A range is a run of neighbouring ordered cells of a column. Each range is a counting query, so the largest difference moves by query_l1
     at most (Proposition 3), exactly, on the grid of `scores`.

@@ -82,8 +82,9 @@ class Unit:
         return _root(count * self.query_l1**2)
 
     def sum_l2(self, low: float, high: float) -> float:
-        """Return the sensitivity of a sum over rows in which each row counts as a number from `low` to `high`, 0 among them; never rounded
-        down.
+        """Return the L2 sensitivity of a sum over rows in which each row counts as a number from `low` to `high`, never rounded down.
+
+        The range contains 0.
 
         Each row of a person adds one of these numbers; replaced, it gives way to another number, or to none.
         """

@@ -70,6 +70,7 @@ class View(Protocol):
         """Return the distinct records over these columns."""
 
     def remembered(self, kind: str, key: Hashable, compute: Callable[[], T]) -> T:
-        """Return `compute()`, a function of the counts, cached for the next question of this kind with the same key; one per kind is
-        cached.
+        """Return `compute()`, a function of the counts, cached under `key` for the next question of its kind.
+
+        One result is cached for each kind.
         """

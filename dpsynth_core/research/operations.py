@@ -1,7 +1,8 @@
 """The wing's operations of the kernel: selections and measurements of single queries, the best mixture, and rules.
 
 They are called with a kernel before their arguments. What each costs is zCDP's; the exponential mechanism and permute-and-flip are over
-groups of queries with equal scores (`research.privacy.exponential`, `flipping`)."""
+groups of queries with equal scores (`research.privacy.exponential`, `flipping`).
+"""
 
 from __future__ import annotations
 

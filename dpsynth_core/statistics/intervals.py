@@ -67,8 +67,9 @@ class Ratio:
         return self.scale * self.difference.value / self.people.value
 
     def at_most(self) -> float:
-        """Return the largest |difference| / people that is not refuted: the t at which |d| - t b reaches `z` times its own noise (Fieller
-        1954).
+        """Return the largest |difference| / people that is not refuted.
+
+        It is the t at which |d| - t b reaches `z` times its own noise (Fieller 1954).
 
         For the true t, d - t b is normal around 0 with the variance used here, so the bound is exact. It is infinite where the number of
         people does not exceed its noise.

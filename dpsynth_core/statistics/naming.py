@@ -60,8 +60,10 @@ def surely_above(measured: Array, sigma: float, folded: Array | float, failure: 
 
 
 def _quantiles(log_probability: Array, sigma: Array, off: Array, mass: Array) -> Array:
-    """Return z with ln P(Z - folded |G| <= z) = log_probability, by Newton's steps on a concave function: all but the first from below,
-    none beyond where z would be if folded |G| were 0 or the largest node."""
+    """Return z with ln P(Z - folded |G| <= z) = log_probability, by Newton's steps on a concave function.
+
+    All steps but the first come from below, and none goes beyond the z for a folded |G| of 0 or of the largest node.
+    """
     z = highest = np.asarray(sigma * scipy.special.ndtri_exp(log_probability))
     lowest = highest - off.max(axis=-1)
     for _ in range(_STEPS if off.any() else 0):
@@ -75,13 +77,13 @@ def _quantiles(log_probability: Array, sigma: Array, off: Array, mass: Array) ->
 
 
 def _log_mean(logs: Array, mass: Array) -> Array:
-    """ln of the mean over the last axis, of what the logarithms are given of: several times as fast as SciPy's `logsumexp`."""
+    """Ln of the mean over the last axis, of what the logarithms are given of: several times as fast as SciPy's `logsumexp`."""
     top = logs.max(axis=-1, keepdims=True)
     return np.asarray(np.log(np.exp(logs - top) @ mass) + top[..., 0])
 
 
 def _beside(folded: Array | float, sigma: float) -> tuple[Array, Array]:
-    """folded |G| at nodes of |G|, which are in the last axis, and their weights."""
+    """Folded |G| at nodes of |G|, which are in the last axis, and their weights."""
     panels = FEW_PANELS if np.max(folded) <= sigma / 2 else PANELS
     nodes, mass = half_normal_nodes(panels) if np.any(folded) else (np.zeros(1), np.ones(1))
     return np.multiply.outer(folded, nodes), mass

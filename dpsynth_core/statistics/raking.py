@@ -74,8 +74,9 @@ def _together(factors: Floats, owner: Integers, rows: int) -> Floats:
 
 
 def tilted(table: Floats, total: float) -> Floats:
-    """The table of numbers 0, 1, 2 and so on with the same sum whose numbers add up to the total: each cell is changed by a factor that
-    rises or falls evenly with its number. The table is unchanged if no factor does that.
+    """Return the table over the numbers 0, 1, 2 and so on with the same sum, whose numbers add up to the total.
+
+    Each cell is changed by a factor that rises or falls evenly with its number. The table is unchanged if no factor does that.
     """
     numbers = np.arange(len(table))
 
@@ -99,8 +100,10 @@ def nearest_table(noisy: Floats, total: float) -> Floats:
 
 
 def believed(rows: Floats, measured: Floats, sigma: float) -> Floats:
-    """Between what the rows have and what was measured with noise sigma: by as much of the difference as noise does not explain (James and
-    Stein 1961)."""
+    """Return the believed values, between the rows' values and those measured with noise sigma.
+
+    They move by as much of the difference as noise does not explain (James and Stein 1961).
+    """
     apart = measured - rows
     explained = float(scipy.special.chdtri(len(rows), _BY_LUCK)) * sigma**2
     return rows + apart * max(0.0, 1 - explained / max(float(apart @ apart), explained))

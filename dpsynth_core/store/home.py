@@ -1,5 +1,6 @@
-"""The one directory that holds everything the tool keeps: database, head of the ledger, key of the fingerprints,
-uploads and run results.
+"""The one directory that holds everything the tool keeps.
+
+It has the database, the head of the ledger, the key of the fingerprints, uploads and run results.
 
 How files are written there is in `private_files`. This module knows nothing of what is inside them.
 """

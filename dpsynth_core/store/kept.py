@@ -1,5 +1,7 @@
-"""Releases that programs make as a library (`in_process`), each in a file of its own in DPSYNTH_HOME: what is paid for outlives a notebook,
-and the same plan for the same table is not paid for twice by mistake."""
+"""Releases that programs make as a library (`in_process`), each in a file of its own in DPSYNTH_HOME.
+
+A paid release outlives its notebook, and the same plan for the same table is not paid for twice by mistake.
+"""
 
 from __future__ import annotations
 

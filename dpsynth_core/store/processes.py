@@ -1,5 +1,4 @@
-"""Start worker processes, and tell processes apart: a pid counts only together with the moment its process was started, as the kernel
-reports it.
+"""Start worker processes, and identify processes by their pid together with their start time, as the kernel reports it.
 
 Pids are reused, and a database on a shared volume may name processes of another machine or container; `place` tells those apart.
 Linux only (/proc).
@@ -22,8 +21,10 @@ from dpsynth_core.store.home import home
 
 
 def launch(module: str, argument: str) -> None:
-    """Run ``python -m module argument`` in the background, on this home: in a session of its own, so that it survives this server and can
-    be signalled with its children."""
+    """Run ``python -m module argument`` in the background, on this home.
+
+    The process has a session of its own, so that it survives this server and can be signalled with its children.
+    """
     package = str(Path(dpsynth_core.__file__).parents[1])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
     process = subprocess.Popen(

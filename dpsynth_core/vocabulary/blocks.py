@@ -129,8 +129,11 @@ def sums(domain: Domain, cliques: Collection[Clique], home: Mapping[Clique, Cliq
 
 
 def _halfway(table: Clique, cliques: Sequence[Clique]) -> Iterator[tuple[Clique, Clique]]:
-    """Cliques of k columns at most each lack one of k + 1 groups of columns: many are summed from a table without a group, which is far
-    smaller."""
+    """Return tables on the way to the cliques, each without one group of columns.
+
+    Cliques of at most k columns each lack one of k + 1 groups of columns, so many are summed from a table without a group, which is far
+    smaller.
+    """
     groups, left = max(map(len, cliques)) + 1, list(cliques)
     if len(cliques) <= groups or len(table) <= groups:
         yield from ((clique, table) for clique in cliques)

@@ -75,8 +75,10 @@ def domain_json(columns: Iterable[Column], origin: str = "") -> dict[str, Any]:
 
 
 def guessed(made: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The JSON of a domain, in which names of columns, which are public, fill what nothing else says; and the columns that are left out,
-    because their names promise identifiers or free text."""
+    """Return the JSON of a domain with gaps filled by the public names of columns, and the columns that are left out.
+
+    A column is left out if its name promises identifiers or free text.
+    """
     columns = [Column.from_json(entry) for entry in made["attributes"]]
     left_out = [one.name for one in columns if one.to_do and usual.role(one.name) in (Role.IDENTIFIER, Role.TEXT)]
     kept = [from_name(one) for one in columns if one.name not in left_out]
@@ -84,8 +86,9 @@ def guessed(made: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def from_name(column: Column) -> Column:
-    """Return an open column with usual bounds, or with the kind that its name suggests; any other column is returned unchanged, so that a
-    list keeps its question.
+    """Return an open column with usual bounds, or with the kind that its name suggests.
+
+    Any other column is returned unchanged, so that a list keeps its question.
     """
     suggestion, unknown = usual.suggested(column.name), column.kind == "categorical"
     if not column.to_do or column.categories:

@@ -133,8 +133,9 @@ class Largest:
 
 @dataclass(frozen=True, eq=False)
 class Within:
-    """The decision for numbers: the score is right about a code between its `least` and its `most`, shape (size,); about none if least >
-    most.
+    """The decision for numbers: the score is right about a code from its `least` to its `most`, shape (size,).
+
+    It is right about no code if least > most.
     """
 
     least: Whole

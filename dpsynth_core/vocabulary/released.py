@@ -91,8 +91,9 @@ def by_column(measurements: Iterable[Measurement]) -> dict[str, list[Measurement
 
 
 def combined(measurements: Collection[Measurement], clique: Clique) -> Measurement | None:
-    """Return the minimum-variance unbiased mean of the measurements that contain a marginal, with its noise (AIM, section 5); None if none
-    does.
+    """Return the minimum-variance unbiased mean of the measurements that contain a marginal, with its noise (AIM, section 5).
+
+    The result is None if no measurement contains it.
 
     A measurement of n_s cells summed down to n_r cells has noise of variance (n_s / n_r) deviation^2 in each cell, and the inverse as its
     weight. The noise of different measurements is taken to be independent. A measurement that is `final` for the marginal is returned

@@ -102,8 +102,9 @@ class Workload:
         return self.over_closure(dict.fromkeys(self.domain.names, 1))
 
     def over_closure(self, sizes: Mapping[str, int]) -> int:
-        """Return the sum over the closure of the product of the columns' numbers, without listing the closure where the workload has a
-        short form.
+        """Return the sum over the closure of the product of the columns' numbers.
+
+        The closure is not listed where the workload has a short form.
         """
         form = _compact_form(self)
         if form is None:
@@ -194,9 +195,12 @@ def hand_picked(domain: Domain, weights: Mapping[Sequence[str], float]) -> Workl
 
 
 def from_json(domain: Domain, obj: Any) -> Workload:
-    """Read {"kind": "all", "k"}, {"kind": "target", "column", "k"}, {"kind": "random" or "skewed", "k", "count", "seed"},
-    {"kind": "ranges", "columns"} (all with an order, unless columns are named) or {"kind": "marginals", "marginals": [...]}, and
-    "threshold"."""
+    """Read a workload from its JSON.
+
+    The forms are {"kind": "all", "k"}, {"kind": "target", "column", "k"}, {"kind": "random" or "skewed", "k", "count", "seed"}, {"kind":
+    "ranges", "columns"} (all with an order, unless columns are named) and {"kind": "marginals", "marginals": [...]}; each may have a
+    "threshold".
+    """
     if not isinstance(obj, Mapping):
         raise InputError(_FIELD, "it is not a JSON object", 'write for example {"kind": "all", "k": 3}')
     marginals = _read_marginals(domain, {key: value for key, value in obj.items() if key != "threshold"})

@@ -156,8 +156,7 @@ def _deciding(received: Received, stated: Outcomes) -> list[slice]:
 
 
 def _has_unused(received: Received, possible: Sequence[slice]) -> bool:
-    """Return whether more answers follow those about models, or else the certificate, than the decided criteria and a part of the next one
-    need.
+    """Return whether there are more answers after those about models or the certificate than the criteria so far and part of the next need.
 
     Without both, only running again tells.
     """

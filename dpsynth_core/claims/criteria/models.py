@@ -1,5 +1,6 @@
-"""Criteria on models: how often a model trained on the synthetic rows is right about the people, by itself or beside the best constant
-guess.
+"""Criteria on models: the share of people that a model trained on the synthetic rows predicts rightly.
+
+The share stands by itself, or beside the share of the best constant guess.
 
 They need no measurement of their own. The plan has the column among those that models are to predict, and their share of the budget pays
 for the noisy counts that `claims.models.usefulness` also states: R people about whom the model is right, G about whom the guess is, both

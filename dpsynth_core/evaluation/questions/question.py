@@ -100,10 +100,12 @@ class Question:
 
 
 def cell_values(attribute: Attribute, inside: Inside | None = None) -> Vector | None:
-    """The number that stands for each cell: its middle, or the mean that rows draw around where it is known how they lie inside; NaN for
-    missing and other. None for columns that are no numbers.
+    """Return the number that represents each cell: its middle, or its mean among drawn values where the distribution inside is known.
 
-    float64, (cells,)."""
+    The number is NaN for missing and other values. The result is None for columns without numbers.
+
+    float64, (cells,).
+    """
     if attribute.dtype not in ("int64", "float64"):
         return None
     if attribute.is_number:

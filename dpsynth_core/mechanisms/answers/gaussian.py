@@ -1,7 +1,8 @@
 """Gaussian: measure every marginal of the workload once, the budget split for the least expected weighted error. Answers only, no rows.
 
 The strongest simple way to *answer* a small workload, and the yardstick for what rows lose. Reads the private table only through
-the kernel."""
+the kernel.
+"""
 
 from __future__ import annotations
 

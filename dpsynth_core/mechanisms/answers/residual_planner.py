@@ -1,10 +1,12 @@
-"""ResidualPlanner: the least noisy unbiased answers to a workload of marginals that Gaussian noise can give (Xiao, He, Zhang, Kifer 2023,
-"An Optimal and Scalable Matrix Mechanism for Noisy Marginals under Convex Loss Functions"). Answers only, no rows.
+"""ResidualPlanner: the least noisy unbiased answers to a workload of marginals under Gaussian noise. Answers only, no rows.
+
+The source is Xiao, He, Zhang, Kifer 2023, "An Optimal and Scalable Matrix Mechanism for Noisy Marginals under Convex Loss Functions".
 
 A marginal is the sum of the residuals of its subsets (see `privacy.residuals`), the smallest being the number of rows. Each residual is
 measured once, however many marginals contain it, and the marginals put together from them agree with each other exactly. How precise
 each residual is made follows from the workload and the domain alone. Optimal among matrix mechanisms for add-remove; for replace, where
-residuals save less, each is charged for its own worst case: valid, and close to optimal."""
+residuals save less, each is charged for its own worst case: valid, and close to optimal.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The learning phase before a mechanism: values that the curator left open are learnt from the kernel, on the discovery share of the
-budget.
-"""
+"""The learning phase before a mechanism, on the discovery share of the budget: open values are learnt from the kernel."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ A tree of cells, looked at from the root down. The first look is at a public gri
 powers of ten, years for dates. Cells with many records are then divided, at round numbers again, for the next look; what lies beyond the
 first and the last sign of records is cut off. In the end neighbouring cells are merged until they hold about the same number of records,
 and bins that are uneven inside are cut where fewer are made than may be.
-So edges are round and rise by construction, with any noise. Every function here is post-processing of noisy counts."""
+So edges are round and rise by construction, with any noise. Every function here is post-processing of noisy counts.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 Measures all one-way marginals, then round by round selects the marginal that the model answers worst, measures it, re-estimates, and
 spends more per round when the last measurement taught little. Reads the private table only through the kernel, so its cost is what the
-kernel charges: an adaptive composition under a filter."""
+kernel charges: an adaptive composition under a filter.
+"""
 
 from __future__ import annotations
 
@@ -148,8 +149,10 @@ class Aim(AimParameters):
         yield Finished(fitting.finish(finished), model.total, details, tuple(record.selections), considered)
 
     def _initialize(self, kernel: Kernel, workload: Workload) -> Generator[Step, None, _Start]:
-        """Algorithm 2, but columns divide what they get, and get more where noise is large beside the people; and few tables are measured
-        at once (`_planned`)."""
+        """Run Algorithm 2, with a division of the budget between columns that depends on the noise.
+
+        Columns get more where noise is large beside the people, and few tables are measured at once (`_planned`).
+        """
         every, domain = workload.aim_weights(), kernel.domain
         weights = {r: every[r] for r in domain.unpublished(every)}
         columns: dict[Clique, float] = {r: weight for r, weight in every.items() if len(r) == 1}

@@ -117,9 +117,7 @@ def forecast(aim: AimParameters, workload: Workload, rho: float, people: float) 
 
 
 def _forecast_wide(aim: AimParameters, workload: Workload, columns: int, rho: float, people: float) -> Forecast:
-    """Return the forecast of a wide table: the same number of rounds for every number of people, and a number of refined rows that grows
-    with it.
-    """
+    """Return the forecast of a wide table: the rounds do not depend on the number of people, the number of refined rows does."""
     tables, measured = workload.closure_tables, min(aim.rounds_per_attribute, MEASURED_A_COLUMN) * len(workload.domain)
     fits = MEASURED_FOR_ONE_MORE * math.log1p(measured / columns)
     lines = min(MOST_LINES, 2 * min(people, MOST_ROWS) * sum(map(len, workload.aim_weights())))
@@ -209,8 +207,11 @@ def told_apart(domain: Domain, spending: Spending, rho: float, people: float) ->
 
 
 def _order(domain: Domain, candidates: Sequence[Clique], noise: float) -> list[Clique]:
-    """The candidates as they may come to be chosen: by chance, the same each time, and those rather later that are mostly noise (Efraimidis
-    and Spirakis 2006, weighted sampling without replacement). noise: of a cell, in shares of what a table may show."""
+    """Return the candidates in a possible order of selection: random, the same each time, and later if they are mostly noise.
+
+    The draw is Efraimidis and Spirakis' weighted sampling without replacement (2006). `noise` is the noise of a cell, in shares of the
+    distance that a table may show.
+    """
     chance = random.Random(0)
     return sorted(candidates, key=lambda clique: chance.random() ** (1 + noise * domain.cells(clique)), reverse=True)
 

@@ -161,7 +161,7 @@ class AimParameters:
         return columns < self.strategies.wide and 0 < self.share_beside(noise, LARGE_GAP) < COLUMNS_ALONE
 
     def share_beside(self, noise: float, gap: float) -> float:
-        """e / (e + c): c is `column_noise`, less where the gap is less than usual, and more from four times the usual one on."""
+        """E / (e + c): c is `column_noise`, less where the gap is less than usual, and more from four times the usual one on."""
         beside = self.column_noise * max(min(1.0, gap / USUAL_GAP), gap / USUAL_GAP / 4)
         return 0.0 if self.column_noise == NO_MORE else noise / (noise + beside) if beside else 1.0
 

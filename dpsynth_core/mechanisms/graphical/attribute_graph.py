@@ -136,8 +136,9 @@ def initial_marginals(useful: Useful, cliques: Sequence[Clique], scores: Scores)
 
 
 def _network(useful: Useful, clique: Clique, scores: Scores) -> Iterator[tuple[str, Clique, float]]:
-    """Run greedy Bayes in one clique: from its most dependent column on, yield the column and parents of the highest merit, with that
-    merit.
+    """Run greedy Bayes in one clique, and yield the column and parents of the highest merit, with that merit.
+
+    It starts at the most dependent column.
 
     Ends when no useful marginal is left.
     """

@@ -1,5 +1,7 @@
-"""HDMM+PGM: what HDMM measures, given to a graphical model instead of to least squares (McKenna, Sheldon, Miklau 2019, "Graphical-model
-based estimation and inference for differential privacy"; McKenna, Miklau, Hay, Machanavajjhala 2018 for HDMM).
+"""HDMM+PGM: the measurements of HDMM, estimated with a graphical model instead of least squares.
+
+The sources are McKenna, Sheldon, Miklau 2019, "Graphical-model based estimation and inference for differential privacy", and McKenna,
+Miklau, Hay, Machanavajjhala 2018 for HDMM.
 
 All that the strategy measures has to fit one model, so only the workload's own tables and tables inside them are offered to it: then it
 fits if the workload does, with every choice of the strategy. Nothing depends on the records, and so nothing is left out that they do not

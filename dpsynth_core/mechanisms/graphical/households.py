@@ -4,7 +4,8 @@ As AIM it measures single columns, then round by round the tables that the model
 that what is measured of a member holds for the other one too, and a column of members is measured once; tables of two members of one
 household are measured by class of its size, because couples are not like families; how many members are alike in a column is measured,
 which pairs do not say; of wide tables of members sums of roots are measured (`roots`), where members who are not alike count more; and of
-tables what stands out of noise is believed (`shrinkage`). Reads the private tables only through the kernel."""
+tables what stands out of noise is believed (`shrinkage`). Reads the private tables only through the kernel.
+"""
 
 from __future__ import annotations
 
@@ -169,8 +170,9 @@ class Households:
         return [clique for clique in cliques if NUMBER in clique and set(clique) <= {NUMBER, *self.link.households.names}]
 
     def _alike(self) -> dict[str, list[Clique]]:
-        """Return, for each column of members, the tables of how many of a household are alike: with the column, and with the number of
-        members.
+        """Return, for each column of members, the tables of the number of alike members of a household.
+
+        One table is with the column, one with the number of members.
         """
         clique, alike = self.link.domain.clique, self.link.alike
         return {name: [clique((by, alike(name))) for by in (name, NUMBER)] for name in self.link.members.names if self.link.most > 1}

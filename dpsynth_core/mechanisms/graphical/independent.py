@@ -1,7 +1,8 @@
 """Independent: measure every column on its own, an equal share of the budget each; the rows have no dependence between columns.
 
 The baseline that every other mechanism has to beat, and the right choice when the budget is tiny. Reads the private table only through
-the kernel."""
+the kernel.
+"""
 
 from __future__ import annotations
 

@@ -89,9 +89,7 @@ class Pool:
 
     @cached_property
     def pairs(self) -> NDArray[np.intp]:
-        """The pairs among the tables: the place of the first column times the number of columns, plus the place of the second; -1 for other
-        tables.
-        """
+        """For pairs, the place of the first column times the number of columns, plus the place of the second; -1 for other tables."""
         return np.where(self._width == 2, self.columns[:, 0] * len(self.places) + self.columns[:, 1], -1)
 
     def only(self, some: Booleans) -> Pool:
@@ -105,9 +103,7 @@ class Pool:
 
 
 def apart(chosen: Clique, tables: Iterable[Clique]) -> list[Clique]:
-    """Return the tables that share at most one column with the chosen table and are not part of it: the chosen table says nothing about
-    them.
-    """
+    """Return the tables, not part of the chosen one, that share at most one column with it: the chosen table says nothing about them."""
     columns = set(chosen)
     return [r for r in tables if len(columns.intersection(r)) < min(2, len(r))]
 
@@ -294,6 +290,8 @@ class Selections:
         self.selections.append(SelectionRecord(choice.chosen, measurement, choice.eps, choice.sensitivity, choice.candidates))
 
     def pass_over(self, choice: Choice) -> None:
-        """A selection after which the chosen marginal was not measured in counts: nothing bounds the candidates, of whom no earlier
-        selection is the last one any more (`bounds.unsupported`)."""
+        """Record a selection after which the chosen marginal was not measured in counts.
+
+        No bound follows for its candidates, and an earlier selection is no longer their last one (`bounds.unsupported`).
+        """
         self.considered = {clique: last for clique, last in self.considered.items() if clique not in choice.seen}

@@ -1,9 +1,11 @@
-"""MST: one-way marginals and the two-way marginals of one maximum spanning tree (McKenna, Miklau, Sheldon 2021, winner of NIST's 2018
-challenge).
+"""MST: one-way marginals and the two-way marginals of one maximum spanning tree (McKenna, Miklau, Sheldon 2021).
+
+It won NIST's 2018 challenge.
 
 A third of the budget measures every column; a third selects a tree of pairs, edge by edge as Kruskal does, each by the exponential
 mechanism among the pairs that join two components; a third measures the tree. Knows no workload. As with the authors, the model does not
-tell rare values apart (`inference.folding`); unlike with them, pairs are still measured over all their cells, and added up afterwards."""
+tell rare values apart (`inference.folding`); unlike with them, pairs are still measured over all their cells, and added up afterwards.
+"""
 
 from __future__ import annotations
 
@@ -94,8 +96,9 @@ def _pairs(domain: Domain, capacity: Capacity) -> list[Clique]:
 
 
 def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float) -> list[models.Choice]:
-    """Run Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1; a forest where the capacity is too
-    small.
+    """Run Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1.
+
+    The result is a forest where the capacity is too small.
     """
     pool, component = capacity.pool(_pairs(kernel.domain, capacity)), np.arange(len(kernel.domain))
     for table in kernel.domain.published:  # whose columns are joined already

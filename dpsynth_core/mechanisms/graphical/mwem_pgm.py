@@ -1,9 +1,11 @@
-"""MWEM+PGM: multiplicative weights with a graphical model in place of the explicit distribution (McKenna, Mullins, Sheldon, Miklau 2022,
-Algorithm 1; Hardt, Ligett, McSherry 2012 for MWEM).
+"""MWEM+PGM: multiplicative weights with a graphical model in place of the explicit distribution.
+
+The sources are McKenna, Mullins, Sheldon, Miklau 2022, Algorithm 1, and Hardt, Ligett, McSherry 2012 for MWEM.
 
 Starts from the uniform distribution. Each of T rounds selects the marginal of the workload that the model answers worst, measures it and
 re-estimates. Every round costs the same, however much it taught: AIM is this with a better score, candidates below the workload and a
-budget that adapts. The algorithm as printed has no bound on the model's size; here candidates that do not fit are not offered."""
+budget that adapts. The algorithm as printed has no bound on the model's size; here candidates that do not fit are not offered.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
-"""Bayesian network+PGM: after PrivBayes, a network grown greedily, measured, and estimated with a graphical model (Zhang, Cormode,
-Procopiuc, Srivastava, Xiao 2017 for PrivBayes; McKenna, Sheldon, Miklau 2019 for the estimate).
+"""Bayesian network+PGM: after PrivBayes, a network grown greedily, measured, and estimated with a graphical model.
 
-The network starts with a pair of columns and takes in one column at a time together with its parents: columns already in it, as many as
-the noise allows. As in PrivBayes, a table of m cells is considered only while its average count is at least theta times the average noise
-of a cell (theta-usefulness, section 4.3), and of nested sets of parents only the largest ones.
+The sources are Zhang, Cormode, Procopiuc, Srivastava, Xiao 2017 for PrivBayes, and McKenna, Sheldon, Miklau 2019 for the estimate.
+
+The network starts with a pair of columns and takes in one column at a time together with its parents: columns already in it, as many as the
+noise allows. As in PrivBayes, a table of m cells is considered only while its average count is at least theta times the average noise of a
+cell (theta-usefulness, section 4.3), and of nested sets of parents only the largest ones.
 
 What differs from PrivBayes is on the card. The score ||M_r(D) - M_r(p)||_1, for the current model p in which the new column is still
-independent of the network, is its second one, ||P(X, Pi) - P(X) P(Pi)||_1 / 2 (section 5.3), against released answers."""
+independent of the network, is its second one, ||P(X, Pi) - P(X) P(Pi)||_1 / 2 (section 5.3), against released answers.
+"""
 
 from __future__ import annotations
 
@@ -80,8 +82,9 @@ class PrivBayes:
         return Forecast(not reason, seconds, 200.0 + 1.5e-5 * cells + 2 * self.max_size_mb, reason)
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
-        """Split the budget equally between every column and every table of the network; a network that cannot grow leaves its part to the
-        columns.
+        """Split the budget equally between every column and every table of the network.
+
+        A network that cannot grow leaves its part to the columns.
         """
         share, columns = self.measure_share, len(workload.domain)
         each = share / (2 * columns - 1)

@@ -253,8 +253,9 @@ def _average(ratios: Sequence[tuple[float, float]]) -> float:
 
 
 def raked(domain: Domain, rows: Codes, counts: NDArray[np.int64], columns: Sequence[Measurement], total: float) -> Float:
-    """Return weights w on distinct rows that minimise sum_j ||A_j w - y_j||^2 / (2 sigma_j^2) + n KL(w, counts / n), in fractions of the
-    total.
+    """Return weights w on distinct rows that minimise sum_j ||A_j w - y_j||^2 / (2 sigma_j^2) + n KL(w, counts / n).
+
+    The weights are shares of the total.
 
     n = sum of counts is the weight of the public table against the noise of the columns. The dual has a parameter per cell of each column
     and is smooth: at the minimum w is proportional to counts * exp(sum of the parameters of a row's cells).

@@ -70,8 +70,9 @@ class PrivSyn:
     merged_cells: int = whole(5000, least=8, most=1_000_000, text="Pairs that form a clique become one table of up to so many cells.")
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a run: every pair is compared once; each pass goes over all rows for each chosen table, at most as many as there are
-        pairs.
+        """Forecast a run.
+
+        Every pair is compared once. Each pass goes over all rows for each chosen table, and there are at most as many tables as pairs.
         """
         domain = workload.domain
         cells = rounds.cells_of_pairs(domain)
@@ -85,8 +86,9 @@ class PrivSyn:
         return ((SINGLE, COLUMNS), (CHOOSING, PAIRS), (CHOSEN, 1 - COLUMNS - PAIRS))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Run PrivSyn. Yields one Measured event per column, a Fitted for the choice, one Measured per chosen table, a Fitted, then
-        Finished.
+        """Run PrivSyn.
+
+        Yields one Measured event per column, a Fitted for the choice, one Measured per chosen table, a Fitted, then Finished.
         """
         domain = kernel.domain
         measurements = yield from rounds.measure_columns(kernel, COLUMNS * kernel.rho_total)

@@ -1,6 +1,7 @@
 """Distributions that multiplicative weights changes: on every possible record (MWEM), or on the rows of a fixed table (PMW^Pub).
 
-Released and public values only. Impossible records have no mass, and multiplication keeps it zero."""
+Released and public values only. Impossible records have no mass, and multiplication keeps it zero.
+"""
 
 from __future__ import annotations
 

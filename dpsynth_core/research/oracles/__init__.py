@@ -5,4 +5,5 @@ that protect no one. So every answer is a function of released values: which of 
 process died. With a limit of wall time it also depends on the machine, but on no record.
 
 The learning oracle is asked by the privacy room, about records with noise. There an answer may be any rule that is proved to be cheapest,
-in any form; `research.privacy.rspm` has the proof, rewrites the rule in one form, and states what a missing proof means."""
+in any form; `research.privacy.rspm` has the proof, rewrites the rule in one form, and states what a missing proof means.
+"""

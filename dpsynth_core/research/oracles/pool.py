@@ -1,7 +1,8 @@
 """Solver processes, started once and used for many rounds: the draws of a round are spread over them.
 
 They end with the `with` block, and when this process dies in any way (`foundation.confined`). Questions are pickled; answers are JSON
-values. A process that dies, hangs or fails ends the whole pool with an OracleError; the pool cannot be used again."""
+values. A process that dies, hangs or fails ends the whole pool with an OracleError; the pool cannot be used again.
+"""
 
 from __future__ import annotations
 

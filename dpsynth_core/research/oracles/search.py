@@ -1,7 +1,8 @@
 """The limit of an oracle, its answer, and one search by CP-SAT, on one thread, with a certificate that is checked here.
 
 The search is deterministic given model, parameters and seed unless it runs into its limit of wall time. A limit of work ends it at the
-same place every time: with a proof, the answer is the one that it would have found without a limit."""
+same place every time: with a proof, the answer is the one that it would have found without a limit.
+"""
 
 from __future__ import annotations
 

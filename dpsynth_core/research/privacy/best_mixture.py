@@ -5,7 +5,8 @@ Liu, Vietri, Steinke, Ullman, Wu 2021, Definition 4.1, in counts and with `recor
 because to tell good from very good costs hours and no one needs it. `bracket` returns bounds that enclose it, recomputed from the weights
 and the dual values alone: low by weak duality, high by what one w achieves. A tenth of the gap is left for floating point. Where the
 bounds do not meet, "no answer" is released; the promise has the condition that they meet on every neighbour, which releases state
-(`mechanism.Conditional`). No clock has a say in it."""
+(`mechanism.Conditional`). No clock has a say in it.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ class _Search:
         return self.high - self.low <= self._close
 
     def _errors(self, weights: Float) -> Float:
-        """wanted - answers, one for each query that some row satisfies; the weights are kept if they are the best so far."""
+        """Wanted - answers, one for each query that some row satisfies; the weights are kept if they are the best so far."""
         errors = self._wanted - self._incidence.answers(weights)
         high = max(self._least, float(np.abs(errors).max()))
         if high < self.high:
@@ -97,8 +98,10 @@ class _Search:
             weights /= weights.sum()
 
     def cut(self) -> None:
-        """Cutting planes: solve the linear program over the queries added so far, then add those that its weights, or weights half way
-        between them and the best, answer worst."""
+        """Add cutting planes: solve the linear program over the queries so far, then add the queries that are answered worst.
+
+        The answers are those by its weights, or by weights half way between them and the best.
+        """
         added_before = np.zeros(len(self._wanted), dtype=bool)
         points = [self._best]
         for _ in range(ROUNDS):

@@ -41,7 +41,8 @@ class PermuteAndFlip(_Pure):
 class Laplace(_Pure):
     """Discrete Laplace noise of parameter `scale` on counts of L1 sensitivity `l1`: pure (l1/scale)-DP.
 
-    rho = (l1/scale)^2 / 2 (Proposition 6). The privacy loss has a range of twice l1/scale."""
+    rho = (l1/scale)^2 / 2 (Proposition 6). The privacy loss has a range of twice l1/scale.
+    """
 
     scale: float
     l1: float
@@ -59,7 +60,8 @@ class Retention(Event):
     """`count` bits, each True with a probability p <= exp(-gamma), ln p being -eta * (a count / records) and a constant.
 
     The privacy loss of a bit has range r = u * (1 + 1/(e^gamma - 1)) with u = eta * rows / records, and rho = count * r^2 / 8
-    (Proposition 11). What DQRS pays for old samples."""
+    (Proposition 11). What DQRS pays for old samples.
+    """
 
     eta: float
     gamma: float
@@ -82,7 +84,8 @@ class Retention(Event):
 class PerturbedMinimum(Laplace):
     """RSPM: the exact minimum after discrete Laplace noise on a fine grid was put on each of m separators.
 
-    The cost is Laplace noise's: l1 = (change + step) * m is what one person's influence amounts to in noise (Proposition 13)."""
+    The cost is Laplace noise's: l1 = (change + step) * m is what one person's influence amounts to in noise (Proposition 13).
+    """
 
     def pays(self, needed: Event) -> bool:
         """Noise and sensitivity grow with the class of rules, which a transcript does not name: what counts is eps = l1 / scale."""

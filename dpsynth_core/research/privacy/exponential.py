@@ -4,7 +4,8 @@ A query of score s, in whole steps, is to be drawn with probability proportional
 that. Groups are laid side by side in buckets. A group of n queries has the value v = s + round(b ln n), a bucket the value
 V = round(b ln(sum of exp(v / b))). The noisy max of scale b (`Noise.noisy_max`, exact) draws a bucket by its value, then one of
 its groups by theirs; then one of the group's queries is drawn, all alike. Rounding moves a score by `SLACK` / 2 steps at most, so that
-b >= 2 (change + SLACK) / eps is an exponential mechanism at eps (Proposition 9)."""
+b >= 2 (change + SLACK) / eps is an exponential mechanism at eps (Proposition 9).
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A query's score depends on two numbers only, its private count and its public answer. Most cells of a sparse table share the pair (0, 0),
 and a few thousand distinct scores stand for a million queries. Only queries with people in them, or with an answer of their own, are
-ever looked at one by one. Scores are whole steps of the grid of `privacy.scores`, so nothing here rounds but public answers."""
+ever looked at one by one. Scores are whole steps of the grid of `privacy.scores`, so nothing here rounds but public answers.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ noise: Proposition 14.
 Every rule goes out through `written`, which uses its values on the separators alone: how an oracle writes a rule may depend on the
 records. A rule that was not proved to be cheapest is never released; "no rule" is. So the promise has the condition that the oracle proves
 its answer on every neighbour, which releases state (`mechanism.Conditional`). PRSMA has another one, that no call depends on another
-(Proposition 15)."""
+(Proposition 15).
+"""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ class Prsma:
     The records are divided at random into K parts of s, with N - K s left out. On each part a learner is run R times; the part survives if
     no run failed. T survivors pass if T + z > tau, z being a whole number with Pr[z] proportional to exp(-eps1 |z|), and then one answer of
     a random survivor is released. The algorithm is the paper's; K, R, eps', eps1 and tau follow from the proposition, which needs 20,000
-    times fewer calls of the oracle than the paper's Theorem 8. A part of delta each goes to its three terms, `_SHARES`."""
+    times fewer calls of the oracle than the paper's Theorem 8. A part of delta each goes to its three terms, `_SHARES`.
+    """
 
     eps: float
     delta: float
@@ -78,7 +80,7 @@ class Prsma:
 
     @property
     def threshold(self) -> int:
-        """tau."""
+        """Tau."""
         return self.least - 1 + self._reached(_SHARES[0] * self.delta)
 
     @property
@@ -101,7 +103,7 @@ class Prsma:
         return records // self.parts
 
     def inner_eps(self, records: int) -> float:
-        """eps' of each run."""
+        """Eps' of each run."""
         extreme = math.log(self.parts / ((self.least + 1) * _SHARES[1] * self.delta)) + _MOST_INNER_EPS
         sigma = _SPREAD / math.sqrt(2 * (extreme + _SPREAD)) / _UP
         return min(_MOST_INNER_EPS, 2 * sigma / math.sqrt(self.size(records)))

@@ -2,7 +2,8 @@
 
 Public vocabulary of the mechanisms that work with single queries instead of whole marginals. It knows the domain, the workload, and the
 tables and rows that callers pass; it does not know whether those are private. A class may have millions of queries: it is never laid out as
-a matrix of queries by records, and rows are only ever compared with the queries that they satisfy."""
+a matrix of queries by records, and rows are only ever compared with the queries that they satisfy.
+"""
 
 from __future__ import annotations
 

@@ -47,8 +47,10 @@ def day_of(number: float) -> date:
 
 
 def as_written_by_people(text: str) -> str:
-    """A text that begins with a day as people write it, with an ISO day instead: 31.12.2024, and with slashes where only one order gives a
-    month: 12/31/2024, 31/12/2024. Any other text is returned unchanged: 03/04/2024 does not say its month.
+    """Return a text that begins with a day in common notation with an ISO day instead.
+
+    The notations are 31.12.2024, and slashes where only one order gives a month: 12/31/2024, 31/12/2024. Any other text is returned
+    unchanged: 03/04/2024 does not determine its month.
     """
     match = _BY_PEOPLE.match(text)
     if match is None:

@@ -1,5 +1,6 @@
-"""Codes with a hierarchy, such as ICD-10, NACE, ISCO, NUTS and postcodes: a code counts as its first characters, or as the group that a
-table names for it. The rows of a release carry the groups.
+"""Codes with a hierarchy, such as ICD-10, NACE, ISCO, NUTS and postcodes.
+
+A code counts as its first characters, or as the group that a table names for it. The rows of a release carry the groups.
 """
 
 from __future__ import annotations

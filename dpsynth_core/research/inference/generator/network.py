@@ -1,9 +1,11 @@
-"""A generator network: fixed random inputs become relaxed rows, distributions over the values of each attribute (Liu, Vietri, Wu 2021,
-section 5).
+"""A generator network: fixed random inputs become relaxed rows (Liu, Vietri, Wu 2021, section 5).
+
+Relaxed rows are distributions over the values of each attribute.
 
 Two or more hidden layers, each a linear map, batch normalisation and max(0, .), whose outputs are put beside their inputs; then a linear
 map to one number per value, and a softmax for each attribute. The inputs stay as they were drawn, so that the network is a way to
-parametrise a relaxed table of so many rows. Gradients are written by hand. Knows released values only."""
+parametrise a relaxed table of so many rows. Gradients are written by hand. Knows released values only.
+"""
 
 from __future__ import annotations
 

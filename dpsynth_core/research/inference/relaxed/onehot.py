@@ -5,7 +5,8 @@ Knows the public domain only.
 
 Queries on relaxed records are polynomials in these columns that agree with the counting queries on real records. A cell of a marginal is
 the product of its columns. "At least t of k columns" is a polynomial of degree k in which every column occurs to the first power (paper,
-appendix D), so it is also the expectation of the query under independent rounding, and linear in each column."""
+appendix D), so it is also the expectation of the query under independent rounding, and linear in each column.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The primal game: Algorithm 1 of Vietri et al. 2020, which FEM plays with the perturbation of Algorithm 2, and sepFEM with the one of
-Algorithm 3.
+"""The primal game: Algorithm 1 of Vietri et al. 2020.
+
+FEM plays it with the perturbation of Algorithm 2, and sepFEM with the one of Algorithm 3.
 
 In every round the data player follows the perturbed leader: s records, each the best reply to all queries chosen so far under its own
 perturbation. The query player answers with one query, chosen by the exponential mechanism at eps_0, that these records answer worst. The
@@ -78,8 +79,9 @@ def _eta(default: float, subject: str) -> float:
 
 @dataclass(frozen=True)
 class Fem:
-    """FEM. Every value of every column (a coordinate of the one-hot record) has an exponentially distributed cost with mean eta, drawn
-    afresh for every record.
+    """FEM: every value of every column has an exponentially distributed cost with mean eta.
+
+    A value is a coordinate of the one-hot record. The costs are drawn afresh for every record.
     """
 
     card: Card = Card(

@@ -1,5 +1,6 @@
-"""The parts that the players of the query release game share: FEM, sepFEM, DualQuery and DQRS (Vietri, Tian, Bun, Steinke, Wu 2020, section
-3).
+"""The parts that the players of the query release game share: FEM, sepFEM, DualQuery and DQRS.
+
+The source is Vietri, Tian, Bun, Steinke, Wu 2020, section 3.
 
 A data player names records; a query player names queries that the records answer wrongly. Played well and long enough, the records together
 answer every query. Only the query player's choices depend on the private table, and the kernel makes them. An oracle (`oracles`) finds the

@@ -181,8 +181,9 @@ class _Run:
     taken: int = 0
 
     def start(self) -> Iterator[Step]:
-        """Measure every column, estimate the number of people from them and train the network; without columns, measure the number of
-        people.
+        """Measure every column, estimate the number of people and train the network.
+
+        Without columns, measure the number of people.
         """
         kernel, mechanism = self.kernel, self.mechanism
         if mechanism.start_share:

@@ -234,8 +234,9 @@ class _Run:
         return rounds.sigma_for(self.kernel.rho_left / len(self.queries.cliques), self.kernel.unit.marginal_l2)
 
     def start(self) -> Iterator[Step]:
-        """Measure every column, estimate the number of people and project random parameters to them; without columns, measure the number of
-        people.
+        """Measure every column, estimate the number of people and project random parameters to the columns.
+
+        Without columns, measure the number of people.
         """
         kernel = self.kernel
         if not self.mechanism.start_share:

@@ -123,8 +123,9 @@ def sentence(domain: Domain, task: Task, rule: Rule) -> str:
 
 
 def _checked(kernel: Kernel, task: Task, rule: Rule, counted: Measurement, total: float) -> dict[str, Any]:
-    """Return how often the rule is wrong (holds), and how often the better of always yes and always no would be, as shares with 95 %
-    intervals.
+    """Return the shares of people for whom the rule is wrong (holds), and the better constant guess is, with 95 % intervals.
+
+    The constant guesses are always yes and always no.
     """
     sigma = rounds.sigma_for(kernel.rho_left, kernel.unit.query_l1)
     records = float(operations.measure_rules(kernel, task, [rule], sigma)[0])

@@ -1,9 +1,12 @@
-"""Multiplicative weights with private answers: MWEM and PMW^Pub, which share their loop (Hardt, Ligett, McSherry 2012; Liu et al. 2021,
-Algorithm 1): each round selects the query that the weights answer worst, measures it, and moves the weights towards the answer.
+"""Multiplicative weights with private answers: MWEM and PMW^Pub, which share their loop.
+
+The sources are Hardt, Ligett, McSherry 2012, and Liu et al. 2021, Algorithm 1. Each round selects the query that the weights answer worst,
+measures it, and moves the weights towards the answer.
 
 With the replay of earlier answers (Liu et al., section 5.3): at each round, in random order, all queries measured so far whose answer is
 at least half as wrong as the newest one's are applied once more. That costs nothing, it uses released values only. What differs between
-the mechanisms, the set of records that carry weights and where the weights start, is in `inference.weights`."""
+the mechanisms, the set of records that carry weights and where the weights start, is in `inference.weights`.
+"""
 
 from __future__ import annotations
 
@@ -270,8 +273,9 @@ class PmwPub(Reweighing):
         return self.split_after(checking, total_is_public)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run PMW^Pub. Yields the number of people as Measured where it is secret; the check, if asked for; a Fitted event per round;
-        Finished.
+        """Run PMW^Pub.
+
+        Yields the number of people as Measured where it is secret; the check, if asked for; a Fitted event per round; Finished.
         """
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()

@@ -7,7 +7,8 @@ each draw puts its perturbation into the objective.
 CP-SAT maximises whole numbers: weights and perturbation are multiplied by a power of two and rounded, so a certified answer is a best one
 for the rounded problem. Every record's value changes by at most `rounding` on the way, which is part of the stated bound: the
 value of the best record is at most `bound`, rounding included, so that a certified answer has a gap of at most twice `rounding`. Where
-all numbers are whole (multiplicities, a perturbation on a grid), nothing is rounded and the gap is 0."""
+all numbers are whole (multiplicities, a perturbation on a grid), nothing is rounded and the gap is 0.
+"""
 
 from __future__ import annotations
 

@@ -28,8 +28,9 @@ class Clause:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """A clause about queries that differ in one attribute only: an option of `shared` is absent, an option of `outside` is present, or one
-    of the queries is satisfied.
+    """A clause about queries that differ in one attribute only.
+
+    An option of `shared` is absent, an option of `outside` is present, or one of the queries is satisfied.
 
     It holds for every record: a record with the shared options and without the options `outside` of that attribute satisfies one query.
     """
@@ -71,8 +72,9 @@ class Reduced:
         return float(self.queries.weights.clip(min=0.0).sum() + self.queries.constant - cheapest.sum())
 
     def clauses(self) -> Iterator[Clause]:
-        """Yield the impossible combinations: for each combination of a rule's other attributes, the remaining options of the attribute with
-        the most.
+        """Yield the impossible combinations.
+
+        For each combination of a rule's other attributes, these are the remaining options of the attribute with the most.
         """
         for columns, table in self.zeros:
             target = int(np.argmax(table.shape))

@@ -4,7 +4,8 @@
 
 A query is "at least `threshold` of these columns have these values", a negation is one minus that: cells of marginals, conjunctions,
 disjunctions, thresholds. FEM's exponential perturbation of one-hot records and sepFEM's Laplace weights on one-way queries are both
-`linear` (FEM paper, Algorithms 2 and 3). Records that contradict the domain's impossible combinations are never answers."""
+`linear` (FEM paper, Algorithms 2 and 3). Records that contradict the domain's impossible combinations are never answers.
+"""
 
 from __future__ import annotations
 

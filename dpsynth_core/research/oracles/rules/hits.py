@@ -2,7 +2,8 @@
 
 Learning a conjunction, disjunction, parity or halfspace from records, and finding a record for given rules of those classes, are both this
 problem: the four are the same when rules and records trade places (they are nearly self-dual). CP-SAT solves it, one indicator for each
-distinct row; going through all 2^p subsets with fast transforms gives the exact minimum for small p and cannot fail."""
+distinct row; going through all 2^p subsets with fast transforms gives the exact minimum for small p and cannot fail.
+"""
 
 from __future__ import annotations
 
@@ -179,7 +180,7 @@ def _butterfly(table: Integers, p: int, step: Callable[[Integers, Integers], tup
 
 
 def linear_values(linear: Integers) -> Integers:
-    """linear . v for every subset, by number."""
+    """Linear . v for every subset, by number."""
     values = np.zeros(1, dtype=np.int64)
     for coefficient in linear:
         values = np.concatenate([values, values + coefficient])

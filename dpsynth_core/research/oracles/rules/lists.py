@@ -100,8 +100,10 @@ def _sequences(left: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
 
 
 def solve(rules: RuleClass, seen: Flags, weights: Integers, limit: Limit) -> tuple[Rule, float, bool] | None:
-    """(rule, bound, certified) for the least sum of weights at which the rule holds, or None if CP-SAT failed, as it does for a model of
-    more than MAX_LITERALS."""
+    """Return (rule, bound, certified) for the least sum of weights at which the rule holds.
+
+    The result is None if CP-SAT failed, as it does for a model of more than MAX_LITERALS.
+    """
     from ortools.sat.python import cp_model
 
     if (seen.sum(axis=1) ** 2).sum() > MAX_LITERALS:

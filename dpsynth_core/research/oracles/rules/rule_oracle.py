@@ -230,8 +230,9 @@ STEPS = 16
 
 @dataclass(frozen=True, eq=False)
 class Rivals:
-    """A public table that plays against the private one: the rivals' cost is subtracted from a rule's cost (OracleQuery's payoff
-    q(D) - q(rivals), in people).
+    """A public table that plays against the private one.
+
+    The rivals' cost is subtracted from a rule's cost (OracleQuery's payoff q(D) - q(rivals), in people).
 
     Attributes:
         codes: Codes, shape (rows, columns of the task), all of equal weight.

@@ -191,8 +191,9 @@ class Rule:
     negated: bool = False
 
     def written(self) -> NDArray[np.int64]:
-        """Return the rule as numbers for readers who know its class: [otherwise + 2 negated, then number and answer of each chosen
-        feature].
+        """Return the rule as numbers for readers who know its class.
+
+        The numbers are [otherwise + 2 negated, then number and answer of each chosen feature].
         """
         answers = self.answers or (True,) * len(self.chosen)
         entries = [part for entry in zip(self.chosen, map(int, answers), strict=True) for part in entry]
