@@ -44,14 +44,20 @@ def check_type(name: str, kind: pa.DataType) -> None:
 
 
 def repaired(column: pa.Array) -> pa.Array:
-    """The same with U+FFFD for bytes that are no UTF-8."""
+    """Return the column with U+FFFD for bytes that are no UTF-8, and with text and bytes in types that every Arrow function takes.
+
+    Few functions take views of text and bytes, which Polars hands over and writes.
+    """
     if pa.types.is_dictionary(column.type):
         return pa.DictionaryArray.from_arrays(column.indices, repaired(column.dictionary))
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if pa.types.is_binary_view(column.type):
+        return column.cast(pa.large_binary())
+    kind = pa.large_string() if pa.types.is_string_view(column.type) else column.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return column
     raw = column.cast(pa.large_binary())
     try:
-        raw.cast(pa.large_string())
+        text = raw.cast(pa.large_string())
     except pa.ArrowInvalid:
-        return pa.array([None if value is None else value.decode(errors="replace") for value in raw.to_pylist()], column.type)
-    return column
+        return pa.array([None if value is None else value.decode(errors="replace") for value in raw.to_pylist()], kind)
+    return column if column.type == kind else text

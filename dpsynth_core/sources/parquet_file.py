@@ -93,7 +93,7 @@ def _dataset(paths: Sequence[Location], folder: Location | None) -> ds.Dataset:
         if both := next((name for name in said if trimmed(name) in own), None):
             problem = "both the files and the names of their folders say it"
             raise InputError(column_field(both), problem, "rename it in the files, or rename the folders")
-        text = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
+        text = [field.name for field in schema if _is_text(field.type)]
         form = ds.ParquetFileFormat(dictionary_columns=text)
         if folder is None:
             return ds.dataset(files[0], format=form, filesystem=filesystem)
@@ -101,6 +101,13 @@ def _dataset(paths: Sequence[Location], folder: Location | None) -> ds.Dataset:
         return ds.dataset(files, format=form, filesystem=filesystem, partitioning=names, partition_base_dir=inner(folder))
     except (pa.ArrowException, OSError):
         raise _unreadable() from None
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    """Return whether values are text. Arrow reads codes of text without asking whether it is UTF-8, and refuses a file of anything else."""
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
 def _unreadable() -> InputError:

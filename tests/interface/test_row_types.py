@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars
 import pyarrow as pa
 import pytest
 
@@ -88,7 +89,6 @@ def test_an_arrow_table_comes_back_with_its_types() -> None:
 
 
 def test_a_polars_frame_comes_back_with_its_types() -> None:
-    polars = pytest.importorskip("polars")
     came = polars.from_arrow(pa.Table.from_pandas(frame()))
     rows = made(came).rows
     assert isinstance(rows, polars.DataFrame)

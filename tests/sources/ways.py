@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
@@ -206,12 +205,11 @@ STORES: dict[str, Store] = {
     "Stata": _file(".dta", lambda table, path: pyreadstat.write_dta(_plain(table).to_pandas(), str(path))),
     "SAS": _file(".xpt", lambda table, path: pyreadstat.write_xport(_plain(table).to_pandas(), str(path))),
     "pandas": lambda table, _: (table.to_pandas(), {}),
+    "Polars": lambda table, _: (polars.from_arrow(table), {}),
     "Arrow": lambda table, _: (table, {}),
     "SQLite": _database("sqlite"),
     "DuckDB": _database("duckdb"),
 }
-if find_spec("polars") is not None:
-    STORES["Polars"] = lambda table, _: (import_module("polars").from_arrow(table), {})
 
 
 def outcome(way: str, store: str, folder: Path) -> str | None:
