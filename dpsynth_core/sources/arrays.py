@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 def texts(values: pa.Array) -> pa.Array:
     """Return the trimmed text of each value: null for null and for nan.
 
-    Equal numbers have equal texts, whatever their types: a whole number is written as an integer, any other without zeros at its end; so
-    have equal times. (A fraction of 16 or 32 bits is the shortest text of its own width.)
+    Equal numbers have equal texts in all types: a whole number is written as an integer, any other number without zeros at its end. Equal
+    times have equal texts. (A fraction of 16 or 32 bits is the shortest text of its own width.)
     """
     if pa.types.is_floating(values.type):
         return _float_texts(values)
@@ -56,7 +56,7 @@ _MOST_DIGITS = 76
 
 
 def is_plain_number(kind: pa.DataType) -> bool:
-    """Whether the values of this Arrow type are numbers."""
+    """Return whether the values of this Arrow type are numbers."""
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 

@@ -1,6 +1,6 @@
 """Marginal counts of one table on this machine: a file, a folder of files or a DataFrame, streamed as Arrow record batches.
 
-One pass per call of `counts`, whatever the number of marginals; memory holds some batches, the tables of counts (or the distinct records)
+Each call of `counts` makes one pass, for any number of marginals; memory holds some batches, the tables of counts (or the distinct records)
 and, with a person column, how many rows of each person were seen. A table of several parts is counted by as many threads as there are
 processors: reading, coding and counting are done by Arrow and NumPy, which let other threads run meanwhile.
 """
@@ -37,8 +37,16 @@ _Item = TypeVar("_Item")
 class ArrowSource(RecordCounts):
     """A `ValueSource` over a table.
 
-    person_column: with it, only the first max_rows_per_person rows of each person, in file order, are counted (see `persons`).
-    sizes: of the parts that are counted at the same time. Raises InputError if the table lacks a column of the domain or the person column.
+    Args:
+        domain: The domain, whose columns the table must have.
+        table: The table to count.
+        form: The format of the table.
+        person_column: The column that names persons; only their first rows in file order are counted (see `persons`).
+        max_rows_per_person: The number of rows of each person that count.
+        sizes: The sizes of the parts that are counted at the same time.
+
+    Raises:
+        InputError: The table lacks a column of the domain or the person column.
     """
 
     def __init__(
@@ -79,7 +87,7 @@ class ArrowSource(RecordCounts):
         return total
 
     def _before(self, parts: Sequence[Part], workers: int) -> list[Before]:
-        """For each part the rows of its persons in the parts before it."""
+        """Return for each part the rows of its persons in the parts before it."""
         if self._records.person_column is None or len(parts) == 1:
             return [nobody] * len(parts)
         keys, limit = persons.new_keys(), self._records.max_rows_per_person

@@ -1,4 +1,4 @@
-"""What Parquet and Feather share: which types can be read and what they say, and text that is no UTF-8."""
+"""The Arrow types that Parquet and Feather share: how they are read and declared, and how text that is not UTF-8 is repaired."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NESTED = "drop the column: its values are lists or structures"
 
 
 def declared_type(column: pa.Field) -> Column:
-    """What a column says of itself that has a type and nothing else."""
+    """Return the declaration that follows from a column's type alone."""
     name = trimmed(column.name)
     if pa.types.is_nested(column.type):
         return Column(name=name, kind="categorical", categories=[], to_do=NESTED)
@@ -22,7 +22,7 @@ def declared_type(column: pa.Field) -> Column:
 
 
 def kind_of_type(kind: pa.DataType) -> str:
-    """What the values of an Arrow type are, as `declared` calls it; texts where nothing else is said."""
+    """Return the kind of an Arrow type, in the words of `declared`; "text" for every other type."""
     if pa.types.is_boolean(kind):
         return "bool"
     if pa.types.is_integer(kind):
@@ -44,9 +44,9 @@ def check_type(name: str, kind: pa.DataType) -> None:
 
 
 def repaired(column: pa.Array) -> pa.Array:
-    """Return the column with U+FFFD for bytes that are no UTF-8, and with text and bytes in types that every Arrow function takes.
+    """Return the column with U+FFFD for bytes that are not UTF-8, and with text and bytes in types that every Arrow function takes.
 
-    Few functions take views of text and bytes, which Polars hands over and writes.
+    Few functions take views of text and bytes, which Polars returns and writes.
     """
     if pa.types.is_dictionary(column.type):
         return pa.DictionaryArray.from_arrays(column.indices, repaired(column.dictionary))

@@ -1,8 +1,7 @@
-"""What in a table cannot be read as its curator says it is written: for the curator's eyes, before anything is charged;
-and whether the keys of two linked tables fit each other.
+"""A check of what in a table cannot be read in its stated format, and of whether the keys of two linked tables fit each other.
 
-Exact counts of private records: on screen or on the terminal, never in a file, an error message or a release. A limit that is chosen
-because of them is chosen after a look.
+The results are exact counts of private records for the curator's eyes, before anything is charged: on screen or on the terminal, never in a
+file, an error message or a release. A limit that is chosen by these counts is chosen after a look at the private data.
 """
 
 from __future__ import annotations
@@ -22,11 +21,16 @@ from dpsynth_core.vocabulary.names import column_field
 
 @dataclass(frozen=True)
 class RecordsCheck:
-    """malformed: lines that are not one value for each column, so that all their cells are missing. blank: those that are empty.
+    """The counts of records that cannot be read in the stated format.
 
-    damaged: characters that the stated encoding does not know. unnamed: records that name no person, malformed lines among them; they
-    are left out. left_out: files of the folder that are no tables by their names. quoted: whether a quote ends with its line, so that a
-    line break in a cell makes two malformed lines. made_names: see `files.FileTable.made_names`.
+    Attributes:
+        malformed: Lines without exactly one value for each column, so that all their cells are missing.
+        blank: Malformed lines that are empty.
+        damaged: Characters that the stated encoding does not know.
+        unnamed: Records that name no person, malformed lines among them; they are left out.
+        left_out: Files of the folder whose names are not names of tables.
+        quoted: Whether a quote ends with its line, so that a line break in a cell makes two malformed lines.
+        made_names: Names that the tool made up (`files.FileTable.made_names`).
     """
 
     malformed: int = 0
@@ -38,7 +42,7 @@ class RecordsCheck:
     made_names: tuple[str, ...] = ()
 
     def sentences(self) -> tuple[str, ...]:
-        """What the curator should know; none if all is well."""
+        """Return what the curator should know, one sentence per fault; empty if all is well."""
         notes = []
         if self.made_names:
             made = ", ".join(column_field(name).removeprefix("column ") for name in self.made_names)
@@ -84,15 +88,20 @@ def check_records(table: Table, columns: Sequence[str], person_column: str | Non
 
 @dataclass(frozen=True)
 class LinkCheck:
-    """repeated: rows of the first table whose key an earlier one has. orphans: rows of the second whose key the first table lacks. beyond:
-    rows of the second that are more than count for their key."""
+    """The counts of rows that will not count in two linked tables.
+
+    Attributes:
+        repeated: Rows of the first table that repeat the key of an earlier row.
+        orphans: Rows of the second table whose key the first table lacks.
+        beyond: Rows of the second table beyond the limit for their key.
+    """
 
     repeated: int
     orphans: int
     beyond: int
 
     def sentences(self) -> tuple[str, ...]:
-        """What will not count, and why; none if everything does."""
+        """Return which rows will not count, and why, one sentence per reason; empty if all rows count."""
         told = (
             (self.repeated, "of the first table repeat the key of an earlier one: the first of each key counts."),
             (self.orphans, "of the second table have a key that the first one lacks."),
@@ -110,7 +119,7 @@ def check_link(first: Table, second: Table, key: str, most: int) -> Zoned[LinkCh
 
 
 def _counts(table: Table, key: str) -> dict[str, int]:
-    """Rows of each key; those that name nobody are told elsewhere (`check_records`)."""
+    """Return the number of rows of each key. Rows without a key are left out (see `check_records`)."""
     named = [persons.named(batch.column(key), table.form).dictionary_decode() for batch in table.batches((key,))]
     counted = pc.value_counts(pc.drop_null(pa.chunked_array(named, pa.string()))) if named else []
     return {str(one["values"]): one["counts"].as_py() for one in counted}

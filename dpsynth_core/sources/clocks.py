@@ -1,6 +1,6 @@
-"""What the parts of a written time of day or duration mean, in microseconds. How they are written is in `spelling`.
+"""The meaning of the parts of a written time of day or duration, in microseconds. Their spelling is in `spelling`.
 
-What is behind a time about a time zone is not looked at: the clock counts as it is written.
+A time zone behind a time is ignored: the clock counts as written.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def with_zeros(text: pa.Array) -> pa.Array:
 
 
 def time_of_day(parts: pa.StructArray) -> Micros:
-    """Since midnight; 0 where no time is written, `NO_TIME` where there is no such time of day."""
+    """Return the microseconds since midnight; 0 where no time is written, `NO_TIME` where the time of day does not exist."""
     hours, half = _whole(parts, "hour"), pc.replace_substring_regex(pc.utf8_lower(_written(parts, "half")), "[. ]", "")
     is_half = pc.not_equal(half, "").to_numpy(zero_copy_only=False)
     is_afternoon = pc.equal(half, "pm").to_numpy(zero_copy_only=False)
@@ -30,7 +30,7 @@ def time_of_day(parts: pa.StructArray) -> Micros:
 
 
 def lasting(parts: pa.StructArray) -> Micros:
-    """How long, of any number of hours, before or after."""
+    """Return the microseconds of a duration with any number of hours and either sign."""
     is_negative = pc.equal(_written(parts, "sign"), "-").to_numpy(zero_copy_only=False)
     return np.where(is_negative, -1, 1) * _micros(parts, _whole(parts, "hour"))
 

@@ -1,9 +1,9 @@
-"""Records to codes: every value goes to a cell of its attribute.
+"""The encoding of records: every value goes to a cell of its attribute.
 
-Encoding never fails on a value and never says anything about one; the rules are those of `recoding.outside_rule`. Spaces around
-text are trimmed first. A listed category is never taken for a missing marker. A record's codes follow from that record and from what is
-public alone: the attribute and the notation, which no record has a part in. Work is done once per distinct value wherever Arrow can list
-those, so millions of rows cost little.
+Encoding never fails on a value and never reports one; the rules are given by `recoding.outside_rule`. Spaces around text are trimmed first.
+A listed category is never taken for a missing marker. A record's codes follow from that record and from public facts alone: the attribute
+and the notation, in which no record takes part. Work is done once per distinct value wherever Arrow can list the distinct values, so
+millions of rows cost little.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def encode(domain: Domain, batch: pa.RecordBatch | pa.Table, notation: Notation)
 
 
 def encode_column(attribute: Attribute, column: pa.Array | pa.ChunkedArray, notation: Notation) -> NDArray[np.int32]:
-    """Codes of one column, shape (rows,); each is a cell of the attribute, whatever its declaration says."""
+    """Return the codes of one column, shape (rows,). Each code is a cell of the attribute, even where its declaration is wrong."""
     return np.clip(_encoded(attribute, column, notation), 0, attribute.size - 1)
 
 
@@ -93,7 +93,7 @@ def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> ND
 
 
 def numbers_of(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.float64]:
-    """The numbers of values in bins, as the attribute's scale counts them; nan for what is none."""
+    """Return the values of a binned attribute as numbers on its scale (times in units of its precision); nan for other values."""
     if attribute.dtype == "date":
         return day_numbers(values, notation)
     if attribute.dtype not in times.READERS:
@@ -104,7 +104,7 @@ def numbers_of(attribute: Attribute, values: pa.Array, notation: Notation) -> ND
 
 
 def _written(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.bool_]:
-    """Whether something is written there, other than a missing marker."""
+    """Return which cells hold something other than a missing marker."""
     if is_plain_number(values.type) and attribute.dtype not in times.READERS:
         return np.zeros(len(values), dtype=bool)  # what is no number there is null, nan or a marker
     text = texts(values)
@@ -143,14 +143,14 @@ _ENCODERS = {Form.LISTED: _category_codes, Form.BINNED: _bin_codes, Form.CODED: 
 
 
 def _truths(text: pa.Array, absent: pa.Array) -> pa.Array:
-    """false or true for every spelling of them; a marker, such as N, is no spelling."""
+    """Return "false" or "true" for each known spelling. A missing marker, e.g. N, is not a spelling."""
     small = pc.utf8_lower(text)
     meant = pa.array(TRUTHS.values(), pa.string()).take(pc.index_in(small, pa.array(TRUTHS, pa.string())))
     return pc.if_else(absent, small, meant)
 
 
 def floats(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
-    """Each value as float64; nan for null, for text that is no number and for markers (which may be numbers, such as -9)."""
+    """Return each value as float64; nan for null, for text that is not a number and for missing markers (which may be numbers, e.g. -9)."""
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.uint8())
     plain = values if is_plain_number(values.type) else notation.numbers(texts(values))
@@ -160,7 +160,7 @@ def floats(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
 
 
 def day_numbers(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
-    """Days since 1970-01-01; nan for null and whatever is no date. A time of day is cut off."""
+    """Return the days since 1970-01-01; nan for null and values that are not dates. A time of day is cut off."""
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):  # with a time zone: the local day
         days = values.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64())
         return pc.fill_null(days, np.nan).to_numpy(zero_copy_only=False)

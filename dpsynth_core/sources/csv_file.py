@@ -1,25 +1,24 @@
-"""A CSV file as records: every line below the header is exactly one record, whatever it says.
+"""A CSV file as records: every line below the header is exactly one record, with any content.
 
-What is written about one person is one person's lines, so the map from the file to its records must not let one line change what
-becomes of another, nor whether it counts. Hence:
+The lines about one person are this person's lines, so the map from the file to its records must not let one line change the record of
+another, nor whether it counts. Hence:
 
-- A record is a line (`sources.lines`). Quotes end with their line.
-- A line that cannot be divided into the header's columns (a wrong number of fields, a quote that is not closed, an empty line, one that
-  is too long) is malformed: a record whose cells are all missing. It is neither left out nor joined to another.
-- Every record depends on its own line and the header alone: both ways of reading below, and any cut into blocks, give the same (tested).
+- A record is a line (`sources.lines`). Quotes end with their line. - A line that cannot be divided into the header's columns (a wrong
+number of fields, a quote that is not closed, an empty line, an overlong line) is malformed: a record whose cells are all missing. It is
+neither left out nor joined to another. - Every record depends on its own line and the header alone: both ways of reading below, and any cut
+into blocks, give the same (tested).
 
-So a file with one person's line added, removed or changed has one record more, fewer or changed. `quoting` says what a quote means:
+So a file with one person's line added, removed or changed has one record more, fewer or changed. `quoting` gives the meaning of a quote:
 
 - "lines": a cell that begins with a quote goes on to the next single quote, or to the end of the line, which makes the line malformed.
-  Quotes elsewhere are ordinary characters.
-- "none": quotes are ordinary characters everywhere.
-- "standard": cells may contain line breaks, as RFC 4180 has it: an LF ends a record if the number of quotes before it is even. The proof
-  above then needs an assumption: a quote stands only around a cell, or twice for one inside of it, and no record has very many lines.
-  `files.check` looks at the whole file before anything is charged and refuses it if that is not so. A record with too many or too few
-  fields is malformed, one of missing cells here too, however many there are.
+  Quotes elsewhere are ordinary characters. - "none": quotes are ordinary characters everywhere. - "standard": cells may contain line breaks
+  (RFC 4180): an LF ends a record if the number of quotes before it is even. The proof above then needs an assumption: a quote stands only
+  around a cell, or twice for one inside the cell, and no record has very many lines. `files.check` looks at the whole file before anything
+  is charged and refuses it unless the assumption holds. A record with too many or too few fields is malformed: here, too, one record of
+  missing cells, however many lines it has.
 
 The fast way is Arrow's parser over whole blocks. It is taken where it finds as many rows as there are records: each of its rows ends
-with a line end, so that none of them can then have more than one line. Where it does not, the malformed records are found by regular
+with a line end, so that each row then has exactly one line. Where it does not, the malformed records are found by regular
 expressions (RE2, linear time), emptied, and the rest is parsed.
 """
 
@@ -78,16 +77,16 @@ class Block:
         return batch
 
     def malformed(self) -> NDArray[np.bool_]:
-        """Which records are not one value for each column, or break the rules of quotes. Shape (records,)."""
+        """Return which records lack exactly one value for each column, or break the rules of quotes, shape (records,)."""
         if not self._ambiguous and self._parsed(self.text, self.names[:1]) is not None:
             return self._blank if len(self.names) > 1 else np.zeros(len(self.ends), dtype=bool)  # all else was parsed
         return self._rejected()
 
     def _rejected(self) -> NDArray[np.bool_]:
-        """The same by looking at every delimiter and quote.
+        """Return the malformed records by looking at every delimiter and quote.
 
         By the strict rules a quote that opens a cell stands behind a delimiter, a line end or the quote that it repeats, and one that
-        closes a cell before one of these. A record that keeps them is well formed, however `quoting` is; the others are few.
+        closes a cell before one of these. A record that keeps the strict rules is well formed for every `quoting`; the others are few.
         """
         characters, width = np.frombuffer(self.text, dtype=np.uint8), len(self.names)
         delimiters = np.flatnonzero(characters == ord(self.form.delimiter))
@@ -102,7 +101,7 @@ class Block:
 
     @cached_property
     def _quotes(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether the number of quotes so far is odd, at each character and before each record; which records keep the strict rules."""
+        """Masks: the count of quotes so far is odd (at each character; before each record); the record keeps the strict rules."""
         characters = np.frombuffer(self.text, dtype=np.uint8)
         quotes = np.flatnonzero(characters == ord('"'))
         odd = np.bitwise_xor.accumulate(characters == ord('"'))
@@ -115,7 +114,7 @@ class Block:
         return odd, odd_before, strict
 
     def _rejected_by_grammar(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which of the chosen lines are malformed by the rules of "lines", which allow quotes inside of unquoted text."""
+        """Return which of the chosen lines are malformed by the rules of "lines", which allow quotes inside unquoted text."""
         records, grammar = self._records.filter(pa.array(chosen)), _Grammar.of(self.form.delimiter)
         fields = pc.count_substring(pc.replace_substring_regex(records, grammar.quoted, r"\1"), self.form.delimiter)
         good = pc.and_(pc.match_substring_regex(records, grammar.record), pc.equal(fields, len(self.names) - 1))
@@ -123,13 +122,13 @@ class Block:
 
     @property
     def _beside_quotes(self) -> NDArray[np.bool_]:
-        """Which characters may stand outside a quoted cell beside its quotes. Shape (256,)."""
+        """The characters that may stand outside a quoted cell beside its quotes, shape (256,)."""
         allowed = np.zeros(256, dtype=bool)
         allowed[[ord(self.form.delimiter), ord("\n"), ord('"')]] = True
         return allowed
 
     def _per_record(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many of these places, in rising order, lie in each record."""
+        """Return how many of these places, in rising order, lie in each record."""
         return np.diff(np.searchsorted(places, self.ends), prepend=0)
 
     @property
@@ -138,7 +137,7 @@ class Block:
 
     @property
     def blank(self) -> int:
-        """How many records are empty lines."""
+        """The number of records that are empty lines."""
         return int(np.count_nonzero(self._blank))
 
     @property
@@ -149,12 +148,12 @@ class Block:
 
     @property
     def misquoted(self) -> bool:
-        """Whether a quote stands where none may by the strict rules, or is still open at the end."""
+        """True if a quote breaks the strict rules, or is still open at the end of its record."""
         return b'"' in self.text and not self._quotes[2].all()
 
     @property
     def _ambiguous(self) -> bool:
-        """Whether Arrow could see other records than there are, as many of them all the same."""
+        """True if Arrow could find other records than this block has, in the same number."""
         return self.form.quoting == STANDARD and b'"' in self.text
 
     @property
@@ -169,8 +168,11 @@ class Block:
         return pa.BinaryArray.from_buffers(pa.binary(), len(self.ends), [None, pa.py_buffer(offsets), pa.py_buffer(self.text)])
 
     def _parsed(self, text: bytes, columns: Sequence[str]) -> pa.RecordBatch | None:
-        """What Arrow makes of it; None unless that is one row for each record. Each row ends with a line end, but for the last one, which
-        the end of the text may cut off inside a quote: so the last record is looked at on its own."""
+        """Return Arrow's parse of the text, or None unless it has one row for each record.
+
+        Each row ends with a line end, but the end of the text may cut off the last row inside a quote. So the last record is parsed on its
+        own.
+        """
         positions = {name: str(self.names.index(name)) for name in columns}
         quotes = False if self.form.quoting == NONE else '"'
         try:
@@ -215,7 +217,12 @@ class Block:
 
 
 class _Grammar(NamedTuple):
-    """Regular expressions of a line. record: fields and the line end. quoted: a quoted cell; its first group is the delimiter before it."""
+    """Regular expressions of a line.
+
+    Attributes:
+        record: Fields and the line end.
+        quoted: A quoted cell; its first group is the delimiter before it.
+    """
 
     record: str
     quoted: str
@@ -229,7 +236,7 @@ class _Grammar(NamedTuple):
 
 
 def writing(path: Location, form: TableFormat) -> lines.Writing:
-    """How the lines are written. Raises OSError and InputError."""
+    """Return how the lines are written. Raises OSError and InputError."""
     return lines.Writing.of(path, form.encoding, headed=not form.names)
 
 
@@ -239,13 +246,17 @@ def header(path: Location, form: TableFormat) -> tuple[str, ...]:
 
 
 def head(path: Location, form: TableFormat) -> Block | None:
-    """The first records of a file, those in some 64 kB; None if there are none."""
+    """Return the first records of a file, from some 64 kB; None for a file without records."""
     return next((Block(text, form, told_apart(names)) for names, text in _texts(Piece(str(path)), form, _HEAD_BYTES) if text), None)
 
 
 def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
-    """Where the file can be divided, about every so many bytes: at line ends below the header, where records are lines. Raises OSError and
-    InputError."""
+    """Return the line ends below the header where the file can be divided, about every `every` bytes; none unless every record is a line.
+
+    Raises:
+        OSError: The file cannot be read.
+        InputError: See `lines.Writing.of`.
+    """
     if form.quoting == STANDARD or packed.is_packed(path):
         return []
     places = lines.cuts(path, writing(path, form), every)
@@ -293,8 +304,8 @@ def _texts(piece: Piece, form: TableFormat, size: int | None = None) -> Iterator
 def _below_header(piece: Piece, form: TableFormat, size: int | None = None) -> Iterator[tuple[str, bytes]]:
     """Yield the header, and the records below it as texts of whole records (the first may be empty).
 
-    The header is the first record with any text behind the `skip` such records that are left out. Where the names are stated, or the piece
-    does not begin the file, there is none: it is "", and every record counts.
+    The header is the first record with any text behind the `skip` records with text that are left out. If the names are stated, or the
+    piece does not begin the file, the header is "" and every record counts.
     """
     path, record = located(piece.file), ""
     above = 0 if piece.begin else form.skip + (not form.names)
@@ -313,7 +324,7 @@ def _below_header(piece: Piece, form: TableFormat, size: int | None = None) -> I
 
 
 def header_text(path: Location, form: TableFormat) -> str:
-    """Return the header as it is written; "" for a file without any. Raises OSError and InputError."""
+    """Return the header as written; "" for a file without a header. Raises OSError and InputError."""
     return next((record for record, _ in _below_header(Piece(str(path)), form, _HEAD_BYTES)), "")
 
 
@@ -330,7 +341,7 @@ def cells(record: str, form: TableFormat) -> tuple[str, ...]:
 
 
 def _first_text(block: bytes, form: TableFormat) -> tuple[int, int]:
-    """Where the first record with any text begins and ends; (0, 0) without one."""
+    """Return where the first record with any text begins and ends; (0, 0) without text."""
     start = 0
     for end in _ends(block, form.quoting):
         if block[start : end + 1].strip():
@@ -359,7 +370,7 @@ def _whole_records(blocks: Iterator[bytes], form: TableFormat) -> Iterator[bytes
 
 
 def _ends(block: bytes, quoting: str) -> NDArray[np.int64]:
-    """Where the records end, the last one at the end of the block."""
+    """Return where the records end, the last one at the end of the block."""
     characters = np.frombuffer(block, dtype=np.uint8)
     ends = np.flatnonzero(characters == ord("\n"))
     if quoting == STANDARD and b'"' in block:

@@ -78,7 +78,11 @@ class Cluster:
 
     @contextmanager
     def connected(self) -> Iterator[Client]:
-        """A client of the cluster, whose workers run this program. Raises InputError where there is none."""
+        """Yield a client of the cluster after checking that its workers run this program.
+
+        Raises:
+            InputError: The cluster cannot be reached.
+        """
         for name in ("distributed", "distributed.client", "distributed.core", "distributed.scheduler", "distributed.nanny"):
             logging.getLogger(name).setLevel(logging.CRITICAL)  # of broken connections; the user gets an error of ours
         with ExitStack() as stack:
@@ -115,7 +119,7 @@ _OTHER_PROGRAM = (
 
 
 def _programs(client: Client) -> list[str | Exception]:
-    """What the workers run, or why one cannot say. One that does not answer has died, and the scheduler replaces it."""
+    """Return the program that each worker runs, or its error. A worker that does not answer has died, and the scheduler replaces it."""
     until = time.monotonic() + PATIENCE
     while True:
         client.wait_for_workers(1, timeout=PATIENCE)
@@ -160,7 +164,11 @@ class _Work:
         self._client, self._name, self._number = client, uuid.uuid4().hex, 0
 
     def counted(self, records: Records, new: New, parts: Sequence[Part], workers: int) -> Tables:
-        """The tables of all parts, added up. Raises InputError where one of them cannot be counted."""
+        """Return the sum of the tables of all parts.
+
+        Raises:
+            InputError: A part cannot be counted.
+        """
         job = self._submit(_Job, records, new)
         befores: Sequence[list[Future]] = [[] for _ in parts]
         keys = persons.new_keys()
@@ -174,7 +182,9 @@ class _Work:
         return self._awaited(total)
 
     def _before(self, job: Future, parts: Sequence[Part], keys: Keys, places: int, limit: int) -> list[list[Future]]:
-        """For each part, from every place where persons meet, the rows of its persons in the parts before it."""
+        """Return for each part the rows of its persons in the earlier parts, one future from each of the `places` that add up a share of
+        persons.
+        """
         turnouts = [self._submit(_turnout, job, part, keys) for part in parts]
         buckets = [[self._submit(Turnout.bucket, one, place, places, priority=_SOONER) for one in turnouts] for place in range(places)]
         met = [self._submit(_met, bucket, limit, priority=_SOONER) for bucket in buckets]
@@ -210,7 +220,7 @@ class _Work:
 
 @dataclass(frozen=True)
 class _Failed:
-    """What went wrong in a task: the parts of an error of ours, or the kind of an unexpected one."""
+    """A failure of a task: the parts of an `InputError`, or the type name of an unexpected error."""
 
     kind: str
     parts: tuple[str, ...] = ()
@@ -222,7 +232,13 @@ class _Failed:
 
 
 def _run(program: str, task: Callable[..., Any], *arguments: Any) -> Any:
-    """A task, which never raises. program: that asks. arguments: may be failures of other tasks."""
+    """Run a task and return its result, or a `_Failed` in place of any exception.
+
+    Args:
+        program: The identity of the program that asks.
+        task: The function to run.
+        *arguments: Its arguments, which may be failures of other tasks.
+    """
     if program != build.identity():
         return _Failed(InputError.__name__, _OTHER_PROGRAM)
     flat = [one for argument in arguments for one in (argument if isinstance(argument, list) else [argument])]
@@ -238,7 +254,7 @@ def _run(program: str, task: Callable[..., Any], *arguments: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Job:
-    """What all parts of a count have in common. new: makes an empty one."""
+    """The inputs that all parts of a count share: the records, and `new`, which makes an empty counter."""
 
     records: Records
     new: New

@@ -31,7 +31,7 @@ _ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64
 
 
 def arrow_type(attribute: RowColumn) -> pa.DataType:
-    """Of a column of rows. Times have milliseconds as far as their precision is no finer: every format keeps those."""
+    """Return the Arrow type of a column of rows. Times have milliseconds, which every format keeps, unless their precision is finer."""
     if attribute.dtype not in times.READERS:
         return _ARROW_TYPE[attribute.dtype]
     fine = MICROSECONDS[attribute.precision] < MICROSECONDS["millisecond"]
@@ -41,7 +41,11 @@ def arrow_type(attribute: RowColumn) -> pa.DataType:
 
 
 def typed(domain: Domain, table: pa.Table) -> pa.Table:
-    """The table with the domain's types where its times are text, if it has the domain's columns. ValueError for a text that is no time."""
+    """Return the table with text times converted to the domain's types, or the table itself if its columns are not the domain's.
+
+    Raises:
+        ValueError: A text is not a time.
+    """
     if table.column_names != list(domain.column_names):
         return table
     for place, attribute in enumerate(domain.columns):
@@ -121,13 +125,13 @@ def filled(column: Filled, rows: int, first: int = 0) -> pa.Array:
 
 
 def within(attribute: Attribute, codes: Codes, column: pa.ChunkedArray, of: Chosen) -> NDArray[np.bool_]:
-    """Return which rows have a value that is asked for.
+    """Return which rows have a chosen value.
 
     Args:
         attribute: The column.
-        codes: The cell of each row, all of them cells of `of`.
-        column: The values of the rows, as `decode` made them.
-        of: The cells, whole and cut.
+        codes: The cell of each row, all in `of`.
+        column: The values of the rows, made by `decode`.
+        of: The chosen cells; a cut cell has only some of its values chosen.
     """
     inside = ~np.isin(codes, list(of.cut))
     known = codes < attribute.values
@@ -147,7 +151,7 @@ def strays(domain: Domain, table: pa.Table, first: int = 0) -> list[str]:
 
 
 def disordered(domain: Domain, table: pa.Table) -> int:
-    """How many rows break an order of columns; the table has the domain's columns with their types."""
+    """Return how many rows break an order of columns. The table has the domain's columns with their types."""
     wrong = np.zeros(table.num_rows, dtype=bool)
     for rule in domain.orders:
         pair = [table.column(name).combine_chunks() for name in (rule.first, rule.second)]
@@ -178,7 +182,7 @@ def _plain_numbers(attribute: Attribute, column: pa.Array | pa.ChunkedArray) -> 
 
 
 def _drawn(attribute: Attribute, codes: Codes, rng: np.random.Generator, parts: Parts | None) -> NDArray[Any]:
-    """A number from each bin, or from one of its parts; any for cells that are none."""
+    """Return a random number from the bin of each code, or from one of the bin's parts; any number for codes that are not bins."""
     bins = np.where(codes >= attribute.values, 0, codes)
     edges = np.asarray(attribute.edges, dtype=np.float64) if parts is None else parts.edges
     places = bins if parts is None else parts.drawn(bins, rng)

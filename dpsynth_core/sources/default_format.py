@@ -1,8 +1,8 @@
-"""The format of a table as far as nobody stated it: what names of files, magic numbers and the header line say, and no record.
+"""The default format of a table where the curator states none: from file names, magic numbers and the header line, never from a record.
 
-What is handed on here is the header alone (`_first_line`, `csv_file.header_text`). A file without a header begins with a record: JSON lines
-by their name, and text whose columns' names are stated, are not opened, and are read as UTF-8 with commas. Numbers and dates are read as
-`TableFormat` has them by default. What the first records suggest is another thing (`detect`), which the curator has to state.
+Only the header is passed on here (`_first_line`, `csv_file.header_text`). A file without a header begins with a record: JSON lines,
+recognised by their name, and text whose column names are stated, are not opened; they are read as UTF-8 with commas. Numbers and dates have
+the defaults of `TableFormat`. Suggestions from the first records are made by `detect`, and the curator has to state them.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _UTF16_SHARE = 0.5
 
 
 def default_format(path: str | os.PathLike[str], stated: Mapping[str, Any] | None = None) -> TableFormat:
-    """Return the format of a file or folder as stated, and by default where nothing is.
+    """Return the format of a file or folder: the stated fields, and defaults for the others.
 
     Args:
-        path: The file or folder. Of a folder, the first file's header decides.
+        path: The file or folder. In a folder, the first file's header decides.
         stated: Fields of `TableFormat`.
 
     Raises:
-        InputError: There is no such file, it is empty, or its beginning is no table's.
+        InputError: The file does not exist, is empty, or does not begin like a table.
     """
     stated, first = stated or {}, table_files(path)[0]
     form = TableFormat(**{**stated, "kind": stated.get("kind") or _kind(first, is_headed=not stated.get("names"))})

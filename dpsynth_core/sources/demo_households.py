@@ -1,7 +1,7 @@
 """Invented households and their members: two linked tables to try the app with. Everything here is public and made from a seed.
 
-Members belong together in ways that can be seen: couples are of about one age, children are younger than their parents by a generation,
-the income of a household follows how many of it work, and those in the capital live in flats.
+Members are visibly related: the partners of a couple are of about the same age, children are younger than their parents by a generation,
+the income of a household follows the number of its members who work, and households in the capital live in flats.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _INCOMES = (0, 10_000, 20_000, 30_000, 45_000, 60_000, 90_000, 200_000)
 
 
 def domains() -> tuple[Domain, Domain]:
-    """Of both tables, without the key; they fit by construction, and were not read from any rows."""
+    """Return the domains of both tables, without the key. They fit by construction and were not read from any rows."""
     incomes = Attribute.integer("income", 0, 200_000, edges=_INCOMES)
     homes = Domain((Attribute.categorical("region", REGION), Attribute.categorical("dwelling", DWELLING), incomes))
     people = (Attribute.integer("age", 0, 95, bins=12), Attribute.categorical("sex", SEX), Attribute.categorical("work", WORK))

@@ -1,7 +1,7 @@
-"""Suggest from a table's first records how it is written, where that differs from the default: for the curator, who states it.
+"""Suggestions of how a table is written, from its first records, where that differs from the default: for the curator, who states it.
 
-A suggestion is no format, and no run takes one: it is a question with answers, marked curator-only. What is stated is not looked at, and
-where everything is stated nothing is. What nobody stated and nothing suggests otherwise is as `default_format` has it.
+A suggestion is not a format, and no run uses one: it is a question with answers, marked curator-only. Stated fields are not examined, and
+if all fields are stated, the table is not read. Fields that are neither stated nor suggested have the values of `default_format`.
 """
 
 from __future__ import annotations
@@ -75,16 +75,16 @@ def suggestions(path: str | os.PathLike[str], form: TableFormat, stated: Collect
 def settled_format(
     path: str | os.PathLike[str], stated: Mapping[str, Any], field: str, option: Callable[[Mapping[str, Any]], str]
 ) -> TableFormat:
-    """Return the format of a table as stated and by default, and stop where its first records suggest another.
+    """Return the format of a table: the stated fields and the defaults, unless its first records suggest another format.
 
     Args:
         path: The file or folder.
         stated: Fields of `TableFormat`.
-        field: What errors call the table.
-        option: Writes fields and values as the curator has to state them.
+        field: The name of the table in errors.
+        option: Writes fields and values in the form in which the curator has to state them.
 
     Raises:
-        InputError: The table is no file that can be read, or its first records raise a question.
+        InputError: The file cannot be read as a table, or its first records raise a question.
     """
     try:
         form = default_format(path, stated)
@@ -100,7 +100,7 @@ def settled_format(
 
 
 def public_format(path: str | os.PathLike[str], field: str) -> TableFormat:
-    """Return the format of a public table, about which nothing can be stated: as its records suggest, for they are nobody's secret.
+    """Return the format of a public table, for which nothing can be stated, by the suggestions from its records, which are not private.
 
     Raises:
         InputError: The table cannot be read, or its numbers or dates can be read either way.
@@ -137,7 +137,7 @@ def _suggestion(form: TableFormat, likely: Mapping[str, Any]) -> Doubt:
 
 
 def _encoding(head: bytes, form: TableFormat) -> dict[str, str]:
-    """Return the encoding that the bytes suggest, where UTF-8 is none for them: most that are not ASCII are damaged in it."""
+    """Return the encoding that the bytes suggest, if it is not UTF-8: most of the characters beyond ASCII are damaged in UTF-8."""
     if form.encoding != TableFormat.encoding:
         return {}
     if (marked := header_encoding(head)) != form.encoding:

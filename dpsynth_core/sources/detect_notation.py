@@ -1,7 +1,7 @@
-"""Suggest from the first records of a text how its numbers and dates are spelled: for the curator, who states it; never published.
+"""Suggestions of how a text's numbers and dates are spelled, from its first records: for the curator, who states it; never published.
 
-10,584 is ten and a half or ten thousand. Values that can be read in one way only decide (170,3; 2.784,95; 0,584; 1,234,567); where there
-are none, or where columns contradict each other, nothing is suggested and the curator is asked. No question repeats a value of the table.
+10,584 is ten and a half or ten thousand. Only values that can be read in a single way decide (170,3; 2.784,95; 0,584; 1,234,567); without
+these, or where columns contradict each other, nothing is suggested and the curator is asked. No question repeats a value of the table.
 """
 
 from __future__ import annotations
@@ -71,13 +71,18 @@ class Doubt:
 
     @property
     def fields(self) -> frozenset[str]:
-        """What has to be stated."""
+        """The fields that have to be stated."""
         return frozenset(field for _, stated in self.answers for field in stated)
 
 
 @dataclass(frozen=True)
 class DetectedNotation:
-    """stated: fields of `TableFormat` that are not as usual. doubts: what only the curator can tell; `stated` says nothing of it."""
+    """The notation that first records suggest.
+
+    Attributes:
+        stated: Fields of `TableFormat` that differ from the default.
+        doubts: Questions that only the curator can answer; their fields are not in `stated`.
+    """
 
     stated: Mapping[str, Any]
     doubts: tuple[Doubt, ...] = ()
@@ -110,7 +115,14 @@ def detect_notation(
 def detect_marks(
     columns: Iterable[Sequence[str]], names: Sequence[str] = (), given: Mapping[str, str] | None = None, comma_separates: bool = True
 ) -> DetectedNotation:
-    """The same of decimal and thousands alone; columns: of trimmed texts that do not mean missing."""
+    """Return the decimal and thousands marks that the columns suggest.
+
+    Args:
+        columns: The trimmed texts of each column that do not mean missing.
+        names: The names of the columns.
+        given: Marks that the curator stated.
+        comma_separates: Whether a comma separates the fields.
+    """
     given = given or {}
     shapes = {place: found for place, cells in enumerate(columns) if (found := _shapes(cells))}
     offered = [one for one in MARKS if given.get("decimal", one[0]) == one[0] and given.get("thousands", one[1]) == one[1]]
@@ -146,7 +158,7 @@ def other_marks(values: Sequence[tuple[str, int]], lower: float, upper: float, n
 
 
 def _shapes(cells: Sequence[str]) -> Counter[str]:
-    """How the numbers of a column are written that have a mark, and how often; nothing where few values are numbers, or are codes."""
+    """Return the shapes of a column's numbers that have a mark, with their counts; empty where few values are numbers, or are codes."""
     every = Counter(_LATER_DIGIT.sub("9", cell) if len(cell) <= _LONGEST else "" for cell in cells)
     if sum(count for shape, count in every.items() if _CODE.match(shape)) > (1 - _ALMOST_ALL) * len(cells):
         return Counter()
@@ -165,7 +177,7 @@ def _readings(shape: str) -> frozenset[Marks]:
 
 
 def _is_open(shape: str) -> bool:
-    """Whether it is one number with a decimal point, and another one with a decimal comma."""
+    """Return whether a shape is one number with a decimal point, and another with a decimal comma."""
     return ("," in shape or "." in shape) and len({decimal for decimal, _ in _readings(shape)}) > 1
 
 
@@ -218,7 +230,7 @@ def _named(place: int, names: Sequence[str]) -> str:
 
 
 def _dates(columns: Iterable[Sequence[str]]) -> DetectedNotation:
-    """The form that fits all columns of dates, else the first; in doubt where day and month can be taken for each other in all of them."""
+    """Return the form that fits all columns of dates, else the first column's; a doubt if day and month can be exchanged in all."""
     found = [forms for cells in columns if (forms := _date_forms(cells))]
     if not found:
         return DetectedNotation({})

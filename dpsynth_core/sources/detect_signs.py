@@ -53,5 +53,5 @@ def bare(cells: Sequence[str], stated: dict[str, Any]) -> list[str]:
 
 
 def _is_unit(text: str) -> bool:
-    """Whether a text is a sign of per cent or thousand, or names a currency."""
+    """Return whether a text is a sign of per cent or per thousand, or names a currency."""
     return text in ("%", "\u2030") or text in (*_CODES, *_NAMES) or all(unicodedata.category(one) == "Sc" for one in text)

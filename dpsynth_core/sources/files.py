@@ -1,7 +1,7 @@
-"""A table file, a folder of them, a DataFrame or a table in a database, opened once: checked before anything is spent, and read as batches.
+"""Tables that are opened once, checked before anything is spent, and read as batches: a file, a folder, a DataFrame or a database table.
 
-Text is read here. What a library in C reads is read in a process with limits (`confined`), because a hostile file may do anything to such a
-library. What is asked of each kind of file, and how it is read: `readers`.
+Text is read here. Files that a library in C reads are read in a process with limits (`confined`), because a hostile file may do anything to
+a library in C. The questions to each kind of file, and how it is read, are in `readers`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DEFAULT_LIMIT_BYTES = 2_000_000_000
 
 
 def opened(source: TableSource, form: TableFormat) -> Table:
-    """Raises InputError for what is no file, and no folder of files of one kind (`formats.table_files`)."""
+    """Return the source as an opened table. Raises InputError unless it is a file or a folder of files of one kind."""
     if isinstance(source, str | os.PathLike):
         return FileTable.of(source, form)
     import pandas as pd
@@ -118,7 +118,7 @@ class FileTable(Files):
                     yield from reader
 
     def _exceeds(self, limit_bytes: int) -> bool:
-        """Whether the files have more bytes, unpacked; as far as it takes to know."""
+        """Return whether the files have more than `limit_bytes` bytes, unpacked; unpacking stops once that is known."""
         total = self.size
         for path in self.files if self.form.kind in TEXT else ():
             if total > limit_bytes:

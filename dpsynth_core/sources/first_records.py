@@ -1,8 +1,8 @@
 """A look at the first records of a table: which columns have values outside the domain, and which statement would bring them in.
 
-For the curator's eyes only, before the charge. A column whose values are spelled otherwise than its list, or written in another notation,
-counts as "other" or missing from end to end, and a run would spend its budget on nothing. Nothing here changes how a record is read: the
-curator states it. One pass over the first `FIRST` records, whatever the size of the table.
+The result is for the curator only, before the charge. A column whose values are spelled differently from its list, or written in another
+notation, counts as "other" or missing from end to end, and a run would spend its budget on nothing. Nothing here changes how a record is
+read: the curator states it. One pass reads the first `FIRST` records, regardless of the size of the table.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Remark:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether no value of the column was understood."""
+        """True if no value of the column was understood."""
         return self.share == 1
 
 
@@ -114,7 +114,7 @@ def _remarks(domain: Domain, fits: tuple[ColumnFit, ...], notation: Notation) ->
 
 
 def _look_alikes(attribute: Attribute, one: ColumnFit) -> str:
-    """Return what would help the few values that look like a listed value and are written differently; "" where there are none."""
+    """Return a remedy for values that look like a listed value but are written differently, or ""."""
     same, met = listed_as((value for value, _ in one.values), attribute.categories)
     if not met:
         return ""

@@ -1,4 +1,4 @@
-"""How a table is stored: its kind, and what its curator states about how it is written. Looks at names of files, not into them."""
+"""The format in which a table is stored: its kind, and the curator's statement of how it is written. Only names of files are used here."""
 
 from __future__ import annotations
 
@@ -80,12 +80,26 @@ def usual_markers(kind: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class TableFormat:
-    """How a table is written: what its curator states, or confirms.
+    """The format of a table, stated or confirmed by its curator.
 
-    names: of the columns, where the first line is a record already; empty where it is the header. sheet: of a workbook, "" for the first.
-    skip: how many lines, or rows of a workbook, with anything in them are above the header and no records.
-    decimal, thousands, date_format, time_format, negative, units, same_text, missing_markers: how values are written as text, see
-    `Notation`. What a kind of file does not have is ignored (`applies`).
+    A field that a kind of file does not have is ignored (`applies`).
+
+    Attributes:
+        kind: The kind of file.
+        delimiter: The character between the fields of a CSV file.
+        encoding: The encoding of a text file.
+        missing_markers: Texts that mean missing, see `Notation`.
+        quoting: The meaning of quotes, see `csv_file`.
+        decimal: The decimal mark, see `Notation`.
+        thousands: The mark between thousands, see `Notation`.
+        date_format: The spelling of dates, see `Notation`.
+        time_format: The spelling of times, see `Notation`.
+        negative: The spelling of negative numbers, see `Notation`.
+        units: Texts beside numbers that are not read, see `Notation`.
+        same_text: The rule by which texts count as the same, see `Notation`.
+        names: The column names if the first line is a record; empty if the first line is the header.
+        sheet: The sheet of a workbook, "" for the first.
+        skip: The number of lines or workbook rows with content above the header that are not records.
     """
 
     kind: str = "csv"
@@ -128,18 +142,18 @@ class TableFormat:
         return Notation(**stated | {"missing_markers": frozenset(self.missing_markers)})
 
     def applies(self, name: str) -> bool:
-        """Whether files of this kind have that to be stated: one of the fields."""
+        """Return whether files of this kind have the field `name`."""
         return self.kind in _STATED[name]
 
     @classmethod
     def of(cls, section: Mapping[str, Any]) -> TableFormat:
-        """From a section of a spec; what is not a file is read like a CSV. Raises InputError."""
+        """Return the format that a section of a spec states; a table that is not a file has the format of a CSV file. Raises InputError."""
         given = {field.name: section[field.name] for field in fields(cls) if section.get(field.name) is not None}
         markers = {"missing_markers": usual_markers(given["kind"])}
         return cls(**markers | given | {"kind": given["kind"] if given["kind"] in SUFFIXES else "csv"})
 
     def section(self, path: str | os.PathLike[str]) -> dict[str, Any]:
-        """As a section of a spec. What was added to specs later is left out where it is not stated."""
+        """Return the format as a section of a spec. Fields that were added to specs later are left out if they have their defaults."""
         written = {"kind": self.kind, "delimiter": self.delimiter, "encoding": self.encoding, "quoting": self.quoting}
         later = {name: getattr(self, name) for name in (*NOTATION, "names", "sheet", "skip")}
         further = {name: list(value) if type(value) is tuple else value for name, value in later.items() if value != _DEFAULTS[name]}
@@ -153,7 +167,13 @@ _DEFAULTS = {field.name: field.default for field in fields(TableFormat) if field
 
 @dataclass(frozen=True)
 class Files:
-    """A table of files, in order (`table_files`). folder: that they are in, None for a single file. form: how they are written."""
+    """The files of a table, in order (`table_files`).
+
+    Attributes:
+        files: The files.
+        folder: The folder that they are in; None for a single file.
+        form: Their format.
+    """
 
     files: tuple[Location, ...]
     folder: Location | None
@@ -213,7 +233,7 @@ def table_files(path: str | os.PathLike[str]) -> list[Location]:
 
 
 def left_out(place: Location) -> int:
-    """How many files of a folder are not hidden and yet, by their names, no tables."""
+    """Return how many visible files of a folder are not tables by their names."""
     return sum(kind_of(file) is None for file in (place.inside() if isinstance(place, Remote) else _inside(place)))
 
 
@@ -250,7 +270,11 @@ _File = TypeVar("_File", bound=Location)
 
 
 def _of_one_kind(place: Location, inside: Sequence[_File]) -> list[_File]:
-    """Those that are tables. InputError if there are none, if they are of several kinds, and for what their folders say in vain."""
+    """Return the files that are tables.
+
+    Raises:
+        InputError: The folder holds no table or several kinds of tables, or has unusable folder names like column=value.
+    """
     tables = [file for file in inside if kind_of(file) is not None]
     kinds = sorted({str(kind_of(file)) for file in tables})
     if not kinds:

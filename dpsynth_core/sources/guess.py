@@ -64,10 +64,14 @@ _IDENTIFIER = re.compile(r"(^|[_\W])(id|key|uuid|guid|nr|no|number|index|row)$",
 
 @dataclass(frozen=True)
 class Guess:
-    """What a column looks like. attribute: None where there is nothing sensible to propose.
+    """A proposed declaration of a column.
 
-    advice: what to mind, empty if nothing.  drop: whether leaving the column out is advised.
-    identifies: whether nearly every row has a value of its own, so that new identifiers could take the place of the column.
+    Attributes:
+        name: The column's name.
+        attribute: The proposed attribute; None if no proposal is sensible.
+        advice: A caution for the curator, or "".
+        drop: Whether leaving the column out is advised.
+        identifies: Whether nearly every row has its own value, so that new identifiers could replace the column.
     """
 
     name: str
@@ -150,7 +154,7 @@ def _guess(summary: _Summary, notation: Notation) -> Guess:
 
 
 def _are_codes(summary: _Summary) -> bool:
-    """Whether texts that can be read as numbers are codes, which numbers would be written otherwise than."""
+    """Return whether texts that can be read as numbers are codes, which reading as numbers would change (e.g. leading zeros)."""
 
     def any_like(pattern: str) -> bool:
         return bool(pc.any(pc.match_substring_regex(summary.values, pattern)).as_py())
@@ -202,7 +206,7 @@ def _text(summary: _Summary, notation: Notation) -> Guess:
 
 
 def _code_groups(name: str, texts: Sequence[str]) -> Guess | None:
-    """Of many texts that look like codes of a classification: the finest level with few groups."""
+    """Return a guess for texts that look like codes of a classification: the finest level with few groups; None for other texts."""
     if sum(bool(_CODE.match(text)) for text in texts) < 0.95 * len(texts):
         return None
     for level in range(4, 0, -1):
@@ -222,7 +226,7 @@ def _categories(summary: _Summary, categories: Sequence[str], dtype: str) -> Gue
 
 
 def _times(summary: _Summary, notation: Notation) -> Guess | None:
-    """Of a column whose values are nearly all timestamps, times of day or durations; None for any other, and for days at midnight."""
+    """Return a guess for a column with nearly only timestamps, times of day or durations; None for other columns and plain days."""
     values, is_time = summary.values, holds_times(summary.values.type)
     if not is_time:
         if not summary.is_text:
@@ -339,7 +343,7 @@ class _Summary:
 
 
 class _DistinctValues:
-    """Distinct values of one column over batches, at most MOST_DISTINCT of them."""
+    """The distinct values of one column over batches, at most MOST_DISTINCT values."""
 
     def __init__(self) -> None:
         self._parts: list[pa.Table] = []

@@ -99,7 +99,7 @@ def _array(series: pd.Series, decimal: str) -> pa.Array:
 
 
 def _text(value: object, decimal: str) -> str | None:
-    """What a column of nothing but this value would say, in the curator's notation; None for what is missing, or no single value."""
+    """Return the text of a value in the curator's notation, equal to its text in a column of only this value; None if missing or nested."""
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     try:

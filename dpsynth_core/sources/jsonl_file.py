@@ -1,11 +1,11 @@
-"""JSON lines as records: every line is exactly one record, whatever it says.
+"""JSON lines as records: every line is exactly one record, with any content.
 
-As in `csv_file`, what is written about one person is one person's lines, and a record depends on its own line alone. A line that is no
-JSON object, an empty one included, is malformed: a record whose cells are all missing. A column that a line does not have is a missing
-cell; so are null, lists and objects. Numbers keep the digits they are written with.
+As in `csv_file`, the lines about one person are this person's lines, and a record depends on its own line alone. A line that is not a JSON
+object, an empty line included, is malformed: a record whose cells are all missing. A column that a line lacks is a missing cell, like null,
+lists and objects. Numbers keep the digits they are written with.
 
-There is no header. Which columns there are, and in which order, is what the first lines suggest; who states a domain says which of them
-are used, and one that the first lines do not have is refused before anything is charged.
+JSON lines have no header. The first lines suggest which columns there are, and in which order; a stated domain selects the columns that
+are used, and a column that the first lines lack is refused before anything is charged.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: in
 
 
 def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
-    """Where the file can be divided, about every so many bytes: at line ends. Raises as `names`."""
+    """Return the line ends where the file can be divided, about every `every` bytes. Raises as `names`."""
     return [] if packed.is_packed(path) else lines.cuts(path, _writing(path, form), every)
 
 
 def piece_batches(piece: Piece, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """The same of a piece of a file."""
+    """Yield record batches with these columns from a piece of a file."""
     path = located(piece.file)
     for block in lines.blocks(path, _writing(path, form), None, piece.begin, piece.end):
         records = [_record(line) or {} for line in block.removesuffix(b"\n").split(b"\n")]
@@ -60,7 +60,7 @@ def piece_batches(piece: Piece, form: TableFormat, columns: Sequence[str]) -> It
 
 
 def malformed(path: Location, form: TableFormat) -> tuple[int, int]:
-    """How many lines are no objects, and how many of those are blank."""
+    """Return how many lines are not JSON objects, and how many of these are blank."""
     wrong = blank = 0
     for block in lines.blocks(path, _writing(path, form)):
         for line in block.removesuffix(b"\n").split(b"\n"):

@@ -1,17 +1,18 @@
-"""A text file as lines: every line in UTF-8, ended by LF, whatever the file's encoding and line ends are.
+"""A text file as lines: every line in UTF-8, ended by LF, for any encoding and line ends of the file.
 
 The map is one line to one line, so that what one line holds cannot change another. A line ends with LF; CRs before it belong to the line
-end, as those at the end of the file do, and any other CR is read as a space. Where there is a header and it ends with a lone CR, that ends
-all lines, and LF is read as a space: the header is about nobody. (CR LF is one line end, so no first line of such a file begins with LF.)
-The last line may lack its line end. Nothing else ends a line, and no line is left out: the empty ones are lines too, wherever they are.
+end, as the CRs at the end of the file do, and any other CR is read as a space. Where there is a header and it ends with a lone CR, that
+ends all lines, and LF is read as a space: the header is about no person. (CR LF is one line end, so no first line of such a file begins
+with LF.) The last line may lack its line end. Nothing else ends a line, and no line is left out: empty lines are lines too, wherever they
+are.
 
-Byte order marks at the start of a line are no part of it, of the first line as of any other: a line says the same wherever it stands, and
-files that were put together from marked ones are read as they are meant. The first mark also tells the byte order of "utf-16" and "utf-32";
-a file without a header, whose first line is a record, has to have it there.
+Byte order marks at the start of a line do not belong to the line, be it the first or any other: a line reads the same wherever it stands,
+and files that were put together from marked files are read correctly. The first mark also gives the byte order of "utf-16" and "utf-32"; a
+file without a header, whose first line is a record, has to have it there.
 
 Bytes that the encoding does not know become U+FFFD where they stand. That they cannot take a line end with them is a property of the
 encodings below (tested over all short sequences), and the reason why others are refused. UTF-16 and UTF-32 are read in code units: files
-are neighbours as sequences of these, and a file that is not a whole number of them is refused (`files.check`).
+are neighbours as sequences of code units, and a file that is not a whole number of code units is refused (`files.check`).
 """
 
 from __future__ import annotations
@@ -58,7 +59,11 @@ ENCODINGS = frozenset({"utf-8", "utf-8-sig", *_UNMARKED, *_WIDE, *_SINGLE_BYTE, 
 
 
 def known_encoding(name: str) -> str:
-    """The encoding's usual name. Raises InputError for one whose damage cannot be kept in its line, and for what is none."""
+    """Return the encoding's usual name.
+
+    Raises:
+        InputError: The name is not an encoding, or one in which damaged bytes could reach into another line.
+    """
     try:
         usual = codecs.lookup(name).name
     except (LookupError, ValueError):
@@ -81,7 +86,7 @@ def blocks(path: Location, writing: Writing, size: int | None = None, begin: int
 
 
 def cuts(path: Location, writing: Writing, every: int) -> list[int]:
-    """Where lines begin, at least so many bytes apart, in a file that is not packed. Not its beginning. Raises as `blocks`."""
+    """Return where lines begin, at least `every` bytes apart and without 0, in a file that is not packed. Raises as `blocks`."""
     size = path.stat().st_size
     places: list[int] = []
     with path.open("rb") as stream:
@@ -94,7 +99,7 @@ def cuts(path: Location, writing: Writing, every: int) -> list[int]:
 
 
 def _line_after(stream: BinaryIO, writing: Writing, place: int) -> int | None:
-    """Where the first line begins whose line before it ends after this place; None without one."""
+    """Return where the first line begins after a line end at or behind `place`; None without a further line end."""
     stream.seek(place)
     while raw := stream.read(_HEAD_BYTES):
         if (end := writing.first_end(raw)) >= 0:
@@ -104,7 +109,7 @@ def _line_after(stream: BinaryIO, writing: Writing, place: int) -> int | None:
 
 
 class _Until:
-    """So many further bytes of a stream."""
+    """A stream that ends after `left` further bytes."""
 
     def __init__(self, stream: BinaryIO, left: int) -> None:
         self._stream, self._left = stream, left
@@ -117,7 +122,13 @@ class _Until:
 
 @dataclass(frozen=True)
 class Writing:
-    """How the lines of a file are written. encoding: without a mark. unit: bytes of a code unit. line_end: LF, or a lone CR."""
+    """The way in which the lines of a file are written.
+
+    Attributes:
+        encoding: The encoding, without a byte order mark.
+        unit: Bytes of a code unit.
+        line_end: LF, or a lone CR.
+    """
 
     encoding: str
     unit: int
@@ -188,7 +199,7 @@ class Writing:
 
 
 def _header_end(text: str) -> str:
-    """What ends the first line: LF, also after a CR, or a lone CR."""
+    """Return the line end of the first line: LF, also after a CR, or a lone CR."""
     ends = [at for at in (text.find("\r"), text.find("\n")) if at >= 0]
     lone = bool(ends) and text[min(ends)] == "\r" and text[min(ends) + 1 : min(ends) + 2] not in ("\n", "")
     return "\r" if lone else "\n"

@@ -1,9 +1,9 @@
-"""Counts of two linked tables, households and their members, as of one table of pairs (`vocabulary.link`).
+"""Counts of two linked tables, households and their members, as counts of one table of pairs (`vocabulary.link`).
 
-A household is a value of the key. Its first row among the households counts, and of its rows among the members the first so many in file
-order; rows that name nobody, and members of a household that has no row of its own, do not. *So what of a household counts depends on the
-rows that name it and on no others* (`persons`), and neighbouring tables, which differ in all rows of one household in both, differ in the
-records of that household alone.
+A household is a value of the key. Its first row in the table of households counts, and its first rows in the table of members, up to the
+limit, in file order. Rows without a key, and members of a household that has no row of its own, do not count. *So the records of a
+household that count depend on the rows that name it and on no others* (`persons`), and neighbouring tables, which differ in all rows of one
+household in both, differ in the records of that household alone.
 
 Both tables are read once, and held as codes in memory.
 """
@@ -40,7 +40,7 @@ class LinkedSource:
         self._pairs: list[tuple[int, NDArray[np.integer]]] | None = None
 
     def over(self, domain: Domain) -> LinkedSource:
-        """The same pairs, whose households have these cells of their columns."""
+        """Return a source of the same pairs, with the households' columns coded in another domain."""
         other = copy(self)
         households = Domain(tuple(domain[name] for name in self._link.households.names))
         other._link, other._pairs = Link(households, self._link.members, self._link.most), None
@@ -96,7 +96,7 @@ class LinkedSource:
 
 
 def _rows(records: Records, domain: Domain) -> Iterator[tuple[list[str], Codes]]:
-    """Of each batch of rows that count, whose each is and its codes, shape (rows, columns)."""
+    """Yield for each batch of rows that count the key of each row, and the codes, shape (rows, columns)."""
     assert records.person_column is not None
     for batch in records.batches(domain.names):
         named = persons.named(batch.column(records.person_column), records.table.form)

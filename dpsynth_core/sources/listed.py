@@ -1,4 +1,4 @@
-"""How listed values are written in a column of numbers, truths or days. It follows from the list and the type alone, which are public."""
+"""The texts of listed values in a column of numbers, truths or days. They follow from the list and the type alone, which are public."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where a file or folder is: a path on this machine, or a URI of an object store that Arrow can open (s3, gs, abfs, hdfs).
+"""The place of a file or folder: a path on this machine, or a URI of an object store that Arrow can open (s3, gs, abfs, hdfs).
 
-A `Remote` has as much of a path as reading takes. Credentials come from the environment or the usual files; `check_path` refuses a URI that
-has some in it.
+A `Remote` has the methods of a path that reading needs. Credentials come from the environment or the usual files; `check_path` refuses a
+URI that contains credentials.
 """
 
 from __future__ import annotations
@@ -22,7 +22,12 @@ from dpsynth_core.foundation.errors import InputError
 
 
 class Status(NamedTuple):
-    """st_size: in bytes. st_mtime: seconds, 0 where the store does not say."""
+    """The size and age of a file.
+
+    Attributes:
+        st_size: Size in bytes.
+        st_mtime: Time of the last change in seconds since 1970; 0 if the store does not report it.
+    """
 
     st_size: int
     st_mtime: float = 0.0
@@ -54,7 +59,7 @@ class Remote(os.PathLike[str]):
         return _opened(self.uri)[1]
 
     def open(self, mode: str = "rb") -> BinaryIO:
-        """For reading. Raises OSError."""
+        """Open the file for reading. Raises OSError."""
         if mode != "rb":
             raise ValueError("it can only be read")
         return cast(BinaryIO, self.filesystem.open_input_file(self.inner))
@@ -76,7 +81,7 @@ class Remote(os.PathLike[str]):
         return self
 
     def inside(self) -> Iterator[Remote]:
-        """The files of a folder whose names, and those of their folders, do not begin with a dot or underscore."""
+        """Yield the files of a folder, at any depth, whose names and folders do not begin with a dot or underscore."""
         plain, _, options = self.uri.partition("?")
         for info in self.filesystem.get_file_info(pafs.FileSelector(self.inner, recursive=True)):
             below = PurePosixPath(info.path).relative_to(self.inner)
@@ -91,7 +96,7 @@ Location = Path | Remote
 
 
 def located(place: str | os.PathLike[str]) -> Location:
-    """What a text names. Raises InputError for a URI that nothing can open, or with credentials in it."""
+    """Return the place that a text names. Raises InputError for a URI that cannot be opened or holds credentials."""
     if isinstance(place, Path | Remote):
         return place
     text = os.fspath(place)
@@ -106,13 +111,13 @@ def located(place: str | os.PathLike[str]) -> Location:
 
 
 def together(places: Sequence[Location]) -> tuple[pafs.FileSystem | None, list[str]]:
-    """Where Arrow finds files of one table: the file system, None for this machine's, and the paths in it."""
+    """Return the file system that Arrow finds the files of one table in (None for this machine's), and their paths in it."""
     filesystem = places[0].filesystem if places and isinstance(places[0], Remote) else None
     return filesystem, [inner(place) for place in places]
 
 
 def inner(place: Location) -> str:
-    """What its file system calls it."""
+    """Return the path of a place in its file system."""
     return place.inner if isinstance(place, Remote) else str(place)
 
 

@@ -22,7 +22,7 @@ def groups(texts: Iterable[str], same: str) -> list[list[str]]:
 
 
 def listed_as(texts: Iterable[str], categories: Iterable[str]) -> tuple[str, Mapping[str, str]]:
-    """Return the weakest way to compare texts in which the most of them are categories, and the category of each."""
+    """Return the weakest comparison under which the largest number of texts are categories, and the category of each of these texts."""
     listed, every = list(categories), list(texts)
     ways = {}
     for same in (LOOK, CASE):

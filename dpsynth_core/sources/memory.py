@@ -57,15 +57,15 @@ class Held:
         return HeldTable(self.source, form)
 
     def check(self) -> None:
-        """Raise InputError if its names or types cannot be read, whatever the columns are for."""
+        """Raise InputError if the table's names or types cannot be read, for any use of the columns."""
         readers.check_names(self.source.names)
         for field in self.source.schema:
             check_type(field.name, field.type)
 
     def content(self) -> Iterator[bytes]:
-        """Yield what the table says, the same in whatever kind of frame: each column's name, then its cells as texts.
+        """Yield the table's content, the same for every kind of frame: each column's name, then its cells as texts.
 
-        Ledgers hold hashes of these bytes, so they stay as they are: numbers and times keep the texts that the first version gave them.
+        Ledgers hold hashes of these bytes, so they never change: numbers and times keep the texts that the first version gave them.
         """
         for name in self.source.names:
             yield name.encode() + b"\0"
@@ -78,7 +78,7 @@ class Held:
 
 
 def _hashed_texts(values: pa.Array) -> pa.Array:
-    """Return `arrays.texts` as it was when hashes of it were first kept: numbers with exponents, decimals and times with zeros."""
+    """Return `arrays.texts` of the first version, whose hashes ledgers hold: numbers with exponents, decimals and times with zeros."""
     kind = values.type
     if pa.types.is_floating(kind):
         return pc.if_else(pc.is_nan(values), None, values).cast(pa.string())

@@ -1,5 +1,8 @@
-"""Names of months in full and shortened, of the languages below. A name means the same month in every one of them, so a date needs no
-language stated. Croatian is not among them: listopad is its October, and November in Polish and Czech."""
+"""Names of months, full and shortened, in the languages below.
+
+A name means the same month in every one of these languages, so a date needs no stated language. Croatian is not included: listopad is
+October there, and November in Polish and Czech.
+"""
 
 from __future__ import annotations
 

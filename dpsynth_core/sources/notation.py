@@ -1,7 +1,7 @@
-"""How values are written as text: what stands for missing, how numbers and dates are spelled. A statement of the table's curator.
+"""The curator's statement of how values are written as text: markers of missing values, and the spelling of numbers and dates.
 
-A text that breaks the stated spelling is no number or no date, and so missing: it is never read as another number. Dates in the form
-year-month-day are understood in every table, because nothing else looks like them.
+A text that breaks the stated spelling counts as missing and is never read as another number or date. Dates in the form year-month-day
+are understood in every table, because nothing else looks like them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Notation:
 
     @property
     def dates_are_digits(self) -> bool:
-        """Whether dates are stated to be digits alone, so that a number may be one."""
+        """True if the stated form of dates has digits only, so that a number may be a date."""
         form = spelling.written_part(self.date_format)
         return set(form) <= set("ymd") and "mmm" not in form
 
@@ -83,11 +83,11 @@ class Notation:
         return replace(self, missing_markers=frozenset())
 
     def absent(self, text: pa.Array) -> pa.BooleanArray:
-        """Which of these trimmed texts mean missing; null where the text is null."""
+        """Return which of these trimmed texts are markers of missing values; null where the text is null."""
         return pc.is_in(text, pa.array(sorted({*self.missing_markers, ""}), pa.string()))
 
     def numbers(self, text: pa.Array) -> pa.Array:
-        """Return trimmed texts as float64, null where a text is no number. Markers are not looked at."""
+        """Return trimmed texts as float64, null where a text is not a number. Missing markers are not looked for."""
         text = self.bare(characters.plain(text, self.decimal))
         if self.decimal != "." or self.thousands:
             text = pc.if_else(pc.match_substring_regex(text, spelling.number_pattern(self.decimal, self.thousands)), text, None)
@@ -119,7 +119,7 @@ class Notation:
         return self.numbers(pa.array(sorted(self.missing_markers), pa.string())).drop_null().to_pylist()
 
     def days(self, text: pa.Array) -> NDArray[np.float64]:
-        """Days since 1970-01-01 of trimmed texts; nan for what is no date."""
+        """Return the days since 1970-01-01 of trimmed texts; nan for a text that is not a date."""
         text, days = characters.plain(text), np.full(len(text), np.nan)
         for pattern in spelling.date_patterns(self.date_format):
             parts = pc.extract_regex(text, pattern)
@@ -128,8 +128,10 @@ class Notation:
         return days
 
     def moments(self, text: pa.Array) -> NDArray[np.int64]:
-        """Microseconds since 1970-01-01 00:00 of trimmed texts; `NO_TIME` for what is no date with or without a time of day. A time zone is
-        not looked at: the clock counts as it is written."""
+        """Return the microseconds since 1970-01-01 00:00 of trimmed texts: dates with or without a time of day; `NO_TIME` for other texts.
+
+        Time zones are ignored: the clock counts as written.
+        """
         text, moments = characters.plain(text), np.full(len(text), NO_TIME)
         for pattern in spelling.moment_patterns(self.date_format, self.time_format):
             written = pc.extract_regex(text, pattern)
@@ -140,7 +142,7 @@ class Notation:
         return moments
 
     def clocks(self, text: pa.Array) -> NDArray[np.int64]:
-        """Microseconds since midnight of trimmed texts, with or without a date before the time; `NO_TIME` for what is no time of day."""
+        """Return the microseconds since midnight of trimmed texts, with or without a date before the time; `NO_TIME` for other texts."""
         text = characters.plain(text)
         whole = clocks.with_zeros(text) if self.time_format == spelling.DIGITS else text
         patterns = spelling.time_patterns(self.time_format)
@@ -148,7 +150,7 @@ class Notation:
         return np.maximum.reduce(readings)  # at most one reads a text, and `NO_TIME` is the lowest number
 
     def durations(self, text: pa.Array, unit: int) -> NDArray[np.int64]:
-        """Microseconds of trimmed texts such as 26:30:00, or of numbers of so many microseconds; `NO_TIME` for what is no duration."""
+        """Return the microseconds of trimmed texts like 26:30:00, or of numbers of `unit` microseconds; `NO_TIME` for other texts."""
         text = characters.plain(text, self.decimal)
         micros = _scattered(pc.extract_regex(text, spelling.LASTING), clocks.lasting)
         counted = pc.fill_null(self.numbers(text), np.nan).to_numpy(zero_copy_only=False) * unit
@@ -156,7 +158,7 @@ class Notation:
         return np.where(usable, np.where(usable, counted, 0).astype(np.int64), micros)
 
     def _days(self, parts: pa.StructArray) -> NDArray[np.float64]:
-        """Return days since 1970-01-01; nan where there is no such day."""
+        """Return days since 1970-01-01; nan where the day does not exist."""
         years, months, days = self._years(parts), _months(pc.struct_field(parts, "month")), _whole(pc.struct_field(parts, "day"))
         first = ((years - 1970) * 12 + months - 1).astype("datetime64[M]")
         there = first.astype("datetime64[D]") + (days - 1)
@@ -172,7 +174,7 @@ class Notation:
 
 
 def _scattered(written: pa.Array, read: Callable[[pa.StructArray], NDArray[np.int64]]) -> NDArray[np.int64]:
-    """What the parts of texts that a pattern fits mean, at their places; `NO_TIME` at the others."""
+    """Return the values that `read` finds in the parts of matched texts, at the texts' places; `NO_TIME` for texts without a match."""
     every = np.full(len(written), NO_TIME)
     every[np.flatnonzero(pc.is_valid(written).to_numpy(zero_copy_only=False))] = read(written.drop_null())
     return every

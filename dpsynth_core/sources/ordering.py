@@ -28,7 +28,15 @@ _ROUNDS = 16
 
 
 def in_order(domain: Domain, codes: Codes, drawn: Numbers, draw: Draw, rng: np.random.Generator) -> Numbers:
-    """The numbers, those of rows out of order drawn again. codes: shape (n, attributes of the domain)."""
+    """Return the numbers, with rows out of order drawn again.
+
+    Args:
+        domain: The domain with the orders of columns.
+        codes: The cells of the rows, shape (n, attributes of the domain).
+        drawn: The numbers drawn so far, by column.
+        draw: Draws numbers of a column from the bins of codes.
+        rng: The source of randomness.
+    """
     names = from_first_to_last(domain.orders)
     numbers = dict(drawn)
     for _ in range(_ROUNDS):
@@ -45,7 +53,7 @@ def in_order(domain: Domain, codes: Codes, drawn: Numbers, draw: Draw, rng: np.r
 
 
 def _out_of_order(domain: Domain, codes: Codes, numbers: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
-    """Which rows break an order, shape (n,)."""
+    """Return which rows break an order, shape (n,)."""
     wrong = np.zeros(len(codes), dtype=bool)
     for rule in domain.orders:
         first, second = (positions(domain[name], numbers[name]) for name in (rule.first, rule.second))

@@ -34,8 +34,17 @@ _PLACEHOLDERS |= {"keine angabe", "k.a.", "unbekannt", "-9", "-99", "-999", "999
 
 @dataclass(frozen=True)
 class ColumnFit:
-    """One column beside its declaration. missing, outside: how many of the rows' values are. missing_to, outside_to: what they would count
-    as where they have no cell of their own, else "". values: the most frequent ones outside, with how often each occurs."""
+    """A comparison of one column with its declaration.
+
+    Attributes:
+        column: The column's name.
+        rows: The number of rows compared.
+        missing: The number of missing values.
+        missing_to: The cell that counts missing values if they have no cell of their own, else "".
+        outside: The number of values outside the domain.
+        outside_to: The cell that counts values outside if they have no cell of their own, else "".
+        values: The most frequent values outside, each with its count.
+    """
 
     column: str
     rows: int
@@ -94,17 +103,17 @@ def fit(domain: Domain, source: TableSource, form: TableFormat, first: int | Non
 
 
 def outside(attribute: Attribute, column: pa.Array, notation: Notation) -> int:
-    """How many values are neither missing nor in the attribute's domain: unlisted, beyond the bounds, or no number at all."""
+    """Return how many values are neither missing nor in the attribute's domain: unlisted, beyond the bounds, or unreadable."""
     return int(apart(attribute, column, notation)[1].sum())
 
 
 def missing_label(attribute: Attribute) -> str:
-    """What missing values count as where they have no cell of their own, else ""."""
+    """Return the label of the cell that counts missing values if they have no cell of their own, else ""."""
     return "" if attribute.missing or attribute.most else attribute.cell_labels()[attribute.code_for_missing]
 
 
 def outside_label(attribute: Attribute) -> str:
-    """What values outside count as where they have no cell of their own, else ""."""
+    """Return the label of the cell that counts values outside the domain if they have no cell of their own, else ""."""
     if attribute.other or attribute.most:
         return ""
     if attribute.is_coded or (attribute.is_number and attribute.code_for_beyond is None):
@@ -113,7 +122,7 @@ def outside_label(attribute: Attribute) -> str:
 
 
 def apart(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
-    """Which values are missing, and which are outside."""
+    """Return which values are missing and which are outside the domain, two arrays of shape (rows,)."""
     if attribute.most:
         return _unreadable(attribute, column, notation)
     if attribute.is_coded:
@@ -128,7 +137,9 @@ def apart(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[n
 
 
 def _unreadable(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
-    """Of a column whose values are to be learnt: which values are missing, and which are no number, date or time of its kind."""
+    """Return which values are missing and which are not a number, date or time of the column's kind. The column's values are yet to be
+    learnt.
+    """
     plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     text = texts(plain)
     gone = np.asarray(pc.or_kleene(pc.is_null(text), notation.absent(text)).to_numpy(zero_copy_only=False)).astype(bool)

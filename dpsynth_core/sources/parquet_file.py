@@ -1,8 +1,8 @@
 """Parquet files as record batches. Every row is one record, so nothing in it can change another.
 
-Each file is read by its own types: what a value means is settled later, value by value, and a folder's files may differ there. Text that is
-no UTF-8 is repaired where it stands. In a folder such as `sex=f/part.parquet` the name says a column, whose values are texts whatever the
-names of other folders are.
+Each file is read by its own types: the meaning of a value is settled later, value by value, and a folder's files may differ there. Text
+that is not UTF-8 is repaired where it stands. A folder name like `sex=f` in `sex=f/part.parquet` is a column, whose values are always
+texts, regardless of the names of other folders.
 """
 
 from __future__ import annotations
@@ -23,7 +23,15 @@ from dpsynth_core.vocabulary.names import column_field, trimmed
 
 
 def names(paths: Sequence[Location], folder: Location | None) -> tuple[str, ...]:
-    """The names of the columns, trimmed, those of the folder's names last. folder: None for a single file. Raises InputError."""
+    """Return the names of the columns, trimmed, the columns of folder names last.
+
+    Args:
+        paths: The files.
+        folder: Their folder; None for a single file.
+
+    Raises:
+        InputError: The files cannot be read.
+    """
     return tuple(map(trimmed, _dataset(paths, folder).schema.names))
 
 

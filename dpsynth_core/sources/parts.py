@@ -1,8 +1,8 @@
 """Parts of a table: pieces of its files in file order, which can be read one by one, anywhere and in any order.
 
-A table is every record of all its parts, each once, in their order. How it is divided depends on the bytes of its files; so whatever is
-made of parts has to be the same for every division, as sums are, or else neighbouring tables would be cut at different places and differ in
-more than one person (see `persons`).
+A table is every record of all its parts, each once, in their order. The division depends on the bytes of the files. So results made from
+parts must be equal for every division, as sums are; otherwise neighbouring tables would be cut at different places and differ in more than
+one person (see `persons`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,13 @@ from dpsynth_core.sources.locations import Location
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large parts are, about: in bytes, or in rows of Parquet files. A table of fewer bytes than `divided` is one part: looking for
-    more would take longer than counting it."""
+    """The approximate sizes of parts.
+
+    Attributes:
+        bytes: Bytes per part.
+        rows: Rows per part of Parquet files.
+        divided: A table with fewer bytes is a single part: dividing would take longer than counting.
+    """
 
     bytes: int = 64 << 20
     rows: int = 1 << 20

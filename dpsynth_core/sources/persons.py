@@ -1,28 +1,28 @@
 """Rows per person: whom a record names, and which of a person's records count.
 
-A person is a value of the person column. A record counts if it names somebody and is among the first m, in file order, that name the same
-person; a record that names nobody, which every malformed line is, does not count.
+A person is a value of the person column. A record counts if it names a person and is among the first m, in file order, that name the same
+person; a record without a person, which every malformed line is, does not count.
 
-Neighbouring files differ in the lines of one person: lines that name this person, and lines that name nobody, of any number and content.
+Neighbouring files differ in the lines of one person: lines that name this person, and lines without a person, of any number and content.
 *Then the records that count differ by at most m: m lost, or m gained, or (replace) m lost and m gained.* For whether a record counts
-depends on the records before it that name the same person and on no others: those of everybody else count as before, and of the one
-person at most m count in each of the two files.
+depends on the records before it that name the same person and on no others: the records of all other persons count as before, and of the
+one person at most m count in each of the two files.
 
-Why not count records that name nobody? Whatever rule lets them count is wrong for a person with m records that name them and one more
-that does not, such as a malformed line: without this person m + 1 records are gone (all such records as one person: up to 2 m; each as a
-person of its own: any number). The price is that how many records count depends on what a record says. So their number is measured with
-noise under both relations wherever there is a person column (`Unit.total_is_public`).
+Why not count records without a person? Every rule that lets them count is wrong for a person with m records that name them and one more
+that does not, like a malformed line: without this person m + 1 records are gone (all these records as one person: up to 2 m; each as a
+person of its own: any number). The price is that the number of records that count depends on the content of records. So this number is
+measured with noise under both relations wherever there is a person column (`Unit.total_is_public`).
 
 **Parts.** Where a table is counted in parts (`parts`), the same records count as in one stream. Each part counts its rows of every person,
 at most m (`turnout`); the numbers of one person meet in one place, by a hash, where sums over the earlier parts in file order are made
-(`earlier`); and each part is then read as the stream would read it that has seen so many rows of its persons. *Proof.* A record is among
-the first m of its person if and only if fewer than m rows of that person come before it: those of the earlier parts and those before it in
-its own; and min(m, sum of min(m, rows)) = min(m, sum of rows). So whether a record counts is a fact about the file, and the above holds
-though neighbouring files are cut at different places: at most m records differ, or 2 m with replace. How many parts there are, which of
-them are counted where, or again because a machine died, does not come into it: each number is a function of the file, and is used once.
+(`earlier`); and each part is then read like the rest of a stream in which these rows of its persons came before. *Proof.* A record is among
+the first m of its person if and only if fewer than m rows of that person come before it, in the earlier parts and in its own part; and
+min(m, sum of min(m, rows)) = min(m, sum of rows). So whether a record counts is a fact about the file, and the above holds though
+neighbouring files are cut at different places: at most m records differ, or 2 m with replace. The number of parts, the place where each is
+counted, and a second count because a machine died do not matter: each number is a function of the file, and is used once.
 
-Persons meet as 128 bits of a keyed hash (SipHash twice), with keys that are drawn for each count. Two persons among a billion have the same
-with a probability below 2^-68; they would be taken for one.
+Persons meet as 128 bits of a keyed hash (SipHash twice), with keys that are drawn for each count. Any two of a billion persons have the
+same hash with a probability below 2^-68; they would be taken for one person.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def check_limit(max_rows_per_person: int) -> None:
 
 
 def named(column: pa.Array, form: TableFormat) -> pa.DictionaryArray:
-    """Return whom each record names; null for nobody.
+    """Return the person that each record names; null for records without a person.
 
     A person has one name, though a program that lost an identifier in between wrote the others as 12.0 from there on: a text of digits
-    with nothing but zeros behind the decimal mark names the whole number.
+    with only zeros behind the decimal mark names the whole number.
 
     Args:
         column: The person column.
-        form: How the table is written.
+        form: The format of the table.
     """
     distinct = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     written = texts(distinct.dictionary)
@@ -76,7 +76,7 @@ def nobody(people: pa.Array) -> NDArray[np.int64]:
 
 
 def within_limit(persons: pa.DictionaryArray, seen: dict[object, int], limit: int, before: Before = nobody) -> NDArray[np.bool_]:
-    """Which records are among the first `limit` of the person they name, over all batches so far; counts this batch in `seen`."""
+    """Return which records are among the first `limit` of their person, over all batches so far, and add this batch to `seen`."""
     people = persons.dictionary.to_pylist()
     begun = zip(people, before(persons.dictionary).tolist(), strict=True)
     earlier_rows = np.array([seen.get(person, rows) for person, rows in begun] + [limit], dtype=np.int64)
@@ -93,13 +93,18 @@ def within_limit(persons: pa.DictionaryArray, seen: dict[object, int], limit: in
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Turnout:
-    """How many rows some persons have. hashes: of the persons, shape (n,) of 16 bytes, rising once `together`. rows: shape (n,)."""
+    """The number of rows of some persons.
+
+    Attributes:
+        hashes: The hashes of the persons, shape (n,), 16 bytes each; rising after `together`.
+        rows: The number of rows of each person, shape (n,).
+    """
 
     hashes: NDArray[np.bytes_]
     rows: NDArray[np.int64]
 
     def before(self, keys: Keys) -> Before:
-        """As what came before a part; nothing of a person who is not here."""
+        """Return these rows as the rows before a part; 0 for a person who is not in the turnout."""
 
         def rows_of(people: pa.Array) -> NDArray[np.int64]:
             wanted = hashes(people, keys)
@@ -109,7 +114,7 @@ class Turnout:
         return rows_of
 
     def bucket(self, number: int, of: int) -> Turnout:
-        """Those persons whose counts meet in this one of so many places."""
+        """Return the turnout of the persons whose counts meet in place `number` among `of` places."""
         chosen = self.hashes.view(np.uint8).reshape(-1, _BYTES)[:, 0] % of == number
         return Turnout(self.hashes[chosen], self.rows[chosen])
 
@@ -119,7 +124,7 @@ _BYTES = 16
 
 
 def new_keys() -> Keys:
-    """For the hashes of one count."""
+    """Draw keys for the hashes of one count."""
     return secrets.token_hex(_BYTES // 2), secrets.token_hex(_BYTES // 2)
 
 
@@ -142,7 +147,7 @@ def turnout(batches: Iterable[pa.DictionaryArray], keys: Keys, limit: int) -> Tu
 
 
 def together(turnouts: Sequence[Turnout], limit: int) -> Turnout:
-    """The rows of each person in all of them."""
+    """Return the sum of the turnouts, at most `limit` rows per person."""
     everybody = np.concatenate([np.empty(0, f"S{_BYTES}"), *(one.hashes for one in turnouts)])
     different, person = np.unique(everybody, return_inverse=True)
     rows = np.zeros(len(different), dtype=np.int64)
@@ -151,7 +156,12 @@ def together(turnouts: Sequence[Turnout], limit: int) -> Turnout:
 
 
 def earlier(turnouts: Sequence[Turnout], limit: int) -> list[Turnout]:
-    """For each part how many rows of its persons come in the parts before it, where there are any. turnouts: of the parts in file order."""
+    """Return for each part the rows of its persons in the parts before it, at most `limit`, without persons who have no earlier rows.
+
+    Args:
+        turnouts: The turnouts of the parts in file order.
+        limit: The rows of a person that count.
+    """
     everybody = np.concatenate([np.empty(0, f"S{_BYTES}"), *(one.hashes for one in turnouts)])
     rows = np.concatenate([np.empty(0, np.int64), *(one.rows for one in turnouts)])
     order = np.argsort(everybody, kind="stable")  # of one person, the parts keep their order

@@ -35,9 +35,13 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Differences:
-    """missing: columns of the domain that the table lacks; extra: columns of the table that the domain lacks, which are not used.
+    """The differences between a public table and a domain.
 
-    outside: for each column with some, the share of values that the domain does not list, the largest first.
+    Attributes:
+        missing: Columns of the domain that the table lacks.
+        extra: Columns of the table that the domain lacks, which are not used.
+        outside: For each column with values that the domain does not list, their share of the rows; the largest first.
+        rows: The number of rows of the table.
     """
 
     missing: tuple[str, ...]
@@ -57,7 +61,11 @@ def _about_this_table() -> Iterator[None]:
 
 @_about_this_table()
 def compare(path: Location, form: TableFormat, domain: Domain) -> Differences:
-    """How the table differs from the domain. Reads it once. Raises InputError if it cannot be read."""
+    """Return how the table differs from the domain, after one pass over it.
+
+    Raises:
+        InputError: The table cannot be read.
+    """
     return _read(FileTable.of(path, form), domain)[0]
 
 
@@ -100,7 +108,7 @@ def digest(path: Location) -> str:
 
 
 def is_same_table(public: Location, private: Location) -> bool:
-    """Whether the two have a file in common, whatever it is called."""
+    """Return whether the two tables have a file with equal bytes in common, under any name."""
     theirs: dict[int, list[Location]] = {}
     for file in table_files(private):
         theirs.setdefault(file.stat().st_size, []).append(file)
@@ -117,7 +125,7 @@ def _chunks(file: Location) -> Iterator[bytes]:
 
 
 def _read(table: FileTable, domain: Domain) -> tuple[Differences, np.ndarray[tuple[int, int], np.dtype[np.int32]]]:
-    """What differs, and the codes of the columns that are there (0 for those that are not)."""
+    """Return the differences, and the codes of the domain's columns, shape (rows, columns), with 0 in columns that the table lacks."""
     names = table.column_names()
     there = [attribute for attribute in domain if attribute.name in names]
     extra = tuple(name for name in names if name not in domain)

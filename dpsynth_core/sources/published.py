@@ -42,7 +42,7 @@ class Counts:
 
 
 def section(source: TableSource, domain: Domain, where: str, field: str) -> dict[str, Any]:
-    """As `_section`, whose errors name `field`, and not the private table."""
+    """Return the spec's section about a published table (see `_section`); errors name `field` instead of the private table."""
     with _about(field):
         return _section(source, domain, where, field)
 
@@ -61,8 +61,17 @@ def _about(field: str) -> Iterator[None]:
 
 
 def _section(source: TableSource, domain: Domain, where: str, field: str) -> dict[str, Any]:
-    """The spec's section about it. source: columns of the domain, and `count`; lines whose values are in one cell are added up. where: it
-    was published. field: what errors are about. Raises InputError, also for what `vocabulary.published.read` refuses."""
+    """Return the spec's section about a published table.
+
+    Args:
+        source: The table, with columns of the domain and `count`; counts of lines in the same cells are added up.
+        domain: The domain of the private table.
+        where: The place of publication.
+        field: The subject of error messages.
+
+    Raises:
+        InputError: The table cannot be read, or `vocabulary.published.read` refuses it.
+    """
     found = _counts(source, domain, field)
     labels = [domain[name].cell_labels() for name in found.columns]
     cells = [[*(of[code] for of, code in zip(labels, cell, strict=True)), count] for cell, count in found.cells.items()]

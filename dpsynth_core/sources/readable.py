@@ -1,7 +1,7 @@
-"""Which kinds of column the types of a table can hold, as far as the types alone tell.
+"""Checks of which kinds of column the types of a table can hold, by the types alone.
 
 Where no value of a type can be read as the kind of its column, every record would be missing or "other", and the budget would be spent on
-nothing. So the column is refused before any record is read. No record has a part in this.
+nothing. So the column is refused before any record is read. No record takes part in this.
 """
 
 from __future__ import annotations

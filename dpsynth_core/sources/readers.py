@@ -46,7 +46,7 @@ def reader(kind: str) -> ModuleType:
 
 
 def names(table: Files) -> tuple[str, ...]:
-    """Names in file order, trimmed; those of a header told apart. No check for repeats; see `check`."""
+    """Return the column names in file order, trimmed; repeated names of a header are numbered apart. `check` looks for other repeats."""
     with reading():
         if table.form.kind == "parquet":
             return tuple(reader("parquet").names(table.files, table.folder))
@@ -62,7 +62,7 @@ def header(table: Files) -> tuple[str, ...]:
 
 
 def described(table: Files) -> list[dict[str, Any]]:
-    """What the table says of its columns besides their names, as JSON of `Column`. No record is read. Raises InputError."""
+    """Return the table's own declarations of its columns, as JSON of `Column`, without reading a record. Raises InputError."""
     columns: Iterable[Column]
     with reading():
         if table.form.kind in STATISTICAL:
@@ -108,7 +108,7 @@ def check(table: Files) -> None:
 
 
 def first_texts(table: Files, rows: int) -> dict[str, list[str]]:
-    """Return the texts of each column in the first records, about `rows` of them; other values are left out. Raises InputError."""
+    """Return the texts of each column in about the first `rows` records, without other values. Raises InputError."""
     kind, path = table.form.kind, table.files[0]
     with reading():
         if kind in ("jsonl", "spreadsheet"):
@@ -149,11 +149,17 @@ def _cut(path: Location, form: TableFormat, every: int) -> Iterator[tuple[Piece,
 def batches(
     table: Files, columns: Sequence[str], rows: int, part: Part = WHOLE, listed: Listed = NOTHING_LISTED
 ) -> Iterator[pa.RecordBatch]:
-    """Record batches with these columns (at least one) of about so many rows, in file order, never the whole file at once; of all records,
-    or of a part.
+    """Yield record batches in file order, never the whole file at once. CSV values are dictionary-encoded text.
 
-    CSV values come as dictionary-encoded text. listed: values that are never missing, whatever a file declares.
-    InputError for a column that is not there or a file that cannot be read.
+    Args:
+        table: The files.
+        columns: The columns of the batches, at least one.
+        rows: The approximate number of rows of a batch.
+        part: The part to read; the whole table by default.
+        listed: Values that are never missing, even if a file declares them missing.
+
+    Raises:
+        InputError: A column does not exist, or a file cannot be read.
     """
     check_columns(names(table), columns)
     form, part = table.form, part or parts.whole(table.files)
@@ -238,7 +244,7 @@ def _other_width(head: csv_file.Block) -> InputError:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """What goes wrong with a file, as an InputError without the original message, which may quote a line of it."""
+    """Turn errors of reading a file into an InputError without the original message, which may quote a line of the file."""
     try:
         yield
     except MemoryError:

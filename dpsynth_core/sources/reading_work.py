@@ -1,4 +1,4 @@
-"""What a process with limits does with files that a library in C reads (`confined`): it answers questions of `readers` and of `detect`."""
+"""The work of a process with limits on files that a library in C reads (`confined`): it answers questions of `readers` and of `detect`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SLOWEST = 100_000
 
 
 def answer(table: list[Any], which: str, *arguments: Any) -> Iterator[Any]:
-    """Of a function of `readers`."""
+    """Yield the answer of the function `which` of `readers`."""
     yield getattr(readers, which)(Files.from_json(table), *arguments)
 
 
@@ -42,5 +42,5 @@ def batches(
 
 
 def about(path: str, kind: str, which: str) -> Iterator[Any]:
-    """Of a function of the module that reads such a file."""
+    """Yield the answer of the function `which` of the module that reads files of this kind."""
     yield getattr(readers.reader(kind), which)(Path(path))

@@ -1,8 +1,8 @@
 """A keyed hash of the records of a table that does not depend on their order (MSet-Add-Hash; Clarke et al., ASIACRYPT 2003).
 
-Each record is hashed with a secret key (BLAKE2b, 256 bits), and the hashes are added up modulo 2^256. Equal records count as often as they
-are there. Without the key nobody can find two tables with one sum, nor tell anything from a sum; with it, two given tables have the same
-one with a probability of 2^-256.
+Each record is hashed with a secret key (BLAKE2b, 256 bits), and the hashes are added up modulo 2^256, once for each copy of equal records.
+Without the key, two tables with the same sum cannot be found, and a sum reveals nothing; with the key, two given tables have the same sum
+with a probability of 2^-256.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _ROWS = 1 << 16
 
 
 def total(batches: Iterable[pa.RecordBatch], key: bytes) -> bytes:
-    """Return the number of records and the sum of their hashes, for records in whatever order.
+    """Return the number of records (8 bytes) and the sum of their hashes, for records in any order.
 
     Args:
-        batches: the records, all with the same columns in the same order.
-        key: a secret of at most 64 bytes.
+        batches: The records, all with the same columns in the same order.
+        key: A secret of at most 64 bytes.
     """
     rows, summed = 0, 0
     for batch in batches:

@@ -1,4 +1,4 @@
-"""The records of a table that count, part by part: all that somebody needs to know who counts one part of it, wherever that is."""
+"""The records of a table that count, part by part: everything that a process needs to count one part, on any machine."""
 
 from __future__ import annotations
 
@@ -42,8 +42,12 @@ class Batches(Protocol):
 
 
 class Counting(Batches, Protocol):
-    """Numbers that records add up to. nbytes: of what they take before a record is seen. tables: the numbers so far, for `absorb`, which
-    adds those of other records."""
+    """Numbers that records are added to.
+
+    Attributes:
+        nbytes: Memory in bytes before any record is counted.
+        tables: The numbers so far; `absorb` adds those from other records.
+    """
 
     @property
     def nbytes(self) -> int: ...
@@ -89,10 +93,10 @@ class Records:
         """Yield batches with at least these columns, without the rows beyond a person's limit.
 
         Args:
-            columns: The names of columns.
-            part: The part of the table that is read.
-            before: The rows of each person in the parts before.
-            listed: Values that are never missing, whatever the file declares (`FileTable.batches`).
+            columns: Column names.
+            part: The part of the table to read.
+            before: The rows of each person in the earlier parts.
+            listed: Values that are never missing, even if the file declares them missing (`FileTable.batches`).
         """
         if self.person_column is None:
             yield from self.table.batches(columns, part, listed)
@@ -104,7 +108,7 @@ class Records:
             yield batch.filter(pa.array(persons.within_limit(named, seen, self.max_rows_per_person, before)))
 
     def turnout(self, part: Part, keys: Keys) -> Turnout:
-        """How many rows of each person a part has. There is a person column."""
+        """Return how many rows of each person a part has. Requires a person column."""
         assert self.person_column is not None
         batches = self.table.batches((self.person_column,), part)
         return persons.turnout((persons.named(batch.column(0), self.table.form) for batch in batches), keys, self.max_rows_per_person)

@@ -34,18 +34,18 @@ class TableKind:
     """A kind of table.
 
     Attributes:
-        label: What pages call it.
+        label: The name of the kind on pages.
         open: Returns the counting source of a section, over a domain, with the column that tells people apart (or None) and the number of
-            rows that each of them may have.
-        columns: Returns the columns of a table with their types (see `files.FileTable.schema`), after a look at its structure; no record
-            is read but what that takes. Raises InputError. None where a table has the columns of the domain.
-        survey: Returns what in these columns cannot be read, for the curator's eyes before the charge; None where everything can.
+            rows that each person may have.
+        columns: Returns the columns of a table with their types (see `files.FileTable.schema`), from a look at its structure that reads no
+            more records than this takes. Raises InputError. None if a table has the columns of the domain.
+        survey: Returns what in these columns cannot be read, for the curator's eyes before the charge; None if all values can be read.
         simulated: Whether the records are invented, so that no person's privacy is at stake and no file is named.
-        skips_rows: Whether a row may be no record because of what it says, so that the number of records is not public even where persons
-            replace each other.
-        base_name: Returns what is published of a table's place.
-        content: Returns the bytes by which a table that is in no file is recognised.
-        source: Returns what the records are read from (`records`, `first_records`); None where they are nobody's.
+        skips_rows: Whether a row may fail to be a record because of its content, so that the number of records is not public even where
+            persons replace each other.
+        base_name: Returns the published name of a table's place.
+        content: Returns the bytes that identify a table without a file.
+        source: Returns the table that the records are read from (`records`, `first_records`); None if the records are not private.
     """
 
     label: str
@@ -68,7 +68,7 @@ LINKED_DEMO = ("demo-households", "demo-members")
 
 
 def can_be_linked(first: str, second: str) -> bool:
-    """Whether tables of these kinds can be two linked ones."""
+    """Return whether tables of these kinds can be linked to each other."""
     return (first, second) == LINKED_DEMO or all(KINDS[kind].is_file or KINDS[kind].content is not None for kind in (first, second))
 
 

@@ -16,14 +16,14 @@ _SEED = 0
 
 
 class SampledSource(MarginalSource, Protocol):
-    """A source that has records in its hands, and gives some of them to the curator's own screen."""
+    """A source with records that can be sampled for the curator's own screen."""
 
     def sample(self, most: int) -> NDArray[np.int32]:
         """At most so many records, all subsets alike, in random order: codes of shape (records, attributes of the domain)."""
 
 
 class Sample:
-    """Those records of all that are given to it whose random numbers are smallest: what `vocabulary.tally.Tally` is for marginals."""
+    """A random sample of the records that are added: the ones with the smallest random numbers. Used like `vocabulary.tally.Tally`."""
 
     nbytes = 0
 

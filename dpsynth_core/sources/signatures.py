@@ -25,7 +25,7 @@ _OTHERS = {
 
 
 def binary_kind(line: bytes) -> str | None:
-    """Return the kind of table whose files begin so, or None for text, zip archives and what is no table.
+    """Return the kind of table by the first bytes of its file, or None for text, zip archives and files that are not tables.
 
     Args:
         line: The file's first line.

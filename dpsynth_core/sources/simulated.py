@@ -1,12 +1,12 @@
-"""A simulated stand-in for a table that must not be looked at: rows of codes over any declared domain, from a seed. All of it is public.
+"""A simulated stand-in for a private table: rows of codes over any declared domain, from a seed. It is public.
 
-It shares with the private table what was declared, the columns, their cells and the combinations that cannot occur, and nothing else:
-how common the values are and which columns go together is invented. So it answers how a mechanism behaves on tables of this shape
-and size, with dependence as strong as one cares to assume, not how the private table looks.
+It shares with the private table only what was declared: the columns, their cells and the combinations that cannot occur. The frequencies
+of values and the dependence between columns are invented. So it answers how a mechanism behaves on tables of this shape and size, under
+an assumed strength of dependence, not how the private table looks.
 
 Every column has a hidden score, standard normal, that follows up to three earlier columns' scores with a correlation of `strength`; the
 score's quantile picks the cell (a Gaussian copula). The values of a column without an order are shuffled, so that their dependence is
-not monotone. Where cells are impossible, a value is picked among those that the columns drawn before leave possible.
+not monotone. Where cells are impossible, a value is picked among the ones that the columns drawn before leave possible.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def check(rows: int, strength: float) -> None:
 
 
 def _shares(attribute: Attribute, skew: float, rng: np.random.Generator) -> Float:
-    """How common each cell is: one hump for numbers, ranks in random order for values without an order, all of them positive."""
+    """Return the share of each cell, all positive: one hump for ordered values, ranks in random order for values without an order."""
     values, extra = attribute.values, attribute.size - attribute.values
     if not attribute.is_coded and attribute.about.ordered:
         middle, place = rng.uniform(0.25, 0.75), (np.arange(values) + 0.5) / values
@@ -95,7 +95,16 @@ def _pick(shares: Float, quantile: Float) -> NDArray[np.int32]:
 def _among(
     shares: Float, quantile: Float, name: str, columns: tuple[str, ...], possible: Cells, codes: dict[str, NDArray[np.int32]]
 ) -> NDArray[np.int32]:
-    """The same among the cells of `name` that are possible beside the values that each row has in the other `columns`."""
+    """Return the cell of `name` for each row, picked by its quantile among the cells that the row's values in the other `columns` allow.
+
+    Args:
+        shares: The share of each cell of `name`.
+        quantile: The quantile of each row, shape (rows,).
+        name: The column to draw.
+        columns: The columns of `possible`, in the order of its axes.
+        possible: True for each combination of cells that can occur.
+        codes: The cells drawn so far, by column.
+    """
     table = np.moveaxis(possible, columns.index(name), -1)
     beside = [codes[other] for other in columns if other != name]
     picks = np.empty(len(quantile), dtype=np.int32)

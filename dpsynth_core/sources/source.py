@@ -1,8 +1,8 @@
-"""A source of private records, as others see it: it returns counts, of marginals or of what a released function says, and nothing else.
+"""A source of private records, as other rooms see it: it returns only counts, of marginals or of the answers of a released function.
 
-Another engine (a cluster) is one more class with `counts`, and with `occupied` for rules to be learnt from it. Exact counts
-leave a source in two directions only: to the privacy kernel and to the curator-only evaluation; distinct records to the kernel alone. A
-source knows no structural zeros: a record in an impossible cell is counted there, and nobody is told.
+Another engine (a cluster) is one more class with `counts`, and with `occupied` for rules to be learnt from it. Exact counts leave a source
+in two directions only: to the privacy kernel and to the curator-only evaluation; distinct records go to the kernel alone. A source does not
+know structural zeros: a record in an impossible cell is counted there, without any report.
 """
 
 from __future__ import annotations
@@ -48,17 +48,22 @@ class RootSource(MarginalSource, Protocol):
     """A source that knows which records are one person's."""
 
     def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
-        """The sum over persons of sqrt(share of a person's records in each cell) times the records that one may have, in whole steps of
-        1/ROOT_STEPS, each root rounded down. Records in the cell of nobody may be left out, whose share is then of the others.
+        """Return the sum over persons of sqrt(share of the person's records in a cell) times the limit of rows per person, for each cell.
 
-        groups: of values of a column, by names, which may be in the clique in place of the column."""
+        The unit is 1/ROOT_STEPS, and each root is rounded down to whole units. Records in the cell of "no person" may be left out; the
+        shares are then of the other records.
+
+        Args:
+            clique: The columns, and names of `groups` in place of columns.
+            groups: Groups of the values of a column, by name.
+        """
 
 
 class ValueSource(MarginalSource, Protocol):
     """A source that holds values as they were written, of which any domain can be a coding."""
 
     def over(self, domain: Domain) -> ValueSource:
-        """The same records, each in the cells of another domain."""
+        """Return a source of the same records, coded in another domain."""
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
         """Exact numbers of records by key (`vocabulary.keys`) of a column, in parts that have no key in common."""

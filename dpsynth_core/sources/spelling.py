@@ -1,9 +1,9 @@
-"""How a curator may state that numbers, dates and times are written, and the regular expressions that follow from that.
+"""The ways in which a curator may state how numbers, dates and times are written, and the regular expressions for them.
 
-A statement is public, and so are these: whatever they say, a text fits by itself, and `notation` reads it by itself. A text that breaks the
-stated spelling is missing. Three forms are understood in every table, because nothing else looks like them: dates in the form
-year-month-day; timestamps in the basic form of ISO 8601 (20240205T103000Z) or in fourteen digits (20240205103000); hours and minutes with
-a colon between them, perhaps with seconds, a fraction, am or pm, and a time zone. Times without a colon look like numbers: they are
+A statement is public, and so are the expressions: each text is matched on its own, and `notation` reads it on its own. A text that breaks
+the stated spelling is missing. Three forms are understood in every table, because nothing else looks like them: dates in the form
+year-month-day; timestamps in the basic form of ISO 8601 (20240205T103000Z) or in fourteen digits (20240205103000); hours and minutes with a
+colon between them, perhaps with seconds, a fraction, am or pm, and a time zone. Times without a colon look like numbers: they are
 understood in tables whose curator states how they are written.
 """
 
@@ -94,7 +94,7 @@ def check(decimal: str, thousands: str, date_format: str, time_format: str, nega
 
 
 def _is_unit(unit: str) -> bool:
-    """Whether a text can stand beside a number without being a part of it."""
+    """Return whether a text can stand beside a number without being a part of the number."""
     return 0 < len(unit) <= _LONGEST_UNIT and not re.search(r"[\d+,()-]|^[.\s]*$|^[eE]$", unit)
 
 
@@ -150,7 +150,7 @@ def date_pattern(written: str) -> str | None:
 
 
 def _is_whole(parts: Sequence[str], has_first_year: bool) -> bool:
-    """Whether a form has one day, month and year, and at most one name of a day; years of two digits go with a first year."""
+    """Return whether a form has one day, month and year, and at most one day name; the year has two digits if there is a first year."""
     kinds = sorted("name" if part in ("ddd", "dddd") else part[0] for part in parts)
     return kinds in (["d", "m", "y"], ["d", "m", "name", "y"]) and ("yy" in parts) == has_first_year
 
@@ -166,7 +166,7 @@ def date_patterns(date_format: str) -> list[str]:
 
 
 def time_patterns(time_format: str) -> list[str]:
-    """Of times with or without a date before them, where such times are stated."""
+    """Return the patterns of times with or without a date before them, for times with a colon and in the stated format."""
     return [f"{_WITH_OR_WITHOUT_A_DATE}{clock}" for clock in (_CLOCK, *_further(time_format))]
 
 

@@ -1,13 +1,13 @@
 """Workbooks of Excel and OpenDocument as record batches: one sheet, in which every row with anything in it is one record.
 
-The first row with anything in it, behind those that are skipped, is the header, from its first to its last name; what stands beside those
-columns is not looked at. A row that is blank in them is no record, wherever it is: a blank row at the end looks like the empty sheet below
-it. So what a row says decides whether it counts, but of itself alone: files that differ in one person's row have one record more, fewer or
-changed. How many rows count is no public number then (`registry.TableKind.skips_rows`).
+The first row with anything in it, behind skipped rows, is the header, from its first to its last name; cells beside those columns are
+ignored. A row that is blank in these columns is not a record, wherever it stands: a blank row at the end looks like the empty sheet below
+it. So the content of a row decides whether it counts, but only its own: files that differ in one person's row have one record more, fewer
+or changed. The number of rows that count is then not public (`registry.TableKind.skips_rows`).
 
-Every cell becomes text by its own type, as the curator states that numbers are written: the type of one cell changes no other. The XML of
+Every cell becomes text by its own type, in the curator's stated notation of numbers: the type of one cell changes no other. The XML of
 Excel is read cell by cell here (`xlsx_file`). Older and other workbooks (.xls, .xlsb, .ods) are decoded by a library as a whole: a value
-that it cannot hand over damages its row, and a cell that it cannot decode refuses the file.
+that the library cannot return damages its row, and a cell that it cannot decode refuses the file.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _rows_of(sheet: python_calamine.CalamineSheet) -> Iterator[list[Any]]:
 
 @contextmanager
 def _reading() -> Iterator[None]:
-    """What goes wrong in calamine, as an InputError without its message."""
+    """Turn errors of calamine into an InputError without their message."""
     try:
         yield
     except python_calamine.PasswordError:
@@ -178,5 +178,5 @@ def _text(cell: Any, form: TableFormat) -> str | None:
 
 
 def _spec(cell: datetime | time) -> str:
-    """Of `isoformat`: seconds, and milliseconds where a workbook has some."""
+    """Return the `timespec` of `isoformat`: milliseconds where the cell has a fraction of a second, else seconds."""
     return "milliseconds" if cell.microsecond else "seconds"

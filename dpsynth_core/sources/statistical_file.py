@@ -1,11 +1,11 @@
 """Files of SPSS, Stata and SAS as record batches. Every row is one record, so nothing in it can change another.
 
-A file is written by a program, from a table: neighbours are the tables inside. ReadStat divides the file into rows by what its header
-says, and hands over each value on its own. What it would do for a whole file because of one value is done here, value by value: text is
-taken as bytes and decoded cell by cell (a byte that the encoding does not know becomes U+FFFD), and days and times are worked out from
-numbers, where one that is no day is missing. Numbers are float64 in every batch. Declared missing values are missing.
+A program writes the file from a table: neighbours are the tables inside. ReadStat divides the file into rows by its header, and returns
+each value on its own. Where ReadStat would treat a whole file by one value, this module works value by value: text is taken as bytes and
+decoded cell by cell (a byte that the encoding does not know becomes U+FFFD), and days and times are computed from numbers; a number that
+is not a day is missing. Numbers are float64 in every batch. Declared missing values are missing.
 
-Labels are what the file says of itself, not of anybody in it: `described` reads them without a record.
+Labels describe the file, not any person in it: `described` reads them without a record.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _names(meta: Any, form: TableFormat) -> tuple[str, ...]:
 
 
 def described(path: Location, form: TableFormat) -> tuple[Column, ...]:
-    """What the file says of its columns. No record is read. Raises InputError."""
+    """Return the declarations of the columns that the file holds, without reading a record. Raises InputError."""
     meta = _meta(path)
     columns = (
         labelled(
@@ -179,7 +179,7 @@ def _opened(head: bytes) -> Callable[..., tuple[Any, Any]]:
 
 
 def _meta(path: Location) -> Any:
-    """What the file says of itself, declared missing values included."""
+    """Return the file's metadata, with declared missing values."""
     head = _head(path)
     declared = {} if _is_portable(head) or statistical_kind(head) == "sas" else {"user_missing": True}
     reader = _opened(head)
@@ -193,7 +193,7 @@ def _is_portable(head: bytes) -> bool:
 
 @contextmanager
 def _reading() -> Iterator[None]:
-    """What goes wrong in ReadStat, as an InputError without its message, which may quote a value."""
+    """Turn errors of ReadStat into an InputError without their message, which may quote a value."""
     try:
         yield
     except (InputError, OSError, MemoryError):
@@ -214,7 +214,7 @@ def _decoded(text: str, form: TableFormat) -> str:
 
 
 def _labels(meta: Any, name: str, form: TableFormat) -> dict[float | str, str]:
-    """Of the values that are not declared to be missing. Those of Stata and SAS, .a to .z, are letters among numbers."""
+    """Return the labels of values that are not declared missing. Missing values .a to .z of Stata and SAS are letters among numbers."""
     text = str(meta.readstat_variable_types[name]).startswith("string")
     missing = meta.missing_ranges.get(name, ())
     labels = {
@@ -226,7 +226,7 @@ def _labels(meta: Any, name: str, form: TableFormat) -> dict[float | str, str]:
 
 
 def _is_in(value: Any, ranges: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a value is in one of the ranges that a column declares missing."""
+    """Return whether a value is in one of the ranges that a column declares missing."""
     return value is not None and any(one["lo"] <= value <= one["hi"] for one in ranges)
 
 
@@ -273,7 +273,7 @@ def _asked(meta: Any, name: str, column: Column) -> Column:
 
 
 def _decimals(written: str) -> int | None:
-    """Of a format such as F8.2 or %9.2f."""
+    """Return the decimals of a format like F8.2 or %9.2f; None for other formats."""
     match = re.fullmatch(r"(?:F|%-?)[0-9]+\.([0-9]+)f?", written)
     return int(match[1]) if match and not written.endswith("g") else None
 

@@ -54,7 +54,7 @@ microseconds a plain number counts."""
 
 
 def _unmarked(text: pa.Array, notation: Notation, read: Callable[[pa.Array], Micros]) -> Micros:
-    """What is not a missing marker, read."""
+    """Return the times that `read` finds in the texts, with missing markers passed as null."""
     return read(pc.if_else(pc.fill_null(notation.absent(text), True), None, text))
 
 

@@ -1,10 +1,10 @@
-"""How many records have each text of a column: exact counts in bounded memory.
+"""Exact counts of the records with each text of a column, in bounded memory.
 
-Why not drop keys when there are too many? A cap that keeps the first so many keys, or the most frequent, lets one person's record decide
-whether another key is kept, with all of its records: the counts of neighbouring tables then differ by any number, and no proof about
-keyed counts (`privacy.thresholds`) holds. So nothing is dropped. Where a table has more distinct keys than are kept in memory, those are
-counted whose hashes end in a 0, then, in another pass over the table, those that end in a 1; and so on down. What is counted does not
-depend on how the keys were divided, only the time does.
+Why not drop keys when there are too many? A cap that keeps the first keys up to a number, or the most frequent keys, lets one person's
+record decide whether another key is kept, with all of its records: the counts of neighbouring tables then differ by any number, and no
+proof about keyed counts (`privacy.thresholds`) holds. So nothing is dropped. If a table has more distinct keys than memory holds, the first
+pass counts the keys whose hashes end in a 0, a further pass those that end in a 1; and so on with more digits. The division of the keys
+changes the time, never the counts.
 """
 
 from __future__ import annotations
@@ -75,6 +75,6 @@ def _keyed(
 
 
 def _key(written: str | None, text: str | None, missing_markers: AbstractSet[str], hierarchy: Hierarchy | None) -> str:
-    """Return the key of a text, as it is written and as it counts."""
+    """Return the key of a text: `written` is the text in the file, `text` is its form after texts that count as the same are merged."""
     own_key = MISSING if key(written, missing_markers) == MISSING else key(text, frozenset())
     return own_key if hierarchy is None or own_key in PUBLIC else key(hierarchy.group(own_key), frozenset())

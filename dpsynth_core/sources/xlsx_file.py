@@ -1,8 +1,8 @@
 """The cells of Excel's workbooks in XML (.xlsx, .xlsm), each read by itself: no cell changes what another holds, or refuses the file.
 
-A cell that cannot be read (a type that there is not, a shared text that is not there) is `DAMAGED`: a value like any other that has no cell
-of its own. A number that is none is the text that it is. Characters that XML does not allow are replaced where they stand; entities are
-neither defined nor fetched. What is refused is a workbook whose parts are lacking, or whose markup is broken.
+A cell that cannot be read (an unknown type, a reference to a shared text that does not exist) is `DAMAGED`: a value like any other that has
+no cell of its own. A malformed number is kept as text. Characters that XML does not allow are replaced where they stand; entities are
+neither defined nor fetched. A workbook is refused if parts are lacking or its markup is broken.
 """
 
 from __future__ import annotations
@@ -39,7 +39,13 @@ _MILLISECONDS = 86_400_000
 
 @dataclass(frozen=True)
 class _Book:
-    """texts: the shared ones. formats: what each style makes of a number, by the style. zero: the day before day 1, which is one of two."""
+    """The parts of a workbook that its cells refer to.
+
+    Attributes:
+        texts: The shared texts.
+        formats: The meaning of a number (`_meaning`), by style.
+        zero: The day before day 1, which depends on the workbook's date system.
+    """
 
     texts: Sequence[str]
     formats: Mapping[str, str]
@@ -119,7 +125,7 @@ def _value(cell: Element, book: _Book) -> Cell:
 
 
 def _moment(number: float, form: str, zero: datetime) -> Cell:
-    """What a number with a format means; the number itself where there is no such day."""
+    """Return the day, time or duration that a number with this format shows; the number itself where the day does not exist."""
     if not form:
         return number
     try:
@@ -138,7 +144,7 @@ def _moment(number: float, form: str, zero: datetime) -> Cell:
 
 
 def _text(element: Element) -> str:
-    """Of a value, or of the parts of a formatted text without how it is spoken."""
+    """Return the text of a value, or of the parts of a formatted text without their pronunciation."""
     if _name(element.tag) == "v":
         written = element.text or ""
     else:
@@ -170,7 +176,7 @@ def _found(archive: zipfile.ZipFile) -> tuple[datetime, dict[str, str]]:
 
 
 def _formats(archive: zipfile.ZipFile) -> Iterator[str]:
-    """What the format of each style says of a number."""
+    """Yield the meaning of a number (`_meaning`) in each style, in order."""
     if not _member(archive, "xl/styles.xml"):
         return
     own: dict[str, str] = {}
@@ -184,7 +190,7 @@ def _formats(archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def _meaning(code: str) -> str:
-    """Of a format such as dd.mm.yyyy or [h]:mm."""
+    """Return whether a format shows a day (dd.mm.yyyy), a duration ([h]:mm) or a plain number ("")."""
     shown = _BESIDE.sub("", code).lower()
     if re.search(r"\[(h+|m+|s+)\]", shown):
         return _LASTING
@@ -221,7 +227,7 @@ def _legal_pieces(stream: IO[bytes]) -> Iterator[str]:
 
 
 def _reference(match: re.Match[str]) -> str:
-    """A reference to a character that may be there, as it is; else what replaces it."""
+    """Return an allowed reference to a character unchanged, else its replacement."""
     if match[1] is None and match[2] is None:
         return "&amp;"
     point = int(match[1], 16) if match[1] else int(match[2])
@@ -230,5 +236,5 @@ def _reference(match: re.Match[str]) -> str:
 
 @lru_cache
 def _name(tag: object) -> str:
-    """Of an element without its namespace, of which there are two; "" of a comment."""
+    """Return the name of an element without its namespace (two are in use); "" for a comment."""
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""

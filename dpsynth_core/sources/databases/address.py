@@ -1,4 +1,4 @@
-"""Addresses of databases: which there are, what they may say, and what of them is published. Nothing is opened here.
+"""Addresses of databases: the known kinds, their allowed content, and the published part. Nothing is opened here.
 
 An address never holds a password: it is written into specs, seen in lists of processes and kept in the history of a shell.
 """
@@ -23,7 +23,12 @@ KNOWN = "postgresql://HOST/DATABASE, duckdb:///FILE, sqlite:///FILE, or a file t
 
 @dataclass(frozen=True)
 class Address:
-    """engine: duckdb, sqlite or postgres. place: a file, or the whole address where it is no file."""
+    """An address of a database.
+
+    Attributes:
+        engine: duckdb, sqlite or postgres.
+        place: A file, or the whole address of a server's database.
+    """
 
     engine: str
     place: str
@@ -41,7 +46,7 @@ class Address:
 
     @property
     def identity(self) -> str:
-        """The same for every way to write the address of a database, and for every user."""
+        """A key that is the same for every spelling of the database's address and for every user."""
         if self.is_file:
             return f"{self.engine}:{Path(self.place).resolve()}"
         parts = urlsplit(self.place)
@@ -50,12 +55,12 @@ class Address:
 
     @property
     def base_name(self) -> str:
-        """What is published of it: the name of the database, or of its file."""
+        """The published name: the name of the database or of its file."""
         return Path(self.place).name if self.is_file else Path(unquote(urlsplit(self.place).path)).name
 
 
 def is_address(text: str) -> bool:
-    """Whether this is meant to be a database and no table file."""
+    """Return whether the text is meant as a database instead of a table file."""
     scheme, separator, _ = text.partition("://")
     if separator:
         return scheme.lower() in _SCHEMES
@@ -63,7 +68,11 @@ def is_address(text: str) -> bool:
 
 
 def read(text: str) -> Address:
-    """InputError for what is no address of a database that is known, and for one with a password, which is not repeated."""
+    """Return the address that a text holds.
+
+    Raises:
+        InputError: The text is not an address of a known database, or has a password, which the message does not repeat.
+    """
     scheme, separator, rest = text.partition("://")
     if not separator:
         engine = next((name for name, endings in SUFFIXES.items() if text.lower().endswith(endings)), None)

@@ -1,6 +1,6 @@
-"""What the catalogue of a database says: its tables and views, and the columns of one. Nothing is asked of a database here.
+"""The catalogue of a database: its tables and views, and the columns of each. No database is queried here.
 
-Only what stands there can be counted. So no system table, no function, no file and nothing else that a database takes for a table.
+Only tables in the catalogue can be counted: no system table, function, file or other object that a database accepts as a table.
 """
 
 from __future__ import annotations
@@ -23,7 +23,13 @@ _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 @dataclass(frozen=True)
 class Column:
-    """name: as the database has it. arrow: as what its values are read. type: as the database calls it, "" where it has no say."""
+    """A column of the catalogue.
+
+    Attributes:
+        name: The database's name for it.
+        arrow: The Arrow type that its values are read in.
+        type: The database's name for its type, "" if the database does not declare one.
+    """
 
     name: str
     arrow: pa.DataType
@@ -40,8 +46,13 @@ class Table:
 
 @dataclass(frozen=True)
 class Opened:
-    """raw: the connection as its driver has it. home: the schemas in which a name alone is looked for. database: what stands before a
-    schema."""
+    """An open connection.
+
+    Attributes:
+        raw: The driver's connection.
+        home: The schemas that are searched for a name without a schema.
+        database: The name parts before a schema.
+    """
 
     raw: Any
     home: tuple[str, ...] = ("main",)
@@ -50,8 +61,13 @@ class Opened:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """tables: (schema, name) of those that the account may read. home: the schemas in which a name without a schema is looked for, in
-    this order. capitals: whether names that differ in capitals alone are different."""
+    """The tables of a database.
+
+    Attributes:
+        tables: (schema, name) of each table that the account may read.
+        home: The schemas that are searched for a name without a schema, in this order.
+        capitals: Whether names that differ only in capitals are different.
+    """
 
     tables: tuple[tuple[str, str], ...]
     home: tuple[str, ...]
@@ -76,7 +92,7 @@ class Catalogue:
         return found[0]
 
     def find(self, schema: Callable[[str], bool] | None, name: Callable[[str], bool]) -> tuple[str, str] | None:
-        """The table whose schema and name are those that are meant; None where there is none."""
+        """Return the first table whose schema and name pass these tests; None if no table does."""
         schemas = self.home if schema is None else sorted({table[0] for table in self.tables if schema(table[0])})
         return next((table for wanted in schemas for table in self.tables if table[0] == wanted and name(table[1])), None)
 

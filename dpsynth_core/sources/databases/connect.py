@@ -49,7 +49,7 @@ class Engine(Protocol):
         """A connection that reads and does nothing else, and sees one state of the database."""
 
     def columns(self, raw: Any, select: str, /) -> list[Column]:
-        """Of a SELECT, from the catalogue. raw: see `Opened`."""
+        """Return the columns of a SELECT, from the catalogue. `raw` is described in `Opened`."""
 
     def batches(self, raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str, /) -> Batches:
         """See `DatabaseTable.batches`. A record's values depend on no other record."""
@@ -59,7 +59,7 @@ _ENGINES: Mapping[str, Engine] = {"duckdb": duckdb_engine, "sqlite": sqlite_engi
 
 
 class Connection:
-    """One connection, opened when it is first used, and one state of the table for all that is asked of it."""
+    """One connection, opened at its first use, which sees one state of the table in all its answers."""
 
     def __init__(self, address: Address, timeout: int) -> None:
         self.address = address
@@ -171,7 +171,7 @@ class Connection:
 
     @contextmanager
     def _failures(self, field: str, problem: str, remedy: str) -> Iterator[None]:
-        """What goes wrong in a database becomes a fixed sentence: its own words may quote a value."""
+        """Turn a database's error into a fixed sentence: its own words may quote a value."""
         try:
             yield
         except (InputError, interrupts.Interrupted, MemoryError):
@@ -184,7 +184,7 @@ class Connection:
             raise InputError(*(self._known(error) or (field, problem, remedy))) from None
 
     def _known(self, error: Exception) -> tuple[str, str, str] | None:
-        """What a driver says by a number or a kind of error, in our words."""
+        """Return field, problem and remedy for an error that a driver marks by a number or type; None for other errors."""
         state = getattr(error, "sqlstate", None) or ""
         locked = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
         if locked or state == _LOCK_NOT_AVAILABLE or (type(error).__name__ == "IOException" and "lock" in str(error)):
@@ -197,13 +197,19 @@ class Connection:
 
 
 class DatabaseTable:
-    """The table or query of a section, whose passes all see one state of it.
+    """The table or query of a section, whose passes all see one state.
 
-    order: the names of columns by whose values records are sorted, none for any order. A database has no order of its own: what depends on
-    one, as the first rows of a person do, must name all columns that it looks at. *Then the records that come, in their order, are a
-    function of which records there are:* values that are read differently never sort alike, as texts sort by their bytes and there is one 0
-    (`statement`), so records that do are the same in these columns; and without one person's records all others come in the same order.
-    Raises InputError for two columns of one name, and for what cannot be read.
+    A database has no order of its own: a result that depends on an order, like the first rows of a person, must name all columns that it
+    uses in `order`. *Then the records, in their order, are a function of the set of records in the database:* values that are read
+    differently never sort alike, as texts sort by their bytes and there is one 0 (`statement`), so records that sort alike are equal in
+    these columns; and without one person's records all others come in the same order.
+
+    Args:
+        section: The section of a spec.
+        order: The names of the columns that records are sorted by; empty for any order.
+
+    Raises:
+        InputError: Two columns have the same name, or the table cannot be read.
     """
 
     def __init__(self, section: Mapping[str, Any], order: Sequence[str] = ()) -> None:
@@ -217,7 +223,7 @@ class DatabaseTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the columns, without spaces around them."""
+        """The names of the columns, without spaces around them."""
         return tuple(self._columns)
 
     @property
@@ -227,7 +233,7 @@ class DatabaseTable:
 
     @property
     def declared(self) -> list[DeclaredColumn]:
-        """What the types of the columns say of them."""
+        """The declarations of the columns that follow from their types."""
         columns = self._columns.items()
         return [declared_type(pa.field(name, column.arrow)) if column.type else columns_of.declared(name) for name, column in columns]
 

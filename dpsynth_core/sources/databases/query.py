@@ -69,7 +69,7 @@ def table_of(statement: exp.Select, catalogue: Catalogue, dialect: str) -> tuple
 
 
 def star(name: Name, dialect: str) -> str:
-    """What the catalogue lists of a table is what this gives."""
+    """Return the statement that selects all columns of a table, from which the catalogue lists them."""
     return _written([exp.Star()], None, name, "record", dialect)
 
 
@@ -126,14 +126,14 @@ def _selected(part: exp.Expression, row: _Row) -> list[exp.Expression]:
 
 
 def _as_stored(identifier: exp.Expression, dialect: str) -> str:
-    """PostgreSQL takes the capitals from a name that is not quoted. InputError for what is no name."""
+    """Return a name in the database's spelling: PostgreSQL lowers capitals that are not quoted. Raises InputError for other expressions."""
     if not isinstance(identifier, exp.Identifier):
         raise _refused(identifier)
     return identifier.this if identifier.quoted or dialect != "postgres" else small(identifier.this)
 
 
 def _means(identifier: exp.Expression, dialect: str) -> Callable[[str], bool]:
-    """Whether a name of the catalogue is the one that is written."""
+    """Return a test of whether a name of the catalogue is the written one."""
     written = _as_stored(identifier, dialect)
     return written.__eq__ if dialect == "postgres" else lambda name: small(name) == small(written)
 
@@ -153,7 +153,14 @@ def _refused(node: exp.Expression) -> InputError:
 
 @dataclass(frozen=True)
 class _Row:
-    """What an expression can see. table: as the query names it; called: as it is sent."""
+    """The record that an expression may use.
+
+    Attributes:
+        columns: The columns of the table.
+        table: The table in the words of the query.
+        called: The alias of the table in the statement that is sent.
+        dialect: The database's dialect.
+    """
 
     columns: tuple[Column, ...]
     table: exp.Table
@@ -161,7 +168,7 @@ class _Row:
     dialect: str
 
     def expression(self, node: exp.Expression) -> exp.Expression:
-        """The same expression, made of new parts."""
+        """Return the expression rebuilt from new parts."""
         kind = type(node)
         if kind not in _PARTS and kind not in _SPECIAL:
             raise _refused(node)
@@ -175,7 +182,7 @@ class _Row:
         return made if is_one else exp.TryCast(this=made, to=exp.DataType.build("boolean"), safe=True)
 
     def same(self, node: exp.Expression, *arguments: str) -> exp.Expression:
-        """A new part of the same kind. arguments: those of it that are expressions."""
+        """Return a new node of the same kind; `arguments` names the parts that are expressions."""
         _only(node, *arguments, *_FLAGS)
         made: dict[str, Any] = {flag: True for flag in _FLAGS if node.args.get(flag) is True}
         for name in arguments:
@@ -198,7 +205,7 @@ class _Row:
         return found
 
     def check_qualifier(self, node: exp.Column) -> None:
-        """That what stands before a column's point is the table, and no column that has fields."""
+        """Raise InputError unless the name before a column's point is the table (and not a column with fields)."""
         _only(node, "this", "table")
         alias = self.table.args.get("alias")
         called = _as_stored(self.table.this if alias is None else alias.this, self.dialect)
@@ -245,7 +252,7 @@ def _joined(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _between(node: exp.Expression, row: _Row) -> exp.Expression:
-    """As the two comparisons that it is, so that each has a TRY of its own."""
+    """Rebuild BETWEEN as two comparisons, so that each has a TRY of its own."""
     _only(node, "this", "low", "high")
     low, high = (kind(this=node.this, expression=node.args[end]) for kind, end in ((exp.GTE, "low"), (exp.LTE, "high")))
     return exp.Paren(this=row.expression(exp.And(this=low, expression=high)))
@@ -281,7 +288,7 @@ def _quotient(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _like(node: exp.Expression, row: _Row) -> exp.Expression:
-    """With a pattern that no record writes: some are refused when they are met."""
+    """Rebuild LIKE with a pattern that is fixed in the query: databases refuse some patterns only when they meet them."""
     pattern = node.args["expression"]
     if not _is_text(pattern) or "\\" in pattern.this:
         raise InputError(_FIELD, "a pattern of LIKE is not a text without backslashes", "write LIKE 'A%'")
@@ -289,7 +296,7 @@ def _like(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _substring(node: exp.Expression, row: _Row) -> exp.Expression:
-    """From a fixed place: PostgreSQL refuses lengths below 0."""
+    """Rebuild a substring with a fixed start and length: PostgreSQL refuses lengths below 0."""
     if not all(_is_whole(node.args[name]) for name in ("start", "length") if node.args.get(name) is not None):
         raise InputError(_FIELD, "a part of a text starts or ends where a record says", "write substring(COLUMN, 1, 2)")
     return row.same(node, "this", "start", "length")
@@ -330,7 +337,7 @@ _zones = cache(available_timezones)
 
 
 def _cast(node: exp.Expression, row: _Row) -> exp.Expression:
-    """To a plain type. What one person's text could end is refused."""
+    """Rebuild a cast to a plain type. Raises InputError for a cast that one person's text could make fail for all."""
     _only(node, "this", "to", *_FLAGS)
     to, further = node.args["to"], () if row.dialect == "sqlite" else (*_TIMES, _KIND.BOOLEAN)  # which SQLite makes numbers
     if type(to) is not exp.DataType or to.this not in (*_TEXTS, *_NUMBERS, *further):
@@ -350,7 +357,7 @@ def _cast(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _may_be_text(node: exp.Expression, row: _Row) -> bool:
-    """Whether an expression may give a text, as far as its outermost part tells. Dates that the query states are as good as values."""
+    """Return whether an expression may give a text, by its outermost part. A date written in the query is not a text here."""
     if isinstance(node, exp.Paren):
         return _may_be_text(node.this, row)
     if isinstance(node, exp.Column):

@@ -1,5 +1,8 @@
-"""Files of SQLite, all of whose passes are one transaction and so see one state. A column may hold values of any type, whatever it is
-declared to be: each value counts as the text that it is, or that its number is in the curator's notation."""
+"""SQLite files, all of whose passes are one transaction and so see one state.
+
+A column may hold values of any type, regardless of its declared type: each value counts as its text, or as its number in the curator's
+notation.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ def texts(values: Sequence[Any], decimal: str) -> pa.Array:
 
 
 def _texts_of(kind: type, values: Sequence[Any], decimal: str) -> pa.Array:
-    """Of values of one kind and NULLs."""
+    """Return values of one type, and NULLs, as texts."""
     if kind is bytes:
         return pa.array([None if value is None else value.decode(errors="replace") for value in values], pa.string())
     array = pa.array(values, _ARROW[kind])

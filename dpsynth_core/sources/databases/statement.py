@@ -49,7 +49,7 @@ def plain(name: str, column: Column) -> str:
 
 
 def one_zero(values: pa.Array) -> pa.Array:
-    """The same with 0 for -0: they are equal to a database, and DuckDB keeps one as the other, depending on what stands beside it."""
+    """Return the values with 0 for -0. A database treats them as equal, and DuckDB keeps one for the other depending on other values."""
     return pc.add(values, pa.scalar(0, values.type)) if pa.types.is_floating(values.type) else values
 
 
