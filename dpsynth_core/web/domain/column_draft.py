@@ -34,10 +34,17 @@ _NOTHING: tuple[Any, ...] = (None, "", [])
 
 
 class ColumnDraft(Column):
-    """lower, upper, size, bins, width and edges may be texts as typed; options of the kind are. use: False drops the column. note: what to
-    mind, in our own words. guessed: that its name alone filled in bounds or kind, and it is not confirmed. origin: one of
-    `domain.ORIGINS`, or "" while nothing is said about it. table: what the second of two linked tables is called, of its columns;
-    "" for those of the first."""
+    """A column as the curator edits it, complete or not.
+
+    The fields lower, upper, size, bins, width, edges and the options of the kind may be texts as typed.
+
+    Attributes:
+        use: False drops the column from the release.
+        note: A remark on the column in the program's own words.
+        guessed: Whether the name alone suggested bounds or kind, and the curator has not confirmed them.
+        origin: One of `domain.ORIGINS`; "" while nothing is stated about the column.
+        table: The name of the second of two linked tables, for its columns; "" for columns of the first.
+    """
 
     use: bool = True
     note: str = ""
@@ -47,7 +54,10 @@ class ColumnDraft(Column):
 
     @classmethod
     def of(cls, column: RowColumn) -> Self:
-        """With its groups as people would type them: none for the default, their width rather than their number."""
+        """Return the draft of a column, with its groups as a person would type them.
+
+        Default groups are left empty, and equal groups are given by their width if possible, else by their number.
+        """
         draft = super().of(column)
         return draft.changed(**{**NO_GROUPS, **_groups(column)}) if isinstance(column, Attribute) and column.edges else draft
 
@@ -60,22 +70,26 @@ class ColumnDraft(Column):
 
     @property
     def is_filled(self) -> bool:
-        """Whether the column has no cells: its rows get values that do not depend on any record."""
+        """True if rows get generated values that depend on no record, so that the column has no cells."""
         return self.about.form is Form.FILLED
 
     @property
     def is_untouched(self) -> bool:
-        """Whether the column is open, but not wrong: nothing is said yet of what it holds."""
+        """True if nothing is stated yet about the column's values; the column is open, but not wrong."""
         kept = ("name", "kind", "label", "dtype", "labels", "other", "missing", "decimals")
         return all(getattr(self, field) in _NOTHING for field in Column.model_fields if field not in kept)
 
     @property
     def offers_identifiers(self) -> bool:
-        """Whether the column is left out and looks like one whose values tell people apart, so that rows could have new ones."""
+        """True if the column is left out and looks like an identifier, so that the rows could get new identifiers."""
         return not self.use and self.kind == IDENTIFIER.name
 
     def complete(self) -> RowColumn:
-        """Raises InputError for what is open, wrong, or cannot be read; what does not go with the kind is passed over."""
+        """Return the finished column, ignoring fields that do not belong to its kind.
+
+        Raises:
+            InputError: A field is open, wrong or cannot be read.
+        """
         if self.is_listed and not (self.categories or self.most or self.about.grouped):
             raise InputError(column_field(self.name), "its values are not listed yet", "list them, or choose where they come from")
         own = self.about.fields
@@ -86,13 +100,13 @@ class ColumnDraft(Column):
         return Column.model_construct(name=self.name, kind=self.kind, label=self.label, **stated).complete()
 
     def attribute(self) -> Attribute:
-        """The same of a column that is measured."""
+        """Return the finished column, which must be a measured one. Raises InputError as `complete`."""
         made = self.complete()
         assert isinstance(made, Attribute)
         return made
 
     def problem(self) -> InputError | None:
-        """What is wrong or open; None for a column that is complete, or not used."""
+        """Return what is wrong or open, None for a column that is complete or not used."""
         try:
             if self.use:
                 self.complete()
@@ -101,19 +115,21 @@ class ColumnDraft(Column):
         return None
 
     def place_of_problem(self) -> str:
-        """The field under which the problem belongs: "values", "bounds", "bins", "cells"; "" where there is none. Found by leaving out, one
-        after the other, what could be wrong."""
+        """Return the field with the problem: "values", "bounds", "bins" or "cells"; "" for a complete column.
+
+        The place is found by removing the possible causes one after the other.
+        """
         used = self.changed(use=True)
         own_cells = used.changed(missing=True, other=True)
         places = (("", used), ("cells", own_cells), ("bins", own_cells.changed(**NO_GROUPS)))
         return next((place for place, simpler in places if simpler.problem() is None), "values" if self.is_listed else "bounds")
 
     def cells(self) -> int | None:
-        """Number of cells; None while the column is not complete, not used, or has none."""
+        """Return the number of cells, None for a column that is not complete, not used, or has no cells."""
         return None if not self.use or self.is_filled or self.problem() else self.attribute().size
 
     def value_labels(self) -> tuple[str, ...]:
-        """The labels of its values, without other cells; none while it is not complete."""
+        """Return the labels of the values without further cells, and no labels while the column is not complete."""
         plain = self.changed(use=True, missing=True, other=True)
         if plain.is_filled or plain.problem():
             return ()
@@ -121,7 +137,11 @@ class ColumnDraft(Column):
         return made.cell_labels()[: made.values]
 
     def treatments(self, which: str) -> tuple[str, ...]:
-        """What may happen to empty values, or to those outside. which: "missing" or "other"."""
+        """Return the possible treatments of missing values or of values outside.
+
+        Args:
+            which: "missing" or "other".
+        """
         return (OWN, NEVER, *([NEAREST] if which == "other" and not self.is_listed else []), COUNT_AS)
 
     def treatment(self, which: str) -> str:
@@ -131,8 +151,11 @@ class ColumnDraft(Column):
         return NEAREST if stated == NEAREST and not self.is_listed else NEVER if stated is False else OWN
 
     def bins_text(self) -> str:
-        """The width of its bins ("10", for dates also "month"), a number of equal ones ("32 bins"), their edges separated by commas, or
-        nothing for the default; of codes how many there are."""
+        """Return the groups as text; for codes, their number.
+
+        The text is the width of the bins ("10", for dates also "month"), a number of equal bins ("32 bins"), their edges separated by
+        commas, or "" for the default.
+        """
         if self.about.form is Form.CODED:
             return self.text("size")
         if self.bins is not None:
@@ -140,7 +163,7 @@ class ColumnDraft(Column):
         return ", ".join(map(_text, self.edges)) if self.edges else self.text("width")
 
     def read_bins(self, text: str) -> dict[str, Any]:
-        """The fields that such a text states."""
+        """Return the fields stated by a text as `bins_text` writes it."""
         entered = text.strip().lower()
         parts = [part.strip() for part in entered.split(",") if part.strip()]
         if self.about.form is Form.CODED:
@@ -156,13 +179,13 @@ class ColumnDraft(Column):
         return " ".join(map(_text, stated)) if isinstance(stated, list) else _text(stated)
 
     def listed_text(self) -> str:
-        """The categories one per line, each with its label after a tab if it has one."""
+        """Return the categories one per line, each followed by a tab and its label if it has one."""
         values = list(map(str, self.categories or ()))
         labels = self.labels or [value if _EQUALS in value else "" for value in values]
         return "\n".join(f"{value}\t{label}" if label else value for value, label in zip(values, labels, strict=True))
 
     def with_values(self, values: Iterable[str]) -> Self:
-        """With more listed values at the end, of codes in groups their groups; its labels are kept."""
+        """Return the column with more listed values at the end (grouped codes: their groups), labels kept."""
         grouping = hierarchies.of_kind(self.name, self.about, self.to_json())
         before = list(self.categories or ())
         groups = values if grouping is None else [grouping.group(value) for value in values]
@@ -170,8 +193,11 @@ class ColumnDraft(Column):
         return self.changed(categories=[*before, *more], labels=[*self.labels, *more] if self.labels else None)
 
     def learning(self, most: int) -> Self:
-        """Its values are to be learnt, as the nearest kind for which that can be done; most: 0 to stop that. What was said of its values is
-        forgotten."""
+        """Return the column with values to be learnt, as the nearest kind that can be learnt, without what was stated of its values.
+
+        Args:
+            most: The largest number of values; 0 stops the learning.
+        """
         forgotten = {option.field: None for option in self.about.options if not option.learnt}
         asked = {"discover": True, "most": most} if most else {"discover": None, "most": None}
         draft = self.changed(**_NO_VALUES | forgotten | {"missing": True, "other": True, "guessed": False} | asked)
@@ -180,7 +206,8 @@ class ColumnDraft(Column):
         return draft.changed(kind="categorical", **dict.fromkeys(option.field for option in self.about.options))
 
     def left_out(self) -> Self:
-        """The column that tells people apart: its values are not released, and new identifiers only if the curator wants them."""
+        """Return the person column, not used: its values are not released, and new identifiers are made only if the curator asks for them.
+        """
         note = "It tells people apart: it is used to limit rows per person, and none of its values is released."
         return self.with_identifiers(self.kind == "integer").changed(use=False, note=note)
 
@@ -193,8 +220,10 @@ def blank(name: str) -> ColumnDraft:
 
 
 def fresh(name: str, declared: Column | None = None) -> ColumnDraft:
-    """A column at first: what its name, which is public, and the type that its file declares suggest. Those whose name promises an
-    identifier or free text are left out; values that the file lists wait until they are confirmed."""
+    """Return a new column as suggested by its name, which is public, and by the type that its file declares.
+
+    Columns whose names look like identifiers or free text are left out. Values that the file lists must be confirmed by the curator.
+    """
     listed = declared is not None and bool(declared.categories)
     kind = declared.kind if declared and not listed else "categorical"
     draft = blank(name).changed(kind=kind, label=declared.label if declared else "")
@@ -214,8 +243,10 @@ def fresh(name: str, declared: Column | None = None) -> ColumnDraft:
 
 
 def read_listed(text: str) -> dict[str, Any]:
-    """Categories and labels of a text with one category per line, followed by its label, if it has one, after a tab or an equals sign.
-    Blank lines are left out."""
+    """Return the categories and labels of a text with one category per line; blank lines are skipped.
+
+    A label follows its category after a tab or an equals sign.
+    """
     pairs = [line.split("\t" if "\t" in line else _EQUALS, 1) for line in text.splitlines() if line.strip()]
     values = [pair[0].strip() for pair in pairs]
     labels = [(pair[1].strip() if len(pair) > 1 else "") or value for pair, value in zip(pairs, values, strict=True)]
@@ -223,7 +254,12 @@ def read_listed(text: str) -> dict[str, Any]:
 
 
 def treated(choice: str, label: str = "", why: str = "") -> Any:
-    """What a column says of its missing values, or of those outside, for one of `ColumnDraft.treatments`."""
+    """Return the stored form of a treatment, one of `ColumnDraft.treatments`.
+
+    Args:
+        label: The cell that the values are counted in, for `COUNT_AS`.
+        why: The published reason, for `COUNT_AS`.
+    """
     return {OWN: True, NEVER: False, NEAREST: NEAREST, COUNT_AS: {"as": label, "why": why}}[choice]
 
 

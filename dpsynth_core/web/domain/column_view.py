@@ -77,7 +77,7 @@ def _declaration(draft: ColumnDraft) -> None:
 
 
 def _details(project: Current, draft: ColumnDraft) -> None:
-    """What has a default that is right for most columns, named in the title: empty values and others, its type, a label."""
+    """Draw settings with defaults that are right for most columns: missing and other values, type, label. The title names their values."""
     title = "More about this column"
     if not draft.most and not draft.is_filled and draft.problem() is None:
         attribute = draft.attribute()
@@ -119,7 +119,12 @@ Read = Callable[[Any], dict[str, Any]]
 
 
 def _field(draft: ColumnDraft, name: str, shown: Any, *widget: Any, read: Read | None = None, **look: Any) -> None:
-    """A field of the column. name: of the stored field; with `read`, which says what is stored, of the widget alone."""
+    """Draw a field of the column.
+
+    Args:
+        name: The stored field; with `read`, only the widget's name.
+        read: Converts the entered value to the stored fields.
+    """
 
     def take(entered: Any) -> None:
         draft_rows.change_column(draft.name, {name: entered} if read is None else read(entered))
@@ -134,7 +139,11 @@ def _choice(draft: ColumnDraft, field: str, shown: Any, label: str, options: Any
 
 
 def _text(draft: ColumnDraft, field: str, shown: str, label: str, **look: Any) -> None:
-    """field: of the column; "bins" for the text that `ColumnDraft.read_bins` reads."""
+    """Draw a text field of the column.
+
+    Args:
+        field: The column's field; "bins" for a text that `ColumnDraft.read_bins` reads.
+    """
 
     def take(text: str) -> None:
         entered = text.strip()
@@ -144,7 +153,7 @@ def _text(draft: ColumnDraft, field: str, shown: str, label: str, **look: Any) -
 
 
 def _wrong(draft: ColumnDraft, error: InputError | None, here: bool = True) -> None:
-    """What is wrong with the field above; no scolding where nothing is entered yet."""
+    """Draw the problem of the field above, or only its remedy while nothing is entered yet."""
     if error is None or not here:
         return
     if draft.is_untouched:
@@ -170,7 +179,7 @@ def _numbers(draft: ColumnDraft, place: str, error: InputError | None) -> None:
 
 
 def _option(draft: ColumnDraft, option: Option) -> None:
-    """What the kind has beside bounds, groups and values."""
+    """Draw an option of the kind besides bounds, groups and values."""
     stated = draft.text(option.field) or (option.choices[0] if option.choices else "")
     widget = st.selectbox if option.choices else st.text_area if option.lines else st.text_input
     look = {"options": option.choices} if option.choices else {"placeholder": option.example}
@@ -189,7 +198,11 @@ _HELP = {
 
 
 def _treatment(project: Current, draft: ColumnDraft, which: str) -> None:
-    """What happens to empty values, or to those outside, and what that needs. which: "missing" or "other"."""
+    """Draw the treatment of missing values or of values outside, with the fields that it needs.
+
+    Args:
+        which: "missing" or "other".
+    """
     column, chosen, labels = draft.name, draft.treatment(which), draft.value_labels()
 
     def read(treatment: str) -> dict[str, Any]:
@@ -219,7 +232,7 @@ _LABEL_LENGTH = 28
 
 
 def html(attribute: Attribute) -> str:
-    """Chips with labels for a few cells, a bar of stripes as wide as the bins for many; cells for other and missing values at the end."""
+    """Return chips with labels for a few cells, or stripes as wide as the bins for many, then the cells for other and missing values."""
     labels = attribute.cell_labels()
     own, extra = labels[: attribute.values], labels[attribute.values :]
     chips = "".join(_chip(label, "cell") for label in own) if len(own) <= MOST_NAMED else _stripes(attribute)

@@ -1,4 +1,4 @@
-"""The columns of the Domain page together: loaded, edited as a table, and the domain that they mean. Plain functions; no records here."""
+"""The columns of the Domain page together: loading, editing in a grid, and the resulting domain. Plain functions; no records here."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ _BESIDE_VALUES = {"use": True, "note": "", "origin": "", "guessed": False, "labe
 
 
 def fitted(drafts: Sequence[ColumnDraft], columns: Sequence[str], declared: Sequence[Column] = ()) -> list[ColumnDraft]:
-    """The drafts in the order of the table's columns: those of columns that are gone left out, fresh ones added for new columns. declared:
-    what the file says of its columns."""
+    """Return the drafts in the order of the table's columns, without columns that are gone and with fresh drafts for new ones.
+
+    Args:
+        declared: What the file declares about its columns.
+    """
     by_name, types = {draft.name: draft for draft in drafts}, {column.name: column for column in declared}
     first = {name: fresh(name, types.get(name)) for name in columns if name not in by_name}
     if _UNNAMED[0] in first and _UNNAMED[1] not in columns:
@@ -38,21 +41,26 @@ def fitted(drafts: Sequence[ColumnDraft], columns: Sequence[str], declared: Sequ
 
 
 def domain_of(drafts: Iterable[ColumnDraft]) -> Domain:
-    """The domain of the used columns, in their order. Raises InputError for the first that is wrong."""
+    """Return the domain of the used columns in their order. Raises InputError for the first wrong column."""
     used = [draft for draft in drafts if draft.use]
     return Domain.of([draft.complete() for draft in used], origin=origin_of(used))
 
 
 def origin_of(drafts: Iterable[ColumnDraft]) -> str:
-    """Where the used columns came from: of several origins the one that says least for them (`domain.ORIGINS`)."""
+    """Return the origin of the used columns; of several origins, the first in `domain.ORIGINS`, which inspires the least trust."""
     there = {draft.origin for draft in drafts if draft.use}
     return next((origin for origin in ORIGINS if origin in there), "")
 
 
 def with_origins(before: Sequence[ColumnDraft], after: Sequence[ColumnDraft], loaded: str = "") -> list[ColumnDraft]:
-    """The columns after a change, each with where it came from. loaded: where the change came from, "" for what the curator typed. A column
-    that was read from the private table stays so however it is edited: what it says may still be what only the records could tell. Only
-    another source takes its place, which brings a draft of its own."""
+    """Return the columns after a change, each with its origin.
+
+    A column that was read from the private table keeps this origin however it is edited, because its values may still be known from the
+    records alone. Only a load from another source, which brings a draft of its own, replaces it.
+
+    Args:
+        loaded: The origin of the change; "" for changes that the curator typed.
+    """
     earlier = {draft.name: draft for draft in before}
     return [draft.changed(origin=_origin(earlier.get(draft.name), draft, loaded)) for draft in after]
 
@@ -71,7 +79,7 @@ def _origin(before: ColumnDraft | None, draft: ColumnDraft, loaded: str) -> str:
 
 
 def problems(drafts: Iterable[ColumnDraft]) -> dict[str, InputError]:
-    """What is wrong or open, by column, of used columns only."""
+    """Return the problem of each used column that is wrong or open, by column."""
     return {draft.name: error for draft in drafts if (error := draft.problem()) is not None}
 
 
@@ -80,21 +88,31 @@ def measured(drafts: Iterable[ColumnDraft]) -> list[Attribute]:
 
 
 def with_codebook(drafts: Sequence[ColumnDraft], columns: Iterable[Column], origin: str) -> list[ColumnDraft]:
-    """As a codebook says that may leave columns open; columns that it does not name are dropped. Raises InputError if none of its names
-    fit."""
+    """Return the columns as a codebook states them; it may leave columns open, and columns that it does not name are dropped.
+
+    Raises:
+        InputError: No name in the codebook fits.
+    """
     given = {column.name: fresh(column.name, column) if column.to_do else _drafted(column, origin) for column in columns}
     return _replaced(drafts, given, _NOT_OF_THIS_TABLE)
 
 
 def with_guesses(drafts: Sequence[ColumnDraft], guesses: Iterable[Guess]) -> list[ColumnDraft]:
-    """As another table of the same columns looks like; columns that it lacks are dropped. Raises InputError if none fits."""
+    """Return the columns as guessed from another table with the same columns; columns that this table lacks are dropped.
+
+    Raises:
+        InputError: No column fits.
+    """
     misfit = ("public table", "it has none of the columns of your table", "choose one with the same column names")
     return _replaced(drafts, {draft.name: draft for draft in from_guesses(guesses)}, misfit)
 
 
 def _replaced(drafts: Sequence[ColumnDraft], given: Mapping[str, ColumnDraft], misfit: tuple[str, str, str]) -> list[ColumnDraft]:
-    """The given drafts in place of those of the same columns; other columns of their tables are dropped. Raises InputError(*misfit) if no
-    name fits."""
+    """Replace drafts by the given ones with the same name; other columns of the same tables are dropped.
+
+    Raises:
+        InputError: No name fits; its texts are `misfit`.
+    """
     meant = {draft.table for draft in drafts if draft.name in given}
     if not meant:
         raise InputError(*misfit)
@@ -102,14 +120,14 @@ def _replaced(drafts: Sequence[ColumnDraft], given: Mapping[str, ColumnDraft], m
 
 
 def with_pasted(drafts: Sequence[ColumnDraft], domain: Domain) -> list[ColumnDraft]:
-    """As a domain of some of the columns says; the others stay as they are. Raises InputError if none of its names fit."""
+    """Return the columns with some replaced by columns of a domain; the others stay unchanged. Raises InputError if no name fits."""
     if not {draft.name for draft in drafts} & set(domain.column_names):
         raise InputError("pasted lines", "none of the columns that they name is in the table", "write the names as the table does")
     return with_columns(drafts, map(Column.of, domain.columns), "codebook")
 
 
 def with_columns(drafts: Sequence[ColumnDraft], columns: Iterable[Column], origin: str) -> list[ColumnDraft]:
-    """As these columns say, in which nothing is open; the others stay as they are."""
+    """Return the columns with some replaced by complete ones; the others stay unchanged."""
     given = {column.name: _drafted(column, origin) for column in columns}
     return [given.get(draft.name, draft) for draft in drafts]
 
@@ -119,7 +137,7 @@ def _drafted(column: Column, origin: str) -> ColumnDraft:
 
 
 def from_guesses(guesses: Iterable[Guess]) -> list[ColumnDraft]:
-    """As proposed; columns that had better be left out are, with the reason."""
+    """Return a draft for each guess; columns that should not be released are left out, with the reason."""
     drafts = []
     for guess in guesses:
         draft = blank(guess.name) if guess.attribute is None else ColumnDraft.of(guess.attribute)
@@ -129,13 +147,17 @@ def from_guesses(guesses: Iterable[Guess]) -> list[ColumnDraft]:
 
 
 def to_learn(drafts: Sequence[ColumnDraft], kinds: Mapping[str, str] = MappingProxyType({})) -> list[ColumnDraft]:
-    """The columns, of which those that are open and used have their values learnt. kinds: of those of which it is said now."""
+    """Return the columns with the values of all open, used columns to be learnt.
+
+    Args:
+        kinds: The kind of some columns, by name, as the curator chose now.
+    """
     said = [draft.changed(kind=kinds[draft.name]) if draft.problem() and draft.name in kinds else draft for draft in drafts]
     return [draft.learning(DEFAULT_MOST) if draft.problem() else draft for draft in said]
 
 
 def open_kinds(drafts: Sequence[ColumnDraft]) -> dict[str, str]:
-    """The kind of each column that is open and used; where nobody said it, what the name suggests."""
+    """Return the kind of each open, used column by name; where no kind was chosen, the name's suggestion."""
     promised = {Role.NUMBER: "numeric", Role.DATE: "date", Role.TIME: "time"}
     return {
         draft.name: promised.get(usual.role(draft.name), draft.kind) if draft.kind == "categorical" else draft.kind
@@ -145,21 +167,21 @@ def open_kinds(drafts: Sequence[ColumnDraft]) -> dict[str, str]:
 
 
 def grid(drafts: Sequence[ColumnDraft]) -> pd.DataFrame:
-    """The columns as the table on screen: what can be edited there, the number of cells, and what to say about each."""
+    """Return the columns as the table on screen: the editable cells, the number of cells, and a remark on each column."""
     frame = pd.DataFrame([{"column": draft.name, "values": _remark(draft), **_shown(draft)} for draft in drafts])
     frame["cells"] = pd.array([draft.cells() for draft in drafts], dtype="Int64")
     return frame[["use", "column", "kind", "cells", "values", "lower", "upper", "bins", "missing", "other"]]
 
 
 def _shown(draft: ColumnDraft) -> dict[str, Any]:
-    """The cells of the grid that can be edited."""
+    """Return the editable cells of the grid."""
     texts = {"lower": draft.text("lower"), "upper": draft.text("upper"), "bins": draft.bins_text()}
     cells = {which: draft.treatment(which) == OWN for which in ("missing", "other")}
     return {"use": draft.use, "kind": draft.kind, **texts, **cells}
 
 
 def edited(drafts: Sequence[ColumnDraft], changes: Mapping[int, Mapping[str, Any]]) -> list[ColumnDraft]:
-    """The columns after what the curator changed in `grid`, by position. An emptied text cell means an empty text."""
+    """Return the columns after the curator's changes in `grid`, by position. An emptied text cell is an empty text."""
     result = list(drafts)
     for position, entered in changes.items():
         for name in EDITABLE:

@@ -1,5 +1,7 @@
-"""The columns of the Domain page in the draft: read as stored, and stored again with each change, with the domain that they mean. A
-codebook may leave columns open, as a DDI codebook does."""
+"""The columns of the Domain page in the draft: read from it, and stored with each change together with the resulting domain.
+
+A codebook may leave columns open, as a DDI codebook does.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ _STORED = "rows"
 
 
 def of(draft: Draft) -> list[ColumnDraft]:
-    """The columns of all tables as stored, fitted to those that there are; of a domain that was stated without them, as it says."""
+    """Return the stored columns of all tables, fitted to the columns that exist; columns of a stated domain if none are stored."""
     stored = _stored(draft)
     columns = _of_tables(draft, domain_table.fitted(stored or [], list(document.every_column(draft)), declared(draft)))
     if stored is not None or document.problem(draft, "domain") is not None:
@@ -45,30 +47,34 @@ def of(draft: Draft) -> list[ColumnDraft]:
 
 
 def _of_tables(draft: Draft, columns: Sequence[ColumnDraft]) -> list[ColumnDraft]:
-    """Each with the table that it is of."""
+    """Return the columns, each with the name of its table."""
     there = document.every_column(draft)
     return [column.changed(table="" if there[column.name] is draft else there[column.name]["wizard"]["label"]) for column in columns]
 
 
 def _stored(draft: Draft) -> list[ColumnDraft] | None:
-    """None where no columns are stored."""
+    """Return the stored columns, None if no columns are stored."""
     entries = draft["wizard"].get(_STORED)
     return None if entries is None else list(map(ColumnDraft.from_json, entries))
 
 
 def declared(draft: Draft) -> list[Column]:
-    """What the tables' files say of their columns besides their names."""
+    """Return what the tables' files declare about their columns besides their names."""
     there = [(table, entry) for table in document.tables(draft) for entry in table["wizard"].get("declared", ())]
     return [Column.from_json(entry) for table, entry in there if document.every_column(draft).get(entry["name"]) is table]
 
 
 def labelled(draft: Draft, only: str = "") -> list[Column]:
-    """The columns of which the file says all, by labels or types. only: the one column that is meant, if any."""
+    """Return the columns that the file describes completely, by labels or types.
+
+    Args:
+        only: The one column to return; "" for all.
+    """
     return [column for column in declared(draft) if not column.to_do and only in ("", column.name)]
 
 
 def prefill(project: Current) -> Current:
-    """Fill in what is known without being said: the domain of the simulated people; of other columns, what their names promise."""
+    """Fill in what needs no statement: the domain of the simulated people, and the suggestions of other columns' names."""
     stored = _stored(project.draft)
     if stored is None and document.problem(project.draft, "domain") is None:
         save(lambda drafts: drafts)
@@ -85,7 +91,7 @@ _KEY = "The key of both tables: it says whose a row is. None of its values is re
 
 
 def _first(draft: Draft, column: ColumnDraft) -> ColumnDraft:
-    """A column when it appears: what tells people apart is left out, and what a plan that came before the table does not name."""
+    """Return a new column; the person column, and columns that an earlier plan does not name, are left out."""
     if column.name == draft["unit"]["person_column"]:
         return column.left_out().changed(note=_KEY) if document.is_linked(draft) else column.left_out()
     there = plan_first.differences(draft)
@@ -94,8 +100,12 @@ def _first(draft: Draft, column: ColumnDraft) -> ColumnDraft:
 
 @session.edits
 def save(draft: Draft, change: Change, origin: str = "", rules: Callable[[], list[Rule]] | None = None) -> None:
-    """Store changed columns, and the domain they mean if they are complete; as `session.edit`. origin: where the change came from, "" for
-    what was typed. rules: new ones about what cannot occur."""
+    """Store changed columns and, if they are complete, the resulting domain, as `session.edit` does.
+
+    Args:
+        origin: The origin of the change; "" for typed changes.
+        rules: Returns new rules about impossible combinations; None keeps the rules.
+    """
     before = of(draft)
     columns = _of_tables(draft, domain_table.with_origins(before, change(before), origin))
     draft["wizard"][_STORED] = [column.to_json() for column in columns]
@@ -110,24 +120,28 @@ def save(draft: Draft, change: Change, origin: str = "", rules: Callable[[], lis
 
 
 def _meant(columns: Sequence[ColumnDraft]) -> dict[str, Any] | None:
-    """The domain of a table as JSON; None while it is not complete."""
+    """Return the domain of a table as JSON, None while it is not complete."""
     complete = any(column.use and not column.is_filled for column in columns) and not domain_table.problems(columns)
     return domain_table.domain_of(columns).to_json() if complete else None
 
 
 def load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = None) -> bool:
-    """Replace the whole domain, and close the popover it came from; as `save`."""
+    """Replace the whole domain as `save` does, and close the popover of the loader."""
     st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
     return save(change, origin, rules)
 
 
 def loader_key(kind: str) -> str:
-    """Key of a loader; a new one after each load, so that the file is forgotten and the popover closes."""
+    """Return the key of a loader, a new one after each load so that the file is forgotten and the popover closes."""
     return f"{kind}_{st.session_state.get(_LOADS, 0)}"
 
 
 def change_column(name: str, fields: dict[str, Any], origin: str = "") -> None:
-    """Store changed fields of a column, which is confirmed by that. origin: where they came from, "" for what was typed."""
+    """Store changed fields of a column, which confirms it.
+
+    Args:
+        origin: The origin of the fields; "" for typed ones.
+    """
     change_one(name, lambda column: column.changed(**{"note": "", "guessed": False, **fields}), origin)
 
 
@@ -136,12 +150,12 @@ def change_one(name: str, change: Callable[[ColumnDraft], ColumnDraft], origin: 
 
 
 def add_values(name: str, values: Sequence[str]) -> None:
-    """Add values that the records hold: from then on the domain was read from the data."""
+    """Add values from the records to a column; from then on, the domain was read from the data."""
     change_one(name, lambda column: column.with_values(values), DATA)
 
 
 def read(name: str) -> None:
-    """Take what a column of the draft's own table looks like: a look at private records."""
+    """Replace a column by a guess from the draft's own table: a look at private records."""
 
     def look(_: ColumnDraft) -> ColumnDraft:
         curator.note("domain")
@@ -157,8 +171,14 @@ ENDINGS = ("json", "csv", "txt", "tsv", "xml", "yaml", "yml")
 
 @dataclass(frozen=True)
 class Codebook:
-    """rules: about what cannot occur. origin: of the domain. linked: whether its columns are of two tables. InputError for two columns of
-    one name."""
+    """Columns from a codebook. Raises InputError for two columns of the same name.
+
+    Attributes:
+        columns: The columns; some may be open.
+        rules: Rules about impossible combinations.
+        origin: The origin of the domain.
+        linked: Whether the columns belong to two tables.
+    """
 
     columns: tuple[Column, ...]
     rules: list[Rule] = field(default_factory=list)
@@ -174,12 +194,12 @@ class Codebook:
         return tuple(column.name for column in self.columns)
 
     def fill(self, drafts: Sequence[ColumnDraft]) -> list[ColumnDraft]:
-        """The columns of the Domain page with what it says."""
+        """Return the columns of the Domain page as the codebook states them."""
         return domain_table.with_codebook(drafts, self.columns, self.origin)
 
 
 def read_codebook(content: bytes) -> Codebook:
-    """Domain JSON, codebook CSV or DDI, or what SDV or google/dpsynth say of two linked tables. Raises InputError."""
+    """Read a domain JSON, a codebook CSV, a DDI codebook, or metadata of SDV or google/dpsynth on two linked tables. Raises InputError."""
     text = decoded(content, "codebook")
     if (linked := _linked(text)) is not None:
         return linked
@@ -189,7 +209,7 @@ def read_codebook(content: bytes) -> Codebook:
 
 
 def _linked(text: str) -> Codebook | None:
-    """Of two tables, if it is about two."""
+    """Return the codebook of two linked tables, None if the text describes one table."""
     if not ("\ntables:" in f"\n{text}" or (text.lstrip().startswith("{") and '"tables"' in text)):  # a codebook CSV is no YAML
         return None
     if (said := peers.read_linked(text)) is None:
@@ -198,6 +218,6 @@ def _linked(text: str) -> Codebook | None:
 
 
 def codebook_of(domain: Domain) -> Codebook:
-    """A domain in which nothing is open."""
+    """Return a domain as a codebook without open columns."""
     rules = kept_rules.of({"domain": domain.to_json()})
     return Codebook(tuple(map(Column.of, domain.columns)), rules, domain.origin or "codebook")

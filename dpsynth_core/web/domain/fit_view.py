@@ -1,10 +1,10 @@
-"""Part of the Domain page: do the records fit? What would count as something else, column by column, and a button for each mend.
+"""Part of the Domain page: how the records fit the domain, with the misfits of each column and buttons that correct them.
 
-Exact counts of private records: on this screen only, kept nowhere. They are a look at the records, which the release notes, and with which
-it is branded where columns or values are changed after it; so they show only when the curator asks for them. But the page needs a decision:
-a misfit may be accepted, it is never overlooked. Unasked it says of which columns no value of the first records is understood, without
-showing a value: a run would spend its budget on nothing.
-A mend that takes values from the records makes the domain one that was read from the data; one that says how the file is written does not.
+The counts are exact counts of private records, for this screen only, and never stored. The release notes this look at the records, and
+carries a warning if columns or values are changed afterwards. The counts show only when the curator asks for them. But the page needs a
+decision: a misfit may be accepted, it is never overlooked. Unasked, the page names columns without a single understood value among the
+first records, and shows no value: a run would spend its budget on nothing. A correction that takes values from the records makes the domain
+one that was read from the data; a correction of the file format does not.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ Comparison = Zoned[tuple[ColumnFit, ...]] | InputError | None
 
 
 def compared(project: Current) -> Comparison:
-    """Every column beside its declaration, if the curator asked for it: the draft's table is read here."""
+    """Return the fit of every column if the curator asked for it; this reads the draft's table."""
     if document.problem(project.draft, "domain") is not None or "data" not in project.draft:
         return None
     simulated = project_table.is_simulated(project.draft)
@@ -89,7 +89,7 @@ def compared(project: Current) -> Comparison:
 
 
 def remarks(comparison: Comparison) -> Zoned[Mapping[str, str]]:
-    """For the list of columns: how many values of those that do not fit have no cell of their own."""
+    """Return a remark for the list of columns: how many values of each misfitting column have no cell of their own."""
     if comparison is None or isinstance(comparison, InputError):
         return public({})
     told = {}
@@ -102,7 +102,11 @@ def remarks(comparison: Comparison) -> Zoned[Mapping[str, str]]:
 
 
 def section(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison) -> str:
-    """The check, once the curator asks for it. Returns why the page cannot be left yet, "" if it can."""
+    """Draw the comparison once the curator asks for it.
+
+    Returns:
+        Why the page cannot be left yet; "" if it can.
+    """
     if document.problem(project.draft, "domain") is not None or "data" not in project.draft:
         return ""
     if project_table.is_simulated(project.draft):
@@ -124,7 +128,11 @@ def section(project: Current, rows: Sequence[ColumnDraft], comparison: Compariso
 
 
 def _not_understood(project: Current) -> str:
-    """Say unasked of which columns no value of the first records is understood. Returns why the page cannot be left yet, "" if it can."""
+    """Draw, unasked, the columns without a single understood value among the first records.
+
+    Returns:
+        Why the page cannot be left yet; "" if it can.
+    """
     there = list(zip(document.tables(project.draft), document.domains(project.draft), strict=True))
     key = json.dumps([[project.id, table["data"], domain.to_json()] for table, domain in there], sort_keys=True, default=str)
     if st.session_state.get(_LOOKED, ("", ()))[0] != key:
@@ -158,7 +166,11 @@ def _shown(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison
 
 
 def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[ColumnFit]) -> str:
-    """Each column that does not fit, the worst first. Those that are mostly outside need a sentence before the page can be left."""
+    """Draw each misfitting column, the worst first.
+
+    Returns:
+        Why the page cannot be left yet, "" if it can: a reason is needed for columns with most values outside.
+    """
     worth_telling = sorted((one for one in fits if one.outside or one.recoded), key=lambda one: -(one.recoded + one.outside))
     if not worth_telling:
         st.success("Every value has a cell of its own.", icon=":material/check_circle:")
@@ -208,7 +220,11 @@ def _column(project: Current, draft: ColumnDraft, one: ColumnFit) -> None:
 
 
 def _in_words(one: ColumnFit, lost: bool) -> str:
-    """lost: whether rows do not tell values outside from missing ones."""
+    """Return the misfit of a column in words.
+
+    Args:
+        lost: Whether rows show values outside as missing.
+    """
     parts = []
     if one.missing and one.missing_to:
         parts.append(f":red[**{one.missing:,} empty values would count as {literal(one.missing_to)}.**]")

@@ -1,4 +1,4 @@
-"""All columns on the Domain page: a list with the state of each, or for experts one table to paste into. One selection for both."""
+"""All columns on the Domain page: a list with the state of each, or a grid to paste into for experts, with a shared selection."""
 
 from __future__ import annotations
 
@@ -39,7 +39,11 @@ def selected(project: Current, rows: Sequence[ColumnDraft]) -> ColumnDraft:
 
 
 def choices(project: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mapping[str, str]]) -> None:
-    """The list. misfits: what to say of columns whose values do not all fit."""
+    """Draw the list.
+
+    Args:
+        misfits: A remark on each column whose values do not all fit.
+    """
     names = [draft.name for draft in rows]
     problems = domain_table.problems(rows)
     widget = f"{_key(project)}s"
@@ -62,12 +66,12 @@ def go_to(project: Current, column: str) -> None:
 
 
 def table_key(project: Current) -> str:
-    """Of the switch between list and grid."""
+    """Return the key of the switch between list and grid."""
     return f"{project.id}:as_table"
 
 
 def summary(project: Current, rows: Sequence[ColumnDraft]) -> None:
-    """The domain in one line; how many columns are still open is a button that goes to the next of them."""
+    """Draw the domain in one line; the number of open columns is a button that goes to the next open column."""
     names, problems = [draft.name for draft in rows], domain_table.problems(rows)
     used = [draft for draft in rows if draft.use]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_summary"):
@@ -104,12 +108,16 @@ def _line(draft: ColumnDraft, is_open: bool) -> str:
 
 
 def _doubtful(draft: ColumnDraft) -> bool:
-    """A guess, or one value that was read from elsewhere, which is more often bounds that were not understood."""
+    """Return whether the column is a guess, or has a single value from a codebook, whose bounds were then probably not understood."""
     return draft.guessed or (draft.origin == "codebook" and draft.cells() is not None and draft.attribute().values == 1)
 
 
 def _remark(draft: ColumnDraft, is_open: bool, alike: bool) -> str:
-    """alike: whether all columns come from where this one does."""
+    """Return a remark on a column.
+
+    Args:
+        alike: Whether all columns have the same origin.
+    """
     if not draft.use:
         return "left out"
     if is_open:
@@ -125,7 +133,7 @@ def _remark(draft: ColumnDraft, is_open: bool, alike: bool) -> str:
 
 
 def grid(rows: list[ColumnDraft]) -> None:
-    """The table. Its edits are stored as they are made."""
+    """Draw the grid, which stores each edit at once."""
     key, config = fields.editor_key("domain_grid", lambda edits: domain_table.edited(rows, edits) != rows), st.column_config
 
     def take() -> None:

@@ -1,5 +1,7 @@
-"""Part of the panel of a column: where its values come from. The cheapest for the people in the table first, reading them last. Values that
-the curator does not know can be learnt with noise for a share of the budget. What that costs is said before."""
+"""Part of the panel of a column: where its values come from, from public knowledge first to reading the records last.
+
+Values that the curator does not know can be learnt with noise for a share of the budget; the price is shown before.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ READING = (
 
 
 def choice(project: Current, draft: ColumnDraft) -> str:
-    """The way that is chosen; choosing to learn, or the labels, is done at once."""
+    """Draw the choice of the origin and return it; learning, and taking the labels, start at once."""
     ways = [TYPED, USUAL, *([LABELS] if draft_rows.labelled(project.draft, draft.name) else [])]
     learnable = KINDS[draft.kind].learnable or KINDS[draft.kind].form is Form.LISTED
     ways += [LEARN] if draft.most or (learnable and not document.is_linked(project.draft)) else []
@@ -64,7 +66,7 @@ def choice(project: Current, draft: ColumnDraft) -> str:
 
 
 def details(project: Current, draft: ColumnDraft, way: str) -> None:
-    """What the chosen way needs."""
+    """Draw the fields that the chosen origin needs."""
     if way == USUAL:
         entries = usual.entries()
         suggested, key = usual.suggested(draft.name), f"{project.id}:usual:{draft.name}"
@@ -85,7 +87,7 @@ def details(project: Current, draft: ColumnDraft, way: str) -> None:
 
 
 def suggestion(draft: ColumnDraft) -> None:
-    """What the name of an open column suggests: one click takes it, written as the file writes it."""
+    """Draw the suggestion for an open column's name; one click takes it as the file writes it."""
     guess = usual.suggested(draft.name)
     if draft.guessed:
         source = guess.source if guess and not guess.is_list else ""
@@ -98,7 +100,11 @@ def suggestion(draft: ColumnDraft) -> None:
 
 
 def _writings(draft: ColumnDraft, chosen: Usual, place: str) -> None:
-    """One button for each way to write the list. place: tells two of them in a panel apart."""
+    """Draw a button for each way to write the list.
+
+    Args:
+        place: Distinguishes two of these rows in a panel.
+    """
     titles = list(chosen.writings)
     written = next((title for title, fields in chosen.writings.items() if fields["categories"] == draft.categories), None)
 
@@ -121,7 +127,7 @@ _LEARNING_HELP = (
 
 
 def learning(project: Current, draft: ColumnDraft) -> None:
-    """What is said of a column whose values are to be learnt."""
+    """Draw the settings of a column with values to be learnt, and the price."""
 
     def take(most: int) -> None:
         draft_rows.change_column(draft.name, {"most": most})
@@ -132,7 +138,10 @@ def learning(project: Current, draft: ColumnDraft) -> None:
 
 
 def share(project: Current) -> None:
-    """The share of the budget that learns values. Its key has the share: what is set behind a closed popover does not reach the field."""
+    """Draw the share of the budget that learns values.
+
+    The widget's key contains the share, because a value set behind a closed popover does not reach the field.
+    """
     chosen = fields.value(SHARE, DEFAULT_DISCOVERY)
     options, key = sorted({*_SHARES, chosen}), f"{project.id}:{SHARE}:{chosen}"
     look = {"format_func": lambda one: f"{100 * one:g}%", "on_change": lambda: fields.store(SHARE, st.session_state[key])}
@@ -140,7 +149,7 @@ def share(project: Current) -> None:
 
 
 def whole(project: Current, rows: list[ColumnDraft]) -> None:
-    """All columns that are open at once: first of what kind they are, then what can be found of each and its price, and the button."""
+    """Draw the learning of all open columns at once: their kinds, what can be found and its price, and the button."""
     share(project)
     likely = domain_table.open_kinds(rows)
     if not likely:
@@ -159,7 +168,7 @@ _ALIKE = {"integer": "numeric"}
 
 
 def _kinds(likely: Mapping[str, str]) -> dict[str, str]:
-    """By column, as the curator says; what is in none of the fields is codes or categories."""
+    """Draw the choice of kinds and return the kind of each column; columns in no field are codes or categories."""
     said = dict.fromkeys(likely, "categorical")
     for kind, title in _STRIP.items():
         guessed = [name for name, one in likely.items() if _ALIKE.get(one, one) == kind]
@@ -170,7 +179,7 @@ def _kinds(likely: Mapping[str, str]) -> dict[str, str]:
 
 
 def _found(project: Current, unknown: Sequence[Attribute]) -> None:
-    """What can be found of the columns that are to be learnt, and the price."""
+    """Draw what can be found of the columns to be learnt, and the price."""
     try:
         portions, budget = document.portions(project.draft, unknown), document.budget(project.draft)
     except InputError:
@@ -185,7 +194,7 @@ def _found(project: Current, unknown: Sequence[Attribute]) -> None:
 
 
 def prices(project: Current, unknown: Sequence[Attribute]) -> list[str]:
-    """What the columns get that are to be learnt, each kind of price once. Raises InputError for a budget that cannot be used."""
+    """Return what the columns to be learnt get, each kind of price once. Raises InputError for a budget that cannot be used."""
     portions = document.portions(project.draft, unknown)
     rows = project.draft["unit"]["max_rows_per_person"]
     return list(dict.fromkeys(discovery.price(portion, rows) for portion in portions))

@@ -1,4 +1,4 @@
-"""Part of the Domain page: tables that were published about the same people. It is here because their values are those of the domain."""
+"""Part of the Domain page: tables that were published about the same people, whose values are those in the domain."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WARNING = (
 
 
 def section(project: Current) -> None:
-    """The tables so far, and a way to add one."""
+    """Draw the published tables so far, and the fields that add another."""
     tables = project.draft.get(FIELD, [])
     if document.is_linked(project.draft) and not tables:
         return

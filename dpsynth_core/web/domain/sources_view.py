@@ -1,5 +1,8 @@
-"""Where all columns at once can come from, on the Domain page, and the reason for what was read from the data. On the Data page: begin
-without the table. A codebook, or the names of the columns, is enough for every step but the run."""
+"""The sources of all columns at once on the Domain page, the justification of a read domain, and on the Data page a start without the
+table.
+
+A codebook, or the names of the columns, is enough for every step but the run.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ PASTE_EXAMPLE = "sex\tf\tfemale\nsex\tm\tmale\nage\t17..90"
 
 
 def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
-    """The ways to fill all columns at once, the best first, and the download; whether to show the columns as one table."""
+    """Draw the sources that fill all columns at once, the best first, and the download; return whether to show the columns as a grid."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_sources"):
         with st.popover("Load a codebook", icon=":material/menu_book:", key=draft_rows.loader_key("load_codebook")):
             st.caption(CODEBOOK_HELP)
@@ -127,7 +130,7 @@ def _load_public(file: UploadedFile) -> None:
 
 
 def justification(project: Current, rows: list[ColumnDraft]) -> None:
-    """Asked for when columns were read from the private table."""
+    """Draw the field for the justification if columns were read from the private table."""
     if project.draft.get("domain_origin") != DATA:
         return
     read = [draft.name for draft in rows if draft.use and draft.origin == DATA]
@@ -142,7 +145,7 @@ def justification(project: Current, rows: list[ColumnDraft]) -> None:
 
 
 def beginning(project: Current) -> None:
-    """Codebook or names, and what was made of them."""
+    """Draw the start of a plan from a codebook, an earlier release or column names, and the columns planned so far."""
     st.caption(
         "Recommended: decide everything from public knowledge, and choose the table last. Nothing that you decide can then come from the "
         "records, and the release can say so."
@@ -169,7 +172,7 @@ def beginning(project: Current) -> None:
 
 
 def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
-    """Let go of a table that was chosen before, and plan with these columns, or with those of a codebook and what it says of them."""
+    """Remove a chosen table, and plan with columns or with a codebook."""
     with refusals.attempted(data_view.TABLE):
         plan = read()
         if isinstance(plan, Codebook) and plan.linked:
@@ -183,7 +186,7 @@ def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
 
 
 def _take_plan(file: UploadedFile) -> None:
-    """Next year: begin with the plan of a release. No record is read; the table is chosen afterwards."""
+    """Begin with the plan of a release, for next year's table, which is chosen afterwards; no record is read."""
     with refusals.attempted(data_view.TABLE):
         session.check_idle(data_view.TABLE)
         plan, project = plan_first.of_release(_spec(file.name, file.getvalue())), session.current()
@@ -197,7 +200,7 @@ def _take_plan(file: UploadedFile) -> None:
 
 
 def _spec(name: str, content: bytes) -> Spec:
-    """Raises InputError."""
+    """Return the spec in a release or a JSON file. Raises InputError."""
     if name.endswith(".zip"):
         return confined.planned(content)
     try:

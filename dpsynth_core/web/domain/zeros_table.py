@@ -1,8 +1,7 @@
-"""Combinations that cannot occur as the Domain page keeps them: a list of rules in their JSON form (see `zeros`, and `across` of two linked
-tables), right or wrong.
+"""Impossible combinations on the Domain page: a list of rules in JSON (see `zeros`, and `across` for two linked tables), right or wrong.
 
-A rule stays in the list when the domain changes under it, with the sentence that says what no longer fits. What is ticked in the grid of
-some columns is one rule of the form {"columns": [...], "cells": [...]}. Plain functions; no records are seen here.
+A rule that no longer fits a changed domain stays in the list, with a sentence on the misfit. All ticks in the grid of some columns form
+one rule {"columns": [...], "cells": [...]}. Plain functions; no records are seen here.
 """
 
 from __future__ import annotations
@@ -31,15 +30,21 @@ LABEL = "label"
 
 
 def added(rules: Sequence[Rule], rule: Rule, attributes: Sequence[Attribute], link: Link | None = None) -> list[Rule]:
-    """The rules and one more. link: of two linked tables, without rules. Raises InputError if it means nothing, forbids everything, or
-    contradicts those before it."""
+    """Return the rules and one more.
+
+    Args:
+        link: The link of two linked tables, without rules.
+
+    Raises:
+        InputError: The rule means nothing, forbids everything, or contradicts earlier rules.
+    """
     fine = [one for one, error in zip(rules, problems(rules, attributes, link), strict=True) if error is None]
     _check([*fine, rule], attributes, link)
     return [*rules, rule]
 
 
 def problems(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | None = None) -> list[InputError | None]:
-    """What is wrong with each rule on its own."""
+    """Return the problem of each rule on its own, None for a rule that fits."""
 
     def problem(rule: Rule, position: int) -> InputError | None:
         try:
@@ -59,7 +64,16 @@ def _check(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | 
 
 
 def never_more(link: Link, column: str, who: str, less: Sequence[str], more: Sequence[str]) -> Rule:
-    """Members with some values of `who` never have more of a column of numbers than another one with others, as far as groups tell."""
+    """Return the rule that members with some values of `who` never have more of a numeric column than members with others.
+
+    The rule compares groups: two members in the same group satisfy it.
+
+    Args:
+        column: The numeric column of members.
+        who: The column that distinguishes the members.
+        less: The values of the members with less.
+        more: The values of the members with more.
+    """
     labels = link.members[column].cell_labels()[: link.members[column].values]
     pairs = [(one, other) for place, one in enumerate(labels) for other in labels[:place]]
     cells = [[young, one, old, other] for young in less for old in more for one, other in pairs]
@@ -68,7 +82,7 @@ def never_more(link: Link, column: str, who: str, less: Sequence[str], more: Seq
 
 
 def in_words(rule: Rule, attributes: Sequence[Attribute]) -> str:
-    """A rule that fits, in plain words."""
+    """Return a rule that fits in plain words."""
     if MEMBERS_WITH in rule:
         ((name, codes),) = cells_named(attributes, rule[MEMBERS_WITH], MEMBERS_WITH).items()
         labels = next(one for one in attributes if one.name == name).cell_labels()
@@ -82,12 +96,12 @@ def in_words(rule: Rule, attributes: Sequence[Attribute]) -> str:
 
 
 def fits_grid(line: Attribute, across: Attribute) -> bool:
-    """Whether a grid of these two can be drawn."""
+    """Return whether a grid of these two columns is small enough to draw."""
     return line.size <= MOST_LINES and across.size <= MOST_ACROSS
 
 
 def grid(line: Attribute, across: Attribute, ticked: Iterable[Cell]) -> pd.DataFrame:
-    """One line per cell of `line`: its label, then for each cell of `across`, named by its number, whether it is ticked."""
+    """Return one line per cell of `line`: its label, then whether each cell of `across`, named by its number, is ticked."""
     marked = set(ticked)
     frame = pd.DataFrame({LABEL: line.cell_labels()})
     for code, label in enumerate(across.cell_labels()):
@@ -96,7 +110,7 @@ def grid(line: Attribute, across: Attribute, ticked: Iterable[Cell]) -> pd.DataF
 
 
 def ticks(rules: Sequence[Rule], columns: Sequence[str]) -> set[Cell]:
-    """What is ticked in the grid of these columns, labels in their order."""
+    """Return the ticked cells in the grid of these columns, as labels in the columns' order."""
     place = _grid_rule(rules, columns)
     if place is None:
         return set()
@@ -105,7 +119,7 @@ def ticks(rules: Sequence[Rule], columns: Sequence[str]) -> set[Cell]:
 
 
 def ticked(rules: Sequence[Rule], columns: Sequence[str], changes: Mapping[Cell, bool]) -> list[Rule]:
-    """The rules after ticking and unticking cells; a grid without ticks is no rule."""
+    """Return the rules after ticking and unticking cells; a grid without ticks leaves no rule."""
     marked = (ticks(rules, columns) | {cell for cell, on in changes.items() if on}) - {cell for cell, on in changes.items() if not on}
     place = _grid_rule(rules, columns)
     before, after = (rules, []) if place is None else (rules[:place], rules[place + 1 :])
@@ -115,7 +129,12 @@ def ticked(rules: Sequence[Rule], columns: Sequence[str], changes: Mapping[Cell,
 
 
 def changes(line: Attribute, across: Attribute, edits: Mapping[int, Mapping[str, Any]], rest: Cell = ()) -> dict[Cell, bool]:
-    """What was ticked and unticked in `grid`, from the editor's own account of it. rest: labels of further columns, the same for all."""
+    """Return the cells that were ticked (True) and unticked (False) in `grid`.
+
+    Args:
+        edits: The editor's record of its changes.
+        rest: Labels of further columns, the same for all cells.
+    """
     labels = across.cell_labels()
     return {
         (line.cell_labels()[int(position)], labels[int(code)], *rest): bool(on)

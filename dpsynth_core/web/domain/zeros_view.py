@@ -39,7 +39,7 @@ _LISTED = 8
 
 
 def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
-    """The rules so far, and ways to add one."""
+    """Draw the rules so far, and the ways to add another."""
     attributes = [attribute for attribute in domain_table.measured(rows) if not attribute.most]
     rules = kept_rules.of(project.draft)
     if document.is_linked(project.draft):
@@ -59,7 +59,7 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
 
 
 def _of_linked(project: Current, rules: Sequence[Rule]) -> None:
-    """The same of two linked tables, whose rules speak of both, and of two members of one household."""
+    """Draw the rules of two linked tables, which may concern both tables or two members of one household."""
     title = "Rules that hold in every household" + (f" ({len(rules)})" if rules else "")
     with st.expander(title, expanded=bool(rules), icon=":material/block:", key=_key(project, "section")):
         what = "What everybody knows without looking at the tables: a household has one head, and a child is younger than its mother."
@@ -95,7 +95,7 @@ def _key(project: Current, *parts: str) -> str:
 
 
 def _change(change: Callable[[list[Rule]], list[Rule]]) -> bool:
-    """Store changed rules; False if they were refused."""
+    """Store changed rules; return False if they were refused."""
     return session.edit(lambda draft: kept_rules.keep(draft, change(kept_rules.of(draft))), _ZEROS)
 
 
@@ -200,8 +200,10 @@ def _add(project: Current, rule: Rule, attributes: Sequence[Attribute], link: Li
 
 
 def _values(project: Current, side: str, attribute: Attribute, label: str, label_visibility: Any = "visible") -> list[str]:
-    """Cells of a column, by label: a range of bins for numbers of many values, any of the listed values otherwise; a text where there is
-    only one."""
+    """Draw the choice of cells of a column and return their labels.
+
+    Numbers with many values get a range of bins, other columns a list, and a column with a single value a text.
+    """
     labels, key = list(attribute.cell_labels()), _values_key(project, side, attribute)
     if len(labels) == 1:
         st.markdown(f"{label} **{literal(labels[0])}**, its only value")
@@ -216,7 +218,7 @@ def _values(project: Current, side: str, attribute: Attribute, label: str, label
 
 
 def _chosen(project: Current, side: str, attribute: Attribute) -> list[str]:
-    """What `_values` says now."""
+    """Return the labels that are chosen now in the widgets of `_values`."""
     labels, key = list(attribute.cell_labels()), _values_key(project, side, attribute)
     if len(labels) == 1:
         return labels
@@ -237,14 +239,14 @@ def _values_key(project: Current, side: str, attribute: Attribute) -> str:
 
 
 def _choose(label: str, options: Sequence[str], key: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
-    """One of the options, by names for people; the first one again when what was chosen is gone."""
+    """Draw a choice with names for people and return it; the first option is chosen again if the chosen one is gone."""
     if st.session_state.get(key) not in options:
         st.session_state[key] = options[0]
     return st.selectbox(label, options, key=key, format_func=lambda option: names.get(option, option))
 
 
 def _pick(label: str, options: Sequence[str], key: str) -> str | None:
-    """The same where nothing is chosen beforehand: which of two columns comes first is not known from their places."""
+    """Draw a choice of a column without a default: which of two columns comes first does not follow from their places."""
     if st.session_state.get(key) not in options:
         st.session_state[key] = None
     return st.selectbox(label, options, key=key, placeholder="Choose a column")

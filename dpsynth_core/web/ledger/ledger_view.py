@@ -1,4 +1,4 @@
-"""The ledger on screen: whether the chain is whole, the account of each population, every entry."""
+"""The ledger on screen: the state of the chain, the account of each population, and every entry."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _KINDS = {
 
 
 def charges(owner: str) -> None:
-    """Every account with its entries, and the key that signs releases; in an office, what waits for a second person."""
+    """Draw every account with its entries, and the key that signs releases; in an office also the cards of `office_view`."""
     if session.in_office():
         office_view.cards(owner)
     names = balance.populations()

@@ -1,5 +1,7 @@
-"""What an office has on its Ledger page beside accounts: what waits for a second person, tokens of people's programs, how long projects are
-kept, and what people who have left had, which an administrator offers to another person or deletes, unseen."""
+"""The office's part of the Ledger page: approvals, tokens of people's programs, retention, and projects of people who have left.
+
+An administrator offers those projects to another person or deletes them, without seeing their content.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +38,12 @@ def cards(owner: str) -> None:
 
 
 def _button(label: str, place: str, action: Callable[[], object], key: str, **look: Any) -> None:
-    """Why it is refused is said at `place`."""
+    """Draw a button for an action; a refusal appears at `place`."""
     st.button(label, key=key, on_click=partial(refusals.attempt, place, action), **look)
 
 
 def _waiting(owner: str) -> None:
-    """Everything that waits, of all people; to approve for those who may."""
+    """Draw all requests of all people that wait for approval; people with the right role can approve."""
     found, names = approvals.waiting(), roles.names()
     with frame.card("Waiting for approval", Zone.RELEASED, _APPROVALS_HELP):
         frame.refused_at("approval")
@@ -80,7 +82,11 @@ def _waits(owner: str, waits: Waiting, name: str) -> None:
 
 
 def demand(owner: str, population: str, now: tuple[str, ...]) -> None:
-    """Say what must be approved; change it, for those who may. now: what is demanded."""
+    """Draw which stages need approval; people with the right role can change them.
+
+    Args:
+        now: The stages that need approval now.
+    """
     if roles.may(owner, Act.DEMAND):
         place = f"demand_{population}"
         change = partial(refusals.attempt, place, lambda: approvals.demand(owner, population, st.session_state[place]))
@@ -92,7 +98,7 @@ def demand(owner: str, population: str, now: tuple[str, ...]) -> None:
 
 
 def _tokens(owner: str) -> None:
-    """One's own tokens, or everybody's for an administrator; nothing for others."""
+    """Draw the visitor's own tokens, or everybody's for an administrator; nothing for others."""
     makes, listed = roles.may(owner, Act.RUN), tokens.listed(owner)
     if not makes and not roles.may(owner, Act.REVOKE):
         return
@@ -122,7 +128,7 @@ def _new_token(owner: str) -> None:
 
 
 def _kept(owner: str) -> None:
-    """How long projects are kept, for everybody where that is limited; to change, for those who may."""
+    """Draw how long projects are kept, for everybody if this is limited; people with the right role can change it."""
     many, may = retention.days(), roles.may(owner, Act.RETAIN)
     if not many and not may:
         return
@@ -145,7 +151,7 @@ def _change_kept(owner: str, many: int) -> None:
 
 
 def _left(owner: str) -> None:
-    """To administrators, where somebody has left."""
+    """Draw, for administrators, the projects of people who have left."""
     if not roles.may(owner, Act.SETTLE) or not (found := sharing.left(owner)):
         return
     may = sharing.candidates(owner)

@@ -50,7 +50,7 @@ def _told(token: str, act: str, asked: Any) -> dict[str, Any]:
 
 
 async def _asked(request: Request) -> Any:
-    """The JSON of a request. Raises InputError for what is too long or none."""
+    """Return the JSON of a request. Raises InputError if it is too long or not JSON."""
     content = b""
     async for part in request.stream():
         content += part

@@ -1,4 +1,4 @@
-"""How the rows are made: the chosen mechanism, which ones to consider for the draft's plan, and what speaks for each. Public facts only."""
+"""The choice of the mechanism: the chosen one, the candidates for the draft's plan and their advantages. Public facts only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Forecasts = Mapping[str, Forecast | InputError]
 
 
 def follow(project: Current, forecasts: Forecasts) -> bool:
-    """Whether another mechanism is in the plan now: until somebody chooses one, it is the recommended one."""
+    """Set the recommended mechanism unless the curator chose one; return whether the plan's mechanism changed."""
     recommended = ranked(project, forecasts)
     if not recommended or not _follows(project.draft) or recommended[0].name == project.draft["mechanism"]["name"]:
         return False
@@ -46,7 +46,7 @@ def _follows(draft: document.Draft) -> bool:
 
 
 def among(draft: document.Draft) -> tuple[str, ...]:
-    """Which mechanisms a plan may run with, when it is changed: the chosen one, or those that are most often recommended until then."""
+    """Return the mechanisms that a changed plan may run with: the chosen one, before a choice also those recommended most often."""
     if document.is_linked(draft):
         return ()  # the plan's own
     chosen = draft["mechanism"]["name"]
@@ -54,7 +54,7 @@ def among(draft: document.Draft) -> tuple[str, ...]:
 
 
 def card(project: Current, forecasts: Forecasts) -> None:
-    """What is chosen, what we would choose, and the way to another one. The draft's domain, workload and budget are complete."""
+    """Draw the chosen mechanism, the recommended one, and the choice of another. The draft's domain, workload and budget are complete."""
     mechanism = registry.get(project.draft["mechanism"]["name"])
     recommended = ranked(project, forecasts)
     based = recommendation.basis()
@@ -81,7 +81,7 @@ def card(project: Current, forecasts: Forecasts) -> None:
 
 
 def only(plan: Plan, people: int | None) -> None:
-    """The mechanism of two linked tables, which is no choice, and how far off they should be."""
+    """Draw the only mechanism for two linked tables, and its expected error."""
     with frame.card("How are the rows made?", Zone.PUBLIC, plan.mechanism.card.privacy), st.container(key="mechanisms"):
         st.markdown(f"#### {plan.mechanism.card.title}", width="content")
         st.markdown(plan.mechanism.card.summary)
@@ -116,8 +116,10 @@ _MEASURES = {MEAN: curves.MEAN, LARGEST: curves.LARGEST}
 
 
 def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recommendation, ...]:
-    """What was tried and fits the draft's plan, the best first; nothing without a number of people. The draft's domain, workload and budget
-    are complete."""
+    """Return the mechanisms that were tried and fit the draft's plan, the best first; none without a number of people.
+
+    The draft's domain, workload and budget are complete.
+    """
     people, budget = document.people(project.draft), document.budget(project.draft)
     if not people:
         return ()
@@ -156,7 +158,7 @@ def shortlist(project: Current, forecasts: Forecasts) -> None:
 
 
 def forecasts(draft: document.Draft) -> Forecasts:
-    """What each mechanism would need for this plan, the chosen one with its own settings; or why it cannot run."""
+    """Return for each mechanism what it needs for this plan, or why it cannot run; the chosen one has its own settings."""
     about = ("domain", "workload", "unit", "budget", "mechanism", "public", "published_tables", "criteria", "models")
     parts = {part: draft.get(part) for part in about}
     parts["data"] = {part: (draft.get("data") or {}).get(part, default) for part, default in (("kind", "csv"), ("engine", None))}

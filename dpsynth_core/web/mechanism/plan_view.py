@@ -1,4 +1,4 @@
-"""Parts of the Mechanism page that show a plan: the verdict, the leaks, the cards to choose from, the parameters. Public facts only."""
+"""Parts of the Mechanism page that show a plan: noise, leaks, mechanism cards and parameters. Public facts only."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ _WANTED, _CHOSEN = "mechanism_wanted", "_mechanism_chosen"
 
 
 def noise(zoned: Zoned[Feasibility], who: str) -> None:
-    """How much of it there is, folded away."""
+    """Draw the amount of noise in a closed expander.
+
+    Args:
+        who: The name of the counted units, such as "people" or "households".
+    """
     result = zoned.value
     with st.expander(f"Noise: ± {numbers.people(result.noise)} {who} a cell", icon=":material/grain:"):
         st.caption("From the domain, the workload and the budget alone. The private table is not looked at.")
@@ -49,7 +53,7 @@ def noise(zoned: Zoned[Feasibility], who: str) -> None:
 
 
 def leaks(found: Sequence[Leak]) -> None:
-    """What a reader is not told by the light: in sight what weakens the protection, folded away what is good to know."""
+    """Draw the gaps in the protection: serious ones in sight, notes in a closed expander."""
     help = "Besides what the mechanism is charged for. You may go on; the release will say so."
     serious = [leak for leak in found if leak.severity in _MARK]
     if serious:
@@ -74,7 +78,7 @@ def _leak(leak: Leak) -> None:
 
 
 def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
-    """The mechanisms to choose from, by what they are wanted for; shown first are those around the chosen one."""
+    """Draw the mechanisms to choose from by purpose, at first the purpose of the chosen mechanism."""
     own = registry.purpose(chosen)
     around = _RESEARCH if own.research else own.name
     if st.session_state.get(_CHOSEN) != chosen:
@@ -99,7 +103,7 @@ def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
 
 
 def explained(name: str) -> None:
-    """What a proof is for, where the mechanism is one that learns rules."""
+    """Draw what is learnt and why the solver's proof matters, if the mechanism learns rules."""
     if registry.purpose(name).name == guide.LEARNING:
         with st.expander("What is learnt, and what if the solver fails?", icon=":material/verified:"):
             st.markdown(guide.text(guide.LEARNING))
@@ -131,14 +135,21 @@ def fitting(forecast: Forecast | InputError) -> None:
 
 @session.edits
 def choose(draft: Draft, name: str, settings: Mapping[str, Setting] | None = None, recommended: str | None = None) -> None:
-    """Take a mechanism into the plan, with its defaults unless said otherwise. recommended: its name, where it stays until the curator
-    chooses one; else no recommendation replaces it from now on."""
+    """Take a mechanism into the plan, by default with its default settings.
+
+    Args:
+        recommended: The mechanism's name if it is taken because it is recommended; None ends the replacement by recommendations.
+    """
     draft["mechanism"] = {"name": name, "settings": dict(settings or {})}
     draft["wizard"]["recommended"] = recommended
 
 
 def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:
-    """Its knobs and the size of the output, folded away: the defaults were chosen without any private table. columns: of the domain."""
+    """Draw the mechanism's parameters and the size of the output, closed: the defaults were chosen without any private table.
+
+    Args:
+        columns: The columns of the domain.
+    """
     with st.expander("Parameters", icon=":material/tune:"):
         mechanism = _preset(default)
         st.caption(
@@ -174,7 +185,7 @@ def _tables() -> None:
 
 
 def _preset(mechanism: Mechanism) -> Mechanism:
-    """The switch between our defaults and the paper's algorithm with its constants, where a paper prints it; what is switched on."""
+    """Draw the switch from the defaults to the paper's algorithm and constants, if printed; return the mechanism that is on."""
     name = mechanism.card.name
     if name not in registry.PUBLISHED:
         return mechanism

@@ -1,5 +1,7 @@
-"""The Mechanism page while nothing runs: what the plan can do and what it leaks, the mechanisms to choose from, and the seal. Before more
-is spent on a mechanism that needs a public table, a small run of its own can check that table."""
+"""The Mechanism page while nothing runs: what the plan can do and what it leaks, the choice of the mechanism, and the seal.
+
+Before more is spent on a mechanism that needs a public table, a small run of its own can check this table.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ _CHECK, _RUN = "check", "run"
 
 
 def _check_card(project: Current) -> None:
-    """The result of the last check, and a form to make one. The draft's plan is complete and names a public table."""
+    """Draw the result of the last check and a form for another. The draft's plan is complete and names a public table."""
     with frame.card("Can the public table stand in for yours?", Zone.RELEASED, HELP):
         digest = project.draft["public"]["sha256"]
         done = (run for run in runs.list(project.owner, project.id) if run.state == "done" and was_check(run))
@@ -58,7 +60,7 @@ def _check_card(project: Current) -> None:
 
 
 def was_check(run: runs.Run) -> bool:
-    """Whether a run only checked the public table, so that the plan is still to be decided on."""
+    """Return whether a run only checked the public table, so that the plan itself has not run."""
     return run.spec.mechanism.name == public_check.MECHANISM
 
 
@@ -75,7 +77,7 @@ def _confirm_check(project: Current, epsilon: float, seen: Collection[str]) -> N
 
 
 def planning(project: Current) -> None:
-    """From verdict to run; what is missing if the draft is not complete."""
+    """Draw the complete plan from the outlook to the seal, or what is missing."""
     mechanism = registry.get(project.draft["mechanism"]["name"])
     try:
         unseen = () if "data" in project.draft else None  # of no table there is nothing to look at yet
@@ -116,11 +118,11 @@ def planning(project: Current) -> None:
 
 
 def _charged_before(data: DataSpec, columns: tuple[str, ...] | None = None, but: str = "") -> tuple[str, ...]:
-    """Return the populations, except one, that anybody charged for the same table; of invented people, everybody may have as many as they
-    like.
+    """Return the populations, except one, that anybody charged for the same table; none for invented people, which any population may use.
 
     Args:
-        columns: those of a private table that the plan names, whose records are recognised in whatever order; None for a public table.
+        columns: The columns of a private table that the plan names; its records are recognised in any order. None for a public table.
+        but: The population to leave out.
     """
     if data.simulated:
         return ()
@@ -169,7 +171,7 @@ def _seal(project: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
 
 
 def _foreseen(project: Current, plan: Plan) -> str:
-    """The clause of the button of a plan that should not come to what is asked for; "" where it should, as far as is known."""
+    """Return the warning clause for the button of a plan whose result should not be good enough; "" for other plans."""
     hope = ways_view.outlook(project, plan)
     return f" although {hope.hope} should come out good enough" if hope is not None and hope.warning else ""
 

@@ -1,6 +1,8 @@
-"""One light, at the same place on Workload, Budget and Mechanism: what to expect of the plan as it stands, before anything is spent. Below
-it, where the plan should not come out good enough or did not, what would do: each way with what it should come to, and a button that
-changes the draft and leads to the page that shows it. Public facts only: a number of people that is declared or was released."""
+"""The outlook of the plan before anything is spent, a coloured light at the same place on Workload, Budget and Mechanism.
+
+Where the plan should not be good enough, or a run was not, a card lists the changes that would help: each with its expected result and a
+button that changes the draft and leads to its page. All of this comes from public facts: the declared or released number of people.
+"""
 
 from __future__ import annotations
 
@@ -49,8 +51,10 @@ _NOTHING = (
 
 
 def outlook(project: Current, plan: Plan) -> Power | None:
-    """What the plan should come to; None without a number of people, where it makes no tables that are judged, and for two linked tables
-    of which our trials say nothing."""
+    """Return the expected result of the plan.
+
+    None without a number of people, for a mechanism whose tables are not judged, and for linked tables that the trials do not cover.
+    """
     people = document.people(project.draft)
     if not people or not plan.mechanism.card.publishes_tables or (plan.link is not None and ways.linked_error(plan, people) is None):
         return None
@@ -65,7 +69,7 @@ _BOX = {
 
 
 def light(project: Current) -> Plan | None:
-    """Draw it; the plan that it is about, None while there is none: the page says what is missing."""
+    """Draw the light and return its plan, None for a draft without a plan: the page names what is missing."""
     try:
         plan = document.plan(project.draft, project.name)
     except InputError:
@@ -76,7 +80,10 @@ def light(project: Current) -> Plan | None:
 
 
 def shown(project: Current, plan: Plan) -> bool:
-    """The light of a plan; whether it is known how many people there are. Nothing for a mechanism that makes no tables that are judged."""
+    """Draw the light of a plan; return False if it needs a number of people that the draft lacks.
+
+    Nothing is drawn for a mechanism whose tables are not judged.
+    """
     people, hope = document.people(project.draft), outlook(project, plan)
     counted = "people" if plan.link is None else "rows in the first table"
     if hope is not None:
@@ -94,19 +101,21 @@ def shown(project: Current, plan: Plan) -> bool:
 
 
 def before(project: Current, plan: Plan | None) -> None:
-    """On Budget and Mechanism, below the light: nothing while it is green, or there is no plan."""
+    """Draw the changes that would help, below the light on Budget and Mechanism; nothing while the light is green or without a plan."""
     if plan is not None and (people := document.people(project.draft)) and outlook(project, plan) is not None:
         _card(plan, Facts(people, choice_view.among(project.draft), left=_left(project, plan)), "")
 
 
 def _left(project: Current, plan: Plan) -> float:
-    """rho that the account of the population has."""
+    """Return the rho left in the population's account."""
     return balance.spent(plan.spec.population, plan.shares.accountant, document.cap(project.draft)).remaining_rho
 
 
 def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
-    """Below the verdict on a release that is not to be published because of its tables' noise: no plan mends a column that was not read.
-    Errors that were larger than was expected of its plan are expected again."""
+    """Draw the changes that would help, below the verdict not to publish a release because of its tables' noise.
+
+    Nothing is drawn for a column that was not read, which no plan corrects. Errors above the plan's expectation are expected again.
+    """
     project = session.current()
     judged = verdict.private and not verdict.failed and not verdict.unmeasured and verdict.people >= 1
     if verdict.kind != WITHHOLD or UNREAD in verdict.causes or not judged or run.link is not None:
@@ -150,7 +159,11 @@ def _card(plan: Plan, facts: Facts, note: str) -> None:
 
 
 def take(way: Way, people: int) -> None:
-    """Change the draft. people: noted where nobody said how many there are, so that the pages go on with what was released."""
+    """Apply a suggested change to the draft.
+
+    Args:
+        people: The number of people, noted if the draft has no number, so that the pages go on with the released one.
+    """
     if "domain" in way.changes:
         wider = {one.name: ColumnDraft.of(one) for one in Domain.from_json(way.changes["domain"]) if one.is_number and not one.most}
         draft_rows.save(lambda drafts: [_with_groups(draft, wider) for draft in drafts])

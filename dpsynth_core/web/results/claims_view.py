@@ -1,5 +1,7 @@
-"""What the claims of a release say, on the Results page: the card of each, from released values only. The same models trained on real rows,
-beside what is certified, are exact, and for the curator's eyes only."""
+"""The claims of a release on the Results page: a card for each, from released values only.
+
+Models trained on real rows are shown beside the certified ones. They are exact, and for the curator's eyes only.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ _ICONS = {MET: ":material/check_circle:", NOT_MET: ":material/cancel:", UNDECIDE
 
 
 def criteria(release: Release) -> None:
-    """Each criterion with what was measured; nothing where none were fixed."""
+    """Draw each criterion with its measured result; nothing without criteria."""
     if not release.criteria:
         return
     with frame.card(CRITERIA.heading(release.criteria), Zone.RELEASED, CRITERIA.reading):
@@ -43,7 +45,7 @@ def criteria(release: Release) -> None:
 
 
 def withheld(opened: OpenRun) -> bool:
-    """Whether a reason is needed before anything may be taken away; if so, it is asked for."""
+    """Return whether the downloads need a reason first, and ask for this reason."""
     release = opened.release
     if not release.withheld:
         return False
@@ -67,7 +69,7 @@ def withheld(opened: OpenRun) -> bool:
 
 
 def models(release: Release) -> None:
-    """How often each model is right about the people, beside the guess that looks at nothing; nothing where none was asked for."""
+    """Draw the accuracy of each model on the people beside the majority guess; nothing without models."""
     usefulness = release.usefulness
     if not usefulness:
         return
@@ -109,7 +111,7 @@ _ON_A_CLUSTER = "Not here: the records are on a cluster, and none of them leaves
 
 
 def real_models(opened: OpenRun) -> None:
-    """Off until the button is pressed; nothing where no models were measured."""
+    """Draw the comparison with models of real rows once the button is pressed; nothing if no models were measured."""
     release = opened.release
     if not release.usefulness or release.codes is None:
         return
@@ -131,7 +133,7 @@ def real_models(opened: OpenRun) -> None:
 
 
 def obstacle(data: DataSpec) -> str:
-    """Why the records of a table cannot be had, as a sentence; "" where they can."""
+    """Return why the records of a table are not available, as a sentence; "" if they are."""
     return _ON_A_CLUSTER if data.engine is not None else ""
 
 
@@ -171,7 +173,7 @@ def _shown(opened: OpenRun, target: Target, column: str, comparison: Zoned[Besid
 
 
 def held_out(exact: BesideReal, rows_per_person: int) -> str:
-    """Which records the shares are of, in words."""
+    """Return a sentence on the records that the shares refer to, and on the shares' uncertainty."""
     half = f"{exact.held_out:,} records were held out; the models of real rows were trained on {exact.trained_on:,} others"
     shared = ", some of which may be of the same people" if rows_per_person > 1 else ""
     uncertain = f"Shares of so few are uncertain by about ± {1 / np.sqrt(exact.held_out):.1%}"

@@ -1,8 +1,9 @@
-"""What can be taken away from a release, and how its files go to the browser: made on disk when asked for, and sent part by part.
+"""The downloads of a release and their route to the browser: each file is made on disk on request and sent part by part.
 
-Built from public and released values only. Streamlit's download button keeps a file in the server's memory while a session lasts, and again
-for every session. These go by a route of our own instead, behind the same door as the pages (`shell/door`): who asks gets a file of
-their own run, and for anybody else there is no such run. An address holds nothing but the run's random id and the kind of file.
+The files are built from public and released values only. Streamlit's download button keeps a file in the server's memory for the whole
+session, and again for every session. These files use a route of this program instead, behind the same door as the pages (`shell/door`):
+visitors get files of their own runs, and for anybody else the run does not exist. An address holds nothing but the run's random id and the
+kind of file.
 """
 
 from __future__ import annotations
@@ -45,16 +46,16 @@ BUNDLE, QUESTIONS, TO_CHECK = "bundle", "questions", "bundle_to_check"
 
 @dataclass(frozen=True)
 class Offer:
-    """A file to take away, made when it is asked for.
+    """A file to download, made on request.
 
     Attributes:
-        key: the file's name in addresses.
-        name: a title for people.
-        what: a sentence for people.
-        ending: of the file's name.
-        mime: the type of its content.
-        write: writes the file; raises ZoneError, before anything is written, for what is curator-only.
-        check: raises InputError for what can be known before the browser is told that a file follows.
+        key: The file's name in addresses.
+        name: The title on the page.
+        what: A sentence about the file.
+        ending: The ending of the file's name.
+        mime: The type of the content.
+        write: Writes the file; raises ZoneError, before anything is written, for curator-only values.
+        check: Raises InputError for errors that can be found before the response begins.
     """
 
     key: str
@@ -67,7 +68,7 @@ class Offer:
 
 
 def offers(release: Release) -> tuple[Offer, ...]:
-    """What to publish first, then its parts."""
+    """Return the downloads of a release: the bundle to publish first, then its parts."""
     what = "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. Page Verify checks it."
     drawn = "Drawn from the same measurement as the first: shows how much the drawing of rows adds."
     paper = "One HTML page for people: guarantee, quality, how to read the rows."
@@ -96,17 +97,17 @@ def offers(release: Release) -> tuple[Offer, ...]:
 
 
 def file_name(release: Release, offer: Offer) -> str:
-    """By project and date, which the release states too. ASCII letters, digits, dots and hyphens."""
+    """Return a file name with the project's name and the date, which the release states too: ASCII letters, digits, dots and hyphens."""
     return f"{file_stem(release.spec.name)}-{release.created}{offer.ending}"
 
 
 def signer(release: Release) -> Signer | None:
-    """What signs its bundle. Raises InputError as `signing.signer`."""
+    """Return the signer of the release's bundle. Raises InputError as `signing.signer`."""
     return signing.signer(release.ledger, release.spec.digest())
 
 
 def _of_members(release: Release) -> list[Offer]:
-    """The same of the second of two linked tables."""
+    """Return the row files of the second of two linked tables."""
     if release.members is None:
         return []
     offered = _rows(release.members, release.plan.member_domain, release.about)
@@ -115,7 +116,7 @@ def _of_members(release: Release) -> list[Offer]:
 
 
 def _rows(values: Rows | None, domain: Domain, about: About) -> list[Offer]:
-    """One for each format that can hold so many; none for answers only."""
+    """Return a download for each format that can hold the rows; none for a release without rows."""
     if values is None:
         return []
     what = "Texts that a spreadsheet would run as a formula get an apostrophe."
@@ -165,7 +166,7 @@ _log = logging.getLogger(__name__)
 
 
 class DownloadFailed(Exception):
-    """A file could not be made after its headers were sent: the browser sees a broken connection. Says nothing of why."""
+    """A failure to make a file after its headers were sent: the browser sees a broken connection. It does not contain the cause."""
 
 
 def routes() -> list[Route]:
@@ -173,7 +174,7 @@ def routes() -> list[Route]:
 
 
 def address_of(run: str, key: str) -> str:
-    """Where the file of a run is asked for, or its page of questions."""
+    """Return the address of a run's file, or of its page of questions."""
     return address.path(f"{_PLACE}/{run}/{key}")
 
 
@@ -198,7 +199,11 @@ def _answer(request: Request) -> Response:
 
 
 def _questions(owner: str, run: str) -> Response:
-    """The page of the bundle that answers questions. Raises InputError as `runs.to_look_at`, and for a release that answers none."""
+    """Return the bundle's page that answers questions.
+
+    Raises:
+        InputError: As `runs.to_look_at`, and for a release that answers no questions.
+    """
     release = runs.to_look_at(owner, run)
     if not report.can_answer(release):
         raise InputError("questions", "this release has neither rows nor noisy tables", "look at what it learnt")
@@ -206,8 +211,10 @@ def _questions(owner: str, run: str) -> Response:
 
 
 class _Download(StreamingResponse):
-    """A file that holds a place from before its first part is made until it is sent or its browser has gone. Where no place is free, a
-    refusal: no request waits in a thread."""
+    """A file that holds a place from before its first part is made until it is sent or its browser has gone.
+
+    Without a free place the request is refused: no request waits in a thread.
+    """
 
     def __init__(self, owner: str, offer: Offer, headers: Mapping[str, str]) -> None:
         self._owner, self._file = owner, _parts(offer.write)
@@ -226,7 +233,11 @@ class _Download(StreamingResponse):
 
 
 def _asked_for(owner: str, run: str, key: str) -> tuple[Release, Offer]:
-    """Raises InputError for what is not there, what belongs to somebody else, and what may not be published."""
+    """Return the release and the requested file.
+
+    Raises:
+        InputError: The file does not exist, belongs to somebody else, or may not be published.
+    """
     release = runs.to_take_away(owner, run)
     for offer in offers(release):
         if offer.key == key:
@@ -236,7 +247,7 @@ def _asked_for(owner: str, run: str, key: str) -> tuple[Release, Offer]:
 
 
 def _parts(write: Writer) -> Generator[bytes]:
-    """What a writer writes, from a file without a name that is gone when this ends, however it ends. Raises DownloadFailed."""
+    """Yield the parts of a file that a writer writes to an unnamed file, which is gone afterwards in any case. Raises DownloadFailed."""
     yield b""  # the headers go out now: the browser shows a download under way while the file is made
     with ExitStack() as kept:
         try:

@@ -1,4 +1,4 @@
-"""A finished run on the Results page: its release, what is judged from it, and the curator's switch for true values."""
+"""A finished run on the Results page: its release, its judgement, and the curator's switch for true values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dpsynth_core.web.shell import curator, frame, session
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A run that is done, with its release and what comparisons need."""
+    """A finished run, with its release and the cliques of its workload."""
 
     run: Run
     release: Release
@@ -34,7 +34,7 @@ class OpenRun:
 
 
 def finished(owner: str, project: str | None = None) -> list[Run]:
-    """Runs that are done, the newest first: of one project, or of all."""
+    """Return the finished runs of one project, or of all, the newest first."""
     return [run for run in runs.list(owner, project) if run.state == "done"]
 
 
@@ -54,45 +54,49 @@ def open_run(run: Run) -> OpenRun:
 
 @st.cache_resource(max_entries=16, show_spinner="Judging every table …", **KEY)
 def judged(opened: OpenRun) -> Zoned[Quality]:
-    """How good the release is, from released values alone."""
+    """Return the quality of the release, from released values alone."""
     return released(report.quality_of(opened.release).value)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, **KEY)
 def pair_map(opened: OpenRun) -> Zoned[pd.DataFrame]:
-    """What is known about every pair of columns, from released values alone."""
+    """Return what is known about every pair of columns, from released values alone."""
     return released(quality.pair_map(report.statements(opened.release)).value)
 
 
 @lru_cache(maxsize=4)  # also asked for by a route, where Streamlit's are none
 def question_page(owner: str, run: str, despite: str) -> bytes:
-    """Of a release that answers questions. despite: the reason for publishing it, which may be given later, and stands on the page; before,
-    the page is without rows."""
+    """Return the page of a release that answers questions.
+
+    Args:
+        despite: The reason for publishing a withheld release, part of the cache key: it may be given later, and before, the page has no
+            rows.
+    """
     del despite
     release = runs.release(owner, run)
     return publishable(report.question_page(release, not release.withheld), "the page of questions")
 
 
 def forget() -> None:
-    """Let go of releases that are kept in memory, after a run was deleted."""
+    """Remove cached releases from memory after a run was deleted."""
     for kept in (_release, judged, pair_map):
         kept.clear()
     question_page.cache_clear()
 
 
 def beside_toggle() -> DeltaGenerator:
-    """A row for what is chosen, with the curator's switch at its end."""
+    """Return a row for choices, with the curator's switch at its end."""
     return st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute")
 
 
 def curator_toggle() -> bool:
-    """The switch itself: off until asked for."""
+    """Draw the curator's switch, which is off at first, and return its state."""
     help = "Reads the private table. On this screen only, never in a download."
     return st.toggle("Show true values (curator-only)", key="results_curator", help=help)
 
 
 def truth_for(opened: OpenRun, cliques: Collection[Clique]) -> Truth | None:
-    """True counts, read anew each time and kept nowhere. None, with the reason on screen, where the table is gone."""
+    """Return true counts, read each time and never stored; None, with the reason on screen, if the table is gone."""
     frame.zone_badge(Zone.CURATOR)
     st.warning(curator.WARNING, icon=":material/visibility_lock:")
     try:

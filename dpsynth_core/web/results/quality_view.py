@@ -1,5 +1,7 @@
-"""The part of the Results page that says how good each table is: the headline, which tables to trust, the charts, the list. Released values
-only, unless the curator asks for true errors on this very screen."""
+"""The quality of each table on the Results page: the verdict, the headline, the trustworthy tables, the charts and the list.
+
+The page shows released values only, unless the curator asks for true errors on this screen.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ _PURPOSES_SHOWN = 2
 
 
 def tables(opened: OpenRun) -> None:
-    """The verdict, the headline, then every table of the workload, worst first, as charts and as list."""
+    """Draw the verdict and the headline, then every table of the workload, the worst first, as charts and as a list."""
     if rule := report.learnt(opened.release):  # if that is what the run was for
         with frame.card("What was learnt", Zone.RELEASED):
             st.markdown(f"##### {literal(rule, 2000)}")
@@ -80,7 +82,7 @@ def tables(opened: OpenRun) -> None:
 
 
 def _every_table(opened: OpenRun, table: Zoned[pd.DataFrame]) -> None:
-    """One click deeper, and drawn when it is opened: each table with its error, as charts and as a list."""
+    """Draw each table with its error, as charts and as a list, once the expander is opened."""
     if not (fold := st.expander("Every table", icon=":material/format_list_numbered:", key=EVERY_TABLE, on_change="rerun")).open:
         return
     with fold:
@@ -97,7 +99,12 @@ def _every_table(opened: OpenRun, table: Zoned[pd.DataFrame]) -> None:
 
 
 def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
-    """What the curator must decide: publish, for what, and whether a simpler way would have been better. lost: see `nothing_learnt`."""
+    """Draw the decision for the curator: publish or not, for which purposes, and whether a simpler method would have been better.
+
+    Args:
+        note: A caption on the counted units.
+        lost: The columns of `nothing_learnt`.
+    """
     icons = {PUBLISH: ":material/check_circle:", PARTLY: ":material/rule:", UNSHOWN: ":material/help:"}
     icon = icons.get(verdict.kind, ":material/block:")
     with frame.card("May this be published?", Zone.RELEASED, VERDICT_HELP):
@@ -130,7 +137,7 @@ def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
 
 
 def nothing_learnt(domain: Domain) -> list[str]:
-    """Columns whose values were to be learnt and of which none was found."""
+    """Return the columns whose values were to be learnt, but without a single value found."""
     return [one.name for one in domain if not one.values]
 
 
@@ -173,7 +180,7 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
 
 
 def _drawn(table: Zoned[pd.DataFrame], threshold: float) -> None:
-    """One view of the tables at a time: their errors, the same beside AIM's bounds and the baselines, bound against error."""
+    """Draw one view of the tables: their errors, their errors beside AIM's bounds and the baselines, or bound against error."""
     views = [_ERRORS, *([_AGAINST] if drawable(table.value) else []), *([_SCATTER] if against(table.value) else [])]
     place, order = st.columns([9, 5], vertical_alignment="bottom")
     look = {"default": views[0], "required": True, "key": "results_picture", "label_visibility": "collapsed"}

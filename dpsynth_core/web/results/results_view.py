@@ -1,4 +1,4 @@
-"""The views of the Results page. Released values only, unless the curator asks for true errors on this very screen."""
+"""The views of the Results page. Released values only, unless the curator asks for true errors on this screen."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FIRST, _SECOND, _MAP = "results_first", "results_second", "results_map"
 
 
 def warnings(opened: OpenRun) -> None:
-    """What a reader must know before trusting the rows."""
+    """Draw the warnings that a reader needs before trusting the rows."""
     for brand in opened.release.brands:
         (st.error if brand.code == "not-private" else st.warning)(literal(brand.sentence, WHOLE), icon=":material/flag:")
 
@@ -62,7 +62,7 @@ def columns(opened: OpenRun) -> None:
 
 
 def pairs(opened: OpenRun) -> None:
-    """What is known about every pair of columns; then two columns at a time, as heat maps with one scale."""
+    """Draw what is known about every pair of columns, then two chosen columns as heat maps with one scale."""
     names = opened.release.domain.names
     if len(names) < 2:
         st.info("There is only one column.", icon=":material/info:")
@@ -137,7 +137,7 @@ def _filter(values: Rows, attribute: Attribute) -> Filter | None:
 
 
 def take_away(opened: OpenRun) -> None:
-    """Everything that may leave: built from public and released values only. First what to publish, then its parts."""
+    """Draw the downloads, built from public and released values only: first the bundle to publish, then its parts."""
     if claims_view.withheld(opened) or _unapproved(opened):
         return
     _, *single = downloads.offers(opened.release)
@@ -182,7 +182,7 @@ def _whom(domain: Domain) -> Group | None:
 
 
 def _unapproved(opened: OpenRun) -> bool:
-    """Say that a reviewer has to approve the release first, where that is so."""
+    """Return whether a reviewer must approve the release first, and draw this."""
     waits = approvals.awaited(opened.run.id, approvals.RELEASE)
     if waits:
         st.info("A reviewer has to approve this release before its rows are shown and it can be downloaded.", icon=":material/how_to_reg:")
@@ -190,7 +190,7 @@ def _unapproved(opened: OpenRun) -> bool:
 
 
 def ask(opened: OpenRun) -> None:
-    """The page that answers questions, as it is in the bundle, in a tab of its own; or why there is none."""
+    """Draw a link to the bundle's page that answers questions, in a tab of its own, or why the release has no page."""
     why = "" if report.can_answer(opened.release) else "There is nothing to ask: this release has neither rows nor noisy tables."
     if approvals.awaited(opened.run.id, approvals.RELEASE):
         why = "A reviewer has to approve this release first: the page holds its rows."
@@ -201,7 +201,7 @@ def ask(opened: OpenRun) -> None:
 
 
 def whole_release(opened: OpenRun) -> None:
-    """What to publish, as one file. Not for a release that needs a reason first."""
+    """Draw the download of the bundle to publish and its check. The release must not need a reason first."""
     if _unapproved(opened):
         return
     whole, *_ = downloads.offers(opened.release)
@@ -218,7 +218,7 @@ def _button(opened: OpenRun, offer: Offer, label: str, **look: Any) -> None:
 
 
 def about(opened: OpenRun) -> None:
-    """The guarantee, how the run went, and the way to remove it."""
+    """Draw the guarantee, the facts of the run, and the button that deletes it."""
     release, run = opened.release, opened.run
     with frame.card("The guarantee", Zone.RELEASED):
         st.markdown(literal(release.statement, WHOLE))
@@ -257,12 +257,15 @@ Filter = Callable[[pa.Table], pa.Table]
 
 
 def has_choices(attribute: Attribute) -> bool:
-    """Whether the column is filtered by picking values rather than by a range."""
+    """Return whether the column is filtered by picking values rather than by a range."""
     return not attribute.is_number and attribute.size <= MAX_CHOICES
 
 
 def first_rows(rows: Rows, column: str, keep: Filter | None, most: int) -> tuple[pa.Table, int]:
-    """The first of the rows that a filter of a column keeps, and how many it keeps in all: of most rows, that column alone is read."""
+    """Return the first rows that a filter of a column keeps, and the number of all kept rows.
+
+    Of most rows, only this column is read.
+    """
     if keep is None:
         batches = rows.batches()
         parts = [next(batches).slice(0, most)]
@@ -280,12 +283,12 @@ def first_rows(rows: Rows, column: str, keep: Filter | None, most: int) -> tuple
 
 
 def choices(rows: Rows, column: str) -> set[object]:
-    """The values that a column has, None for missing ones. No other column is read."""
+    """Return the values of a column, None for missing ones. No other column is read."""
     return {value for batch in rows.batches([column]) for value in batch.column(column).unique().to_pylist()}
 
 
 def one_of(table: pa.Table, column: str, values: Collection[object]) -> pa.Table:
-    """Rows whose value is among `values`; None stands for missing. No values keep all rows."""
+    """Return the rows whose value is among `values`; None stands for missing. No values keep all rows."""
     if not values:
         return table
     wanted = pa.array(list(values), table.schema.field(column).type)
@@ -293,6 +296,6 @@ def one_of(table: pa.Table, column: str, values: Collection[object]) -> pa.Table
 
 
 def between(table: pa.Table, column: str, low: object, high: object) -> pa.Table:
-    """Rows whose value lies in low..high, inclusive; missing values do not."""
+    """Return the rows whose value lies in low..high, inclusive; missing values do not."""
     values = table.column(column)
     return table.filter(pc.and_(pc.greater_equal(values, pa.scalar(low, values.type)), pc.less_equal(values, pa.scalar(high, values.type))))

@@ -1,4 +1,4 @@
-"""From the draft of the open project to a run, and what of the plan was changed since one. Public facts only."""
+"""Starting a run from the draft of the open project, and the changes of the plan since a run. Public facts only."""
 
 from __future__ import annotations
 
@@ -20,14 +20,21 @@ from dpsynth_core.web.shell.text import literal
 
 
 def submit(project: Current, seen: Collection[str]) -> str:
-    """Seal the draft and queue a run of it; the run's id. Opens the population with the cap chosen for it if the ledger does not know it.
-    seen: the project's runs that were on the page when it was decided. The same plan started meanwhile is not started again. Raises
-    InputError (also CapExceeded, CapacityError); then nothing is spent."""
+    """Seal the draft, queue a run and return the run's id.
+
+    A population that the ledger does not know is opened with the limit chosen for it.
+
+    Args:
+        seen: The project's runs on the page at the time of the decision; an equal plan started meanwhile is not started again.
+
+    Raises:
+        InputError: The run is refused (also CapExceeded, CapacityError); then nothing is spent.
+    """
     return _sealed(project, document.spec(project.draft, project.name, looks.of(project.owner, project.id)), seen)
 
 
 def submit_check(project: Current, epsilon: float, seen: Collection[str]) -> str:
-    """The same for a check of the public table alone, with an epsilon of its own; all of it goes to the check."""
+    """Queue a run that only checks the public table, as `submit`, with its own epsilon, all of which goes to the check."""
     spec = document.spec(project.draft, project.name, looks.of(project.owner, project.id))
     budget = BudgetSpec(epsilon=epsilon, delta=spec.budget.delta)
     changes = {"mechanism": MechanismSpec(name=public_check.MECHANISM), "budget": budget, "output": OutputSpec()}
@@ -41,7 +48,11 @@ def _sealed(project: Current, spec: Spec, seen: Collection[str]) -> str:
 
 
 def since(run: Run, draft: Draft) -> tuple[str, ...]:
-    """Each difference in words, the plan as it was first. Raises InputError for a plan that is not complete."""
+    """Return each difference between a run's plan and the draft in words, the run's value first.
+
+    Raises:
+        InputError: The draft's plan is not complete.
+    """
     plans = {"before": run.spec.published(), "now": document.spec(draft, run.spec.name).published()}
     chosen = {name: {part: one for part, one in plan.items() if part not in ("looks", "name")} for name, plan in plans.items()}
     told, table = [], side_by_side.differences(chosen)
@@ -53,7 +64,7 @@ def since(run: Run, draft: Draft) -> tuple[str, ...]:
 
 
 def banner(project: Current, run: Run) -> bool:
-    """Say what was changed, if anything was; whether it was."""
+    """Draw the plan's changes since a run; return whether there are changes."""
     try:
         differences = since(run, project.draft)
     except InputError as error:

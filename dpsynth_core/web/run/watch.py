@@ -1,4 +1,4 @@
-"""A run on screen: live while it works, and an honest account of how it ended. Built from the store and from released events only."""
+"""A run on screen, live while it works, and how it ended. Built from the store and from released events only."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def listed(project: Current) -> tuple[Run, ...]:
 
 
 def panel(run: Run) -> None:
-    """Draw the run and keep it up to date until it ends; then draw the whole page once more."""
+    """Draw the run and keep it up to date until it ends, then draw the whole page once more."""
     help = "It works in a process of its own: reload, close the tab or restart the server, it goes on."
     with frame.card("This run", Zone.RELEASED, help):
         refusals.polled(_state, POLL_SECONDS if run.active else None)(run)
@@ -135,12 +135,12 @@ def _ended(run: Run) -> None:
 
 
 def _for_your_eyes(duration: str) -> None:
-    """A duration, which is no part of what is released of the run."""
+    """Draw a duration, which is not part of the release."""
     st.caption(f":material/visibility_lock: {duration} For your eyes only: it can depend on the records, and no release states it.")
 
 
 def _progress(run: Run) -> None:
-    """Its measurements so far; of a mechanism that chooses and does not measure, its rounds."""
+    """Draw the measurements so far, or the rounds of a mechanism that chooses without measuring."""
     steps = runs.events(session.current().owner, run.id)
     taken = measured(steps, run.rho, link.whole(run.spec.unit.max_rows_per_person) if run.spec.members else 1)
     if chooses(steps):
@@ -169,8 +169,15 @@ def _newest_first(steps: pd.DataFrame, columns: dict[str, Any]) -> None:
 
 
 def measured(history: Sequence[Progress], rho: float, each: int = 1) -> Zoned[pd.DataFrame]:
-    """One line per measurement, in order. rho: the whole budget. each: records that a person or household is. Columns: step (from 1), round
-    (0 before the adaptive rounds), marginal (label), cells, sigma (people or households), share_used (of rho, up to and with this one)."""
+    """Return one line per measurement in order.
+
+    The columns are step (from 1), round (0 before the adaptive rounds), marginal (label), cells, sigma (people or households) and
+    share_used (of `rho`, up to and including the line).
+
+    Args:
+        rho: The whole budget.
+        each: The number of records of a person or household.
+    """
     taken = [event for event in history if event.kind == "measured"]
     lines = [(event.round, label(event.attributes), event.cells, event.sigma / each, event.rho_spent / rho) for event in taken]
     frame = pd.DataFrame(lines, columns=["round", "marginal", "cells", "sigma", "share_used"])
@@ -179,8 +186,13 @@ def measured(history: Sequence[Progress], rho: float, each: int = 1) -> Zoned[pd
 
 
 def round_lines(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
-    """One line per step that a mechanism reports, measurement or not, in order. rho: the whole budget. Columns: round, said (in words),
-    share_used (of rho, up to and with this one)."""
+    """Return one line per reported step, measurement or not, in order.
+
+    The columns are round, said (the step in words) and share_used (of `rho`, up to and including the line).
+
+    Args:
+        rho: The whole budget.
+    """
     steps = [event for event in history if event.kind in ("measured", "fitted")]
     said = [event.message or f"{label(event.attributes)}, ± {event.sigma:,.1f} people" for event in steps]
     shares = [event.rho_spent / rho for event in steps]
@@ -188,7 +200,7 @@ def round_lines(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
 
 
 def chooses(history: Sequence[Progress]) -> bool:
-    """Whether it goes on in rounds that choose and measure no table, as games with an oracle do."""
+    """Return whether the run has rounds that choose and measure no table, as games with an oracle do."""
     fitted = any(event.kind == "fitted" for event in history)
     return fitted and not any(event.kind == "measured" and event.attributes for event in history)
 
@@ -198,8 +210,14 @@ def share_done(history: Sequence[Progress]) -> float:
 
 
 def seconds_left(history: Sequence[Progress], elapsed: float, forecast: float) -> float:
-    """A guess that moves from the forecast to the pace so far as the work gets done. Both in seconds. The pace alone is a poor guide at
-    first: AIM's early rounds use little of the budget and take as long as the late ones."""
+    """Return an estimate of the remaining seconds, which moves from the forecast to the pace so far as the work gets done.
+
+    The pace alone is a poor guide at first: AIM's early rounds use little of the budget and take as long as the late ones.
+
+    Args:
+        elapsed: Seconds since the start.
+        forecast: Seconds expected for the whole run.
+    """
     share = share_done(history)
     expected = max(0.0, forecast - elapsed)
     return expected if share == 0 else (1 - share) * expected + share * (elapsed * (1 - share) / share)

@@ -1,6 +1,6 @@
-"""The part of the Trade-offs page where a sweep is put together: on which table, which mechanisms, which budgets, and what it will take.
+"""The form of a sweep on the Trade-offs page: the table, the mechanisms and budgets to try, and the expected time.
 
-What the open project would try is in the draft's notes under wizard.tradeoffs: table, rows, strength (a number, or `RANGE`), mechanisms,
+The open project's choices are in the draft's notes under wizard.tradeoffs: table, rows, strength (a number, or `RANGE`), mechanisms,
 epsilons, repeats, sizes (parts of the workload); each has a default that depends on public facts only. A stand-in needs no private table,
 so neither the file nor a population has to be named for it.
 """
@@ -47,7 +47,7 @@ SHARES = {ALL: (1.0,), PARTS: (0.1, 0.25, 0.5, 1.0)}
 
 
 def note(draft: Mapping[str, Any], name: str) -> Any:
-    """A choice on the Trade-offs page, or its default; None for a text that cannot be used."""
+    """Return a choice on the Trade-offs page or its default, None for a text that cannot be used."""
     people, chosen = document.people(draft), document.wizard(draft).get("tradeoffs", {})
     defaults = {
         "table": STANDIN,
@@ -62,19 +62,22 @@ def note(draft: Mapping[str, Any], name: str) -> Any:
 
 
 def tables(draft: Mapping[str, Any]) -> tuple[str, ...]:
-    """On which tables this project could try something. The simulated people are no one's secret."""
+    """Return the kinds of tables on which this project could try something; simulated people are public."""
     if project_table.is_simulated(draft):
         return (STANDIN, PUBLIC)
     return (STANDIN, *([PUBLIC] if draft.get("public") else []), *([PRIVATE] if draft.get("data") else []))
 
 
 def chosen_table(draft: Mapping[str, Any]) -> str:
-    """The one to try on: a stand-in where the one that was chosen is gone."""
+    """Return the kind of table to try on, a stand-in if the chosen table is gone."""
     return str(note(draft, "table")) if note(draft, "table") in tables(draft) else STANDIN
 
 
 def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
-    """Mechanisms that answer tables and, without a public table to learn from, do not need one. The draft has a workload and a budget."""
+    """Return the mechanisms that answer tables; those that need a public table are left out if the project has no such table.
+
+    The draft has a workload and a budget.
+    """
     workload = document.workload(draft)
     informed = chosen_table(draft) == PRIVATE and bool(draft.get("public"))
 
@@ -89,13 +92,13 @@ def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def titles(draft: Mapping[str, Any]) -> dict[str, str]:
-    """By name, what the `offered` mechanisms are called; the plan's own as it is set."""
+    """Return the titles of the `offered` mechanisms by name; the plan's own mechanism has its settings."""
     own = document.mechanism(draft)
     return {name: own.card.title if name == own.card.name else registry.get(name).card.title for name in offered(draft)}
 
 
 def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
-    """The first step that has to be finished before anything can be tried, and what is wrong there."""
+    """Return the first step to finish before anything can be tried, with its problem; None if trials can start."""
     if document.is_linked(draft):
         return "mechanism", InputError("second table", "two linked tables cannot be tried out yet", "go on to the Mechanism page")
     for step, check in (("domain", document.domain), ("workload", document.workload), ("budget", document.shares)):
@@ -107,7 +110,7 @@ def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
 
 
 def sweep_of(draft: Mapping[str, Any], name: str) -> Sweep:
-    """What Start would try. Raises InputError for the first thing that is missing or wrong."""
+    """Return the sweep that Start would run. Raises InputError for the first missing or wrong choice."""
     for field in ("rows", "epsilons"):
         if note(draft, field) is None:
             raise InputError(field, "what is typed there cannot be used", "correct it")
@@ -137,7 +140,11 @@ def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
 
 
 def read_epsilons(text: str) -> list[float]:
-    """Several values of epsilon, separated by spaces, semicolons or commas. Raises InputError, also for 1,5: one number or two?"""
+    """Return several values of epsilon, separated by spaces, semicolons or commas.
+
+    Raises:
+        InputError: The text is wrong, or ambiguous such as 1,5, which may be one number or two.
+    """
     words = [part for word in text.replace(";", " ").replace(", ", " ").split() for part in _parted(word)]
     epsilons = sorted({positive(word, "values of ε", "0.1 1 10") for word in words})
     if not 1 <= len(epsilons) <= MAX_EPSILONS:
@@ -146,7 +153,7 @@ def read_epsilons(text: str) -> list[float]:
 
 
 def _parted(word: str) -> list[str]:
-    """A word without spaces as the numbers that it may hold; 0,5 is one, with a decimal comma."""
+    """Return the numbers in a word without spaces; 0,5 is one number with a decimal comma."""
     if word.startswith("0,") or "," not in word:
         return [word]
     if word.count(",") == 1 and "." not in word:
@@ -155,7 +162,7 @@ def _parted(word: str) -> list[str]:
 
 
 def read_rows(text: str) -> int:
-    """Rows of a stand-in. Raises InputError."""
+    """Return the number of rows of a stand-in. Raises InputError."""
     digits = text.replace(",", "").replace(" ", "")
     if not digits.isascii() or not digits.isdigit():
         raise InputError("rows", "that is not a whole number", "write one such as 10000")
@@ -258,7 +265,7 @@ def _start(project: Current) -> None:
 
 
 def _asked_for(sweep: Sweep) -> bool:
-    """The button in front of Start, where there are many tables; whether it was pressed for these trials."""
+    """Draw the button before Start for large sweeps; return whether it was pressed for these trials."""
     if st.session_state.get(_CHECKED) == _text(sweep):
         return True
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -302,7 +309,11 @@ def _confirm(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
 
 
 def submit(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
-    """Start it and show it; what was wrong is said when the page is drawn next. seen: the sweeps on the page when it was decided."""
+    """Start a sweep and show it; a refusal appears when the page is next drawn.
+
+    Args:
+        seen: The sweeps on the page at the time of the decision.
+    """
     with refusals.attempted(_SWEEP):
         if _text(sweep_of(session.current().draft, project.name)) != _text(sweep):  # a field that was left by the very click
             raise InputError("trials", "they have just been changed", "see what they need now, and start them")

@@ -1,5 +1,7 @@
-"""A sweep on screen: how far it is, its charts as points arrive, one setting picked and its tables, the downloads. In the zone of the
-sweep: what was found on the private table is drawn as pictures, watermarked, kept in no cache and offered in no file."""
+"""A sweep on screen: its progress, its charts as points arrive, the tables of a chosen setting, and the downloads.
+
+The page has the zone of the sweep: results on the private table are drawn as watermarked pictures, never cached, not offered as files.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def listed(project: Current) -> tuple[Stored, ...]:
 
 
 def picked(stored_sweeps: tuple[Stored, ...]) -> Stored:
-    """The sweep to look at; the newest first. With one there is nothing to pick."""
+    """Return the sweep to show, at first the newest; a single sweep needs no choice."""
     ids = [stored.id for stored in stored_sweeps]
     if st.session_state.get(SHOWN) not in ids:
         st.session_state[SHOWN] = ids[0]
@@ -98,7 +100,7 @@ def _state(sweep: str, was_active: bool) -> None:
 
 
 def _waits(stored: Stored) -> bool:
-    """Whether it reads nothing before an approval."""
+    """Return whether the sweep waits for an approval and has read nothing yet."""
     unread = stored.active and stored.sweep.table == PRIVATE and not stored.touched
     return unread and approvals.awaited(stored.id, approvals.PLAN)
 
@@ -144,7 +146,7 @@ def _about(stored: Stored) -> str:
 
 
 def _buttons(stored: Stored, some_failed: bool) -> None:
-    """Each draws the whole page again: afterwards the sweep is watched, is not, or is gone."""
+    """Draw the buttons; each draws the whole page again, because the sweep is then watched, not watched, or gone."""
     if stored.active:
         _button("Stop", ":material/stop:", sweeps.stop, stored, help="What is finished stays.")
         return
@@ -162,8 +164,11 @@ def _button(label: str, icon: str, action: Callable[[str, str], None], stored: S
 
 
 def _kept(stored: Stored, of: tuple[Any, ...], make: Callable[[], V]) -> V:
-    """What `make` comes to, worked out once. of: what it depends on besides the sweep, such as how many trials are finished: they are only
-    added to. What was found on the private table is kept nowhere."""
+    """Return the result of `make`, cached unless it comes from the private table.
+
+    Args:
+        of: What the result depends on besides the sweep, such as the number of finished trials, which only grows.
+    """
     if stored.sweep.zone is Zone.CURATOR:
         return make()
     return cast(V, _public(session.current().owner, stored.id, of, make))
@@ -187,8 +192,10 @@ def _bands(stored: Stored, outcomes: Outcomes, metric: Metric) -> Zoned[pd.DataF
 
 
 def _limit(stored: Stored, outcomes: Outcomes, metric: Metric, chosen: Setting) -> float | None:
-    """The error that is good enough, and in words the epsilon from which on each mechanism stays within it. None for errors that are no
-    share of the people."""
+    """Draw the field for the acceptable error, and for each mechanism the epsilon that first keeps to it; return the error as a share.
+
+    None for errors that are not a share of the people.
+    """
     if not metric.percent:
         return None
     percent = st.number_input("Good enough up to (%)", 0.1, 100.0, 100 * LIMIT, 1.0, "%.1f", key=_LIMIT, width=180)
@@ -199,7 +206,7 @@ def _limit(stored: Stored, outcomes: Outcomes, metric: Metric, chosen: Setting) 
 
 
 def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
-    """What is drawn and which setting is looked at: near the plan, until one is picked. A click on a chart and these boxes say the same."""
+    """Draw the choice of the metric and of the setting, at first near the plan; a click on a chart sets the same boxes."""
     several = len(sweep.sizes) > 1
     places = st.columns([6, 3, 2, 2] if several else [6, 3, 2], vertical_alignment="bottom")
     with places[0]:
@@ -219,7 +226,7 @@ def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
 
 
 def _box(place: st.delta_generator.DeltaGenerator, label: str, key: str, options: Sequence[T], first: T) -> T:
-    """A select box whose options come and go; `first` until one is picked, or where that one is not there."""
+    """Draw a select box with changing options: `first` until the curator picks one, or if the picked one is gone."""
     if not st.session_state.get(_PICKED) or st.session_state.get(key) not in options:
         st.session_state[key] = first
     titles = {option: option if isinstance(option, str) else f"{option:g}" for option in options}
@@ -231,7 +238,11 @@ def _pick() -> None:
 
 
 def _drawn(stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen: Setting, *beside: Any) -> None:
-    """One of the charts; a public one is made once for what it shows, and can be clicked where it has settings. beside: see `_chart`."""
+    """Draw a chart; a public chart is cached, and can be clicked if it shows settings.
+
+    Args:
+        beside: Further arguments of `_chart`.
+    """
     key, make = f"tradeoffs_{name}", partial(_chart, stored, outcomes, name, metric, chosen, *beside)
     if stored.sweep.zone is Zone.CURATOR:
         draw(make(), key)
@@ -247,7 +258,12 @@ def _drawn(stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen
 def _chart(
     stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen: Setting, limit: float | None = None, *releases: Beside
 ) -> charts.Drawing:
-    """limit: the error that is good enough. releases: to be drawn beside the curves."""
+    """Return one of the charts.
+
+    Args:
+        limit: The acceptable error, as a share of the people.
+        releases: Releases to draw beside the curves.
+    """
     sweep = stored.sweep
     if name == OF_TABLES:
         single = curves.of_each(metric)
@@ -310,7 +326,7 @@ _BESIDE_HELP = (
 
 
 def _beside(stored: Stored, metric: Metric, chosen: Setting) -> tuple[Beside, ...]:
-    """What is to be drawn beside the curves: nothing until it is asked for."""
+    """Return the releases to draw beside the curves; none until the curator asks for some."""
     project = session.current()
     finished = open_runs.finished(project.owner)
     if not finished:

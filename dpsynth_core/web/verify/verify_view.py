@@ -1,5 +1,7 @@
-"""A bundle that somebody published, checked on screen; the person who answers for a release decides and signs. A bundle can come from
-anyone: all texts in it are hostile, and it stays in memory."""
+"""The check of a published bundle on screen; the person responsible for the release decides and signs.
+
+A bundle can come from anyone: all its texts are hostile, and it stays in memory.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,7 @@ def upload() -> None:
 
 
 def _brief(report: Report, summary: Summary) -> None:
-    """What the release is and warns of: all that somebody who signs must have read."""
+    """Draw what the release is and its warnings, which the person who signs must have read."""
     title = "What it says of itself, which is not to be relied on" if report.verdict == verdicts.INCONSISTENT else "What it is"
     with frame.card(title, Zone.RELEASED):
         _pairs(summary.brief)
@@ -121,7 +123,7 @@ def _report(file: UploadedFile | None, public: UploadedFile | None, own: str | N
 
 
 def _bundle(file: UploadedFile | None, own: str | None) -> AbstractContextManager[Path | bytes]:
-    """What was uploaded, in memory; or the bundle of a run of one's own."""
+    """Return the uploaded bundle in memory, or the bundle of the visitor's own run."""
     if file is not None:
         return nullcontext(file.getvalue())
     bundle, *_ = downloads.offers(runs.release(session.current().owner, str(own)))
@@ -130,7 +132,7 @@ def _bundle(file: UploadedFile | None, own: str | None) -> AbstractContextManage
 
 @contextmanager
 def _on_disk(name: str, write: Writer) -> Iterator[Path]:
-    """A file in the private data directory, for as long as it takes."""
+    """Write a temporary file in the private data directory."""
     with TemporaryDirectory(prefix="verify-", dir=home()) as folder:
         path = Path(folder) / name
         with private_file(path) as stream:
@@ -175,8 +177,10 @@ _OTHER_CODE = (
 
 
 def decide(report: Report) -> None:
-    """Decide about the bundle that was just checked; then the decision with its code, to print or to save. It is shown for as long as the
-    check comes to what was signed."""
+    """Draw the decision about the checked bundle, then the signed decision with its code, to print or to save.
+
+    The signed decision is shown while it matches the result of the check.
+    """
     signed: Decision | None = st.session_state.get(_SIGNED)
     with frame.card("Decide and sign", Zone.RELEASED, _HELP):
         if signed is None or not decision.holds(signed, report):
@@ -211,7 +215,7 @@ def _sign(report: Report) -> None:
 
 
 def _check_decision(report: Report) -> None:
-    """A decision that somebody else signed: is it whole, about this bundle, and the one whose code the signer gave?"""
+    """Draw the check of a decision that somebody else signed: is it whole, about this bundle, and does the signer's code match?"""
     with st.expander("Check a decision that was signed", icon=":material/fact_check:"), refusals.explained():
         file = st.file_uploader("Decision (JSON)", "json", key="decision_file")
         if file is None:
@@ -234,8 +238,14 @@ def _check_decision(report: Report) -> None:
 
 
 def _shown(signed: Decision, by: str, was: str) -> None:
-    """by, was: our words before the name and before what was found. All texts are hostile: a decision can come from anyone. Its code is not
-    shown here: to compare the file with a code from the same file tells nothing."""
+    """Draw a decision, without its code: comparing a file with a code from the same file proves nothing.
+
+    All texts of the decision are hostile, because a decision can come from anyone.
+
+    Args:
+        by: The words before the signer's name.
+        was: The words before the result of the check.
+    """
     st.markdown(f"#### {literal(_TITLES[signed.answer])}")
     st.markdown(literal(signed.reason, MAX_REASON))
     who = f"**{literal(signed.name)}**, {literal(signed.role)}"
@@ -245,7 +255,11 @@ def _shown(signed: Decision, by: str, was: str) -> None:
 
 
 def _more_rows(bundle: bytes, sha256: str) -> None:
-    """Its mechanism is run again in a process with limits, as for the check. sha256: of the bundle, which tells it apart."""
+    """Draw more rows of the release; its mechanism runs again in a process with limits, as for the check.
+
+    Args:
+        sha256: The digest of the bundle, which identifies it.
+    """
 
     def draw(rows: int, where: tuple[str, ...]) -> tuple[str, bytes]:
         with st.spinner("Fitting the model again …"):

@@ -1,5 +1,7 @@
-"""What readers will study, on the Workload page: purposes in plain words, each with the tables it asks for and what they cost. Tables drawn
-at random from a seed are the way in which papers choose what they compare methods on."""
+"""Purposes of the release on the Workload page, in plain words, each with its tables and their cost.
+
+Tables drawn at random from a seed are how papers choose the tables on which they compare methods.
+"""
 
 from __future__ import annotations
 
@@ -30,18 +32,22 @@ _DRAWN_HELP = (
 
 
 def way_of(workload: Mapping[str, Any]) -> str:
-    """Which way of saying it a workload is: both kinds of draws are one."""
+    """Return the page's name for a workload's kind, which is the same for both kinds of draws."""
     return DRAWN if workload["kind"] in DRAWN_KINDS else str(workload["kind"])
 
 
 def start_drawn(columns: int) -> dict[str, Any]:
-    """What this way begins with."""
+    """Return the first workload of randomly drawn tables.
+
+    Args:
+        columns: The number of columns of the domain.
+    """
     k = min(3, columns)
     return {"kind": RANDOM, "k": k, "count": min(64, math.comb(columns, k)), "seed": 0}
 
 
 def drawn_form() -> None:
-    """Kind, number and seed. How many columns a table has is asked as for the other ways."""
+    """Draw the fields for kind, number and seed; the number of columns per table has a field for all kinds of workloads."""
     fields.choice("Which are drawn", "workload.kind", list(DRAWN_KINDS), DRAWN_KINDS, kind="segmented", help=_DRAWN_HELP)
     fields.number("Tables to draw", "workload.count", lambda text: numbers.whole(text, "workload.count", 1, MAX_DRAWS))
     seed = "The same seed draws the same tables, on every machine. It is published with the plan; no privacy depends on it."
@@ -58,14 +64,20 @@ _MORE_THAN_MINUTES, _MORE_THAN_MB = 60, 4000
 
 
 def served(draft: Draft) -> str:
-    """The name of the purpose that the workload serves; `OWN` for tables that are none's. Thresholds ask something else of the same
-    tables."""
+    """Return the name of the purpose that the workload serves, `OWN` if it serves none.
+
+    Thresholds are ignored: they ask another question of the same tables.
+    """
     tables = without_threshold(draft["workload"])
     return next((proposal.name for proposal in document.proposals(draft) if dict(proposal.form) == tables), OWN)
 
 
 def choice(project: Current, own: Mapping[str, Any]) -> None:
-    """One click for a purpose, and the column where it is about one. own: the list to go on with when none fits."""
+    """Draw the choice of the purpose, and of the column if the purpose needs one.
+
+    Args:
+        own: The workload to go on with if no purpose fits.
+    """
     proposals = document.proposals(project.draft)
     forms = {proposal.name: dict(proposal.form) for proposal in proposals} | {OWN: dict(own)}
     names = {proposal.name: f"**{literal(proposal.title)}**  \n{proposal.text}" for proposal in proposals}
@@ -88,19 +100,19 @@ def choice(project: Current, own: Mapping[str, Any]) -> None:
 
 
 def keep(draft: Draft) -> None:
-    """Note what is asked for now, for when the curator comes back to this way of saying it. A proposed list is not their own."""
+    """Note the current workload for a later return to its kind; a proposed list is not the curator's own and is not noted."""
     way = way_of(draft["workload"])
     if way != "marginals" or served(draft) == OWN:
         draft["wizard"].setdefault("workloads", {})[way] = draft["workload"]
 
 
 def without_threshold(form: Mapping[str, Any]) -> dict[str, Any]:
-    """A workload that asks for cells of the same tables."""
+    """Return the workload that asks for cells of the same tables."""
     return {key: value for key, value in form.items() if key != "threshold"}
 
 
 def words(cost: Cost | InputError) -> str:
-    """Number of tables, time and memory, noise: or why it cannot be. Markdown."""
+    """Return the number of tables, noise, time and memory in words, or why the workload is not possible, as Markdown."""
     if isinstance(cost, InputError):
         return f":orange[:material/block:] {literal(str(cost), 500)}"
     tables = f"{cost.tables:,} table{'s' * (cost.tables != 1)}"

@@ -1,4 +1,4 @@
-"""Parts of the Workload page: purposes first, the ways to say which tables matter behind them, and what comes out of it."""
+"""Parts of the Workload page: purposes, the detailed choice of tables, and the size of the resulting workload."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ _WORKLOAD = "workload"
 
 
 def prefill(project: Current) -> Current:
-    """A workload to start from: all pairs."""
+    """Set the first workload, all pairs, if the draft has no workload."""
     if not project.draft.get("workload"):
         session.edit(lambda draft: draft.update(workload=_start(ALL, draft)))
     return session.current()
 
 
 def choice(project: Current) -> None:
-    """What is asked for: by its purpose, or table by table; of two linked tables there is no choice."""
+    """Draw the choice of the workload by purpose or table by table; two linked tables have no choice."""
     if document.is_linked(project.draft):
         _of_linked(document.link(project.draft))
         return
@@ -86,7 +86,7 @@ def choice(project: Current) -> None:
 
 
 def _of_linked(link: Link) -> None:
-    """Each kind with its number of tables."""
+    """Draw each kind of table of two linked tables, with the number of tables."""
     number, first, second = Counter(kinds(link).values()), link.households.names[0], link.members.names[0]
     examples = {
         ACROSS: f"Such as {first} by {second}.",
@@ -127,7 +127,7 @@ def _detail(project: Current, is_own: bool) -> None:
 
 
 def _matching(project: Current, domain: Domain) -> None:
-    """Whether a question is about all columns of a table or about some of them, where there are several columns and a mechanism for it."""
+    """Draw whether a question is about all columns of a table or about some, if tables have several columns and a mechanism allows it."""
     cards = [mechanism.card for mechanism in registry.MECHANISMS.values()]
     now, takers = project.draft["workload"], [card.title for card in cards if card.takes_thresholds and card.makes_rows]
     sizes, columns = _sizes(now), _example(now, domain)
@@ -142,19 +142,19 @@ def _matching(project: Current, domain: Domain) -> None:
 
 
 def _sizes(workload: dict[str, Any]) -> list[int]:
-    """How many columns the tables have; one number where all have as many, none where ranges are asked."""
+    """Return the different numbers of columns per table; an empty list for ranges."""
     if workload["kind"] == PICKED:
         return sorted({len(m["attributes"]) for m in workload["marginals"]})
     return [workload["k"]] if "k" in workload else []
 
 
 def _thresholds(sizes: list[int]) -> range:
-    """What may be asked of tables of these sizes instead of all columns."""
+    """Return the thresholds that tables of these sizes allow."""
     return range(1, max(min(sizes), 2 if len(sizes) > 1 else 1)) if sizes else range(0)
 
 
 def _example(workload: dict[str, Any], domain: Domain) -> tuple[str, ...]:
-    """The columns of one table of the workload, a largest one; none while it has none that can be used."""
+    """Return the columns of a largest table of the workload, or no columns if the workload cannot be used."""
     try:
         cliques = workloads.from_json(domain, purposes_view.without_threshold(workload)).cliques
     except InputError:
@@ -177,7 +177,7 @@ def _set_threshold(draft: Draft, threshold: int) -> None:
 
 
 def _drop_threshold() -> None:
-    """When the tables change, a threshold that they leave no room for goes."""
+    """Remove a threshold that changed tables no longer allow."""
     now = session.current().draft["workload"]
     if now.get("threshold") not in _thresholds(_sizes(now)):
         _set_threshold(_EVERY)
@@ -185,7 +185,7 @@ def _drop_threshold() -> None:
 
 @session.edits
 def _switch(draft: Draft, way: str) -> None:
-    """Another way of saying it, with what was last said that way."""
+    """Switch to another kind of workload, as it was last stated."""
     purposes_view.keep(draft)
     draft["workload"] = document.wizard(draft).get("workloads", {}).get(way) or _start(way, draft)
 
@@ -215,7 +215,7 @@ def _picked(project: Current, domain: Domain, marginals: list[dict[str, Any]]) -
 
 
 def is_empty_list(project: Current) -> bool:
-    """Whether a list was begun and has no table yet, which is no mistake."""
+    """Return whether a list was begun and has no table yet, which is not a mistake."""
     return project.draft["workload"] == _start(PICKED, project.draft)
 
 
@@ -232,7 +232,7 @@ def _change_marginals(change: Callable[[Tables], Tables]) -> None:
 
 
 def _former(project: Current, domain: Domain) -> list[dict[str, Any]]:
-    """The tables of the other ways, as a list to start from."""
+    """Return the tables of the other kinds of workloads, as a list to start from."""
     kept = project.draft["wizard"].get("workloads", {})
     for way in (ALL, TARGET):
         try:
@@ -261,7 +261,7 @@ def _take_file(file: UploadedFile) -> None:
 
 
 def outcome(workload: Workload) -> None:
-    """How many tables and cells that makes, in the title; the largest, and which pairs of columns they hold, folded away."""
+    """Draw the number of tables and cells as the title of an expander with the largest tables and the covered pairs of columns."""
     largest, title = precision.largest(workload), f"{len(workload.cliques):,} tables, {numbers.count(workload.cells)} cells in all"
     with st.expander(title, icon=":material/table_chart:", key="workload_in_numbers"):
         st.caption(CELLS_HELP)
@@ -286,8 +286,13 @@ _BASE = "_weights_base"
 
 
 def _weights_editor(tables: Tables, take: Callable[[Callable[[Tables], Tables]], None]) -> None:
-    """The list; `take` gets with each edit how to change the stored one. While nothing else changes the tables, the editor stays the same
-    one: a new one after each edit would lose what is being typed meanwhile."""
+    """Draw the list of tables with their weights.
+
+    While nothing else changes the tables, the editor keeps its key: a new editor after each edit would lose what is being typed.
+
+    Args:
+        take: Stores an edit; it gets the function that changes the stored tables.
+    """
     version, base = st.session_state.get(_BASE, (0, tables))
     if edited(base, base, st.session_state.get(f"weights_editor_{version}", {})) != tables:
         version, base = version + 1, tables
@@ -303,8 +308,10 @@ def _weights_editor(tables: Tables, take: Callable[[Callable[[Tables], Tables]],
 
 
 def edited(tables: Tables, base: Tables, edits: Mapping[str, Any]) -> Tables:
-    """The tables after all edits of a data editor that was given `base`. They are found by their columns: some may be gone from the list
-    meanwhile, or new. A weight that was emptied is 1."""
+    """Return the tables after all edits of a data editor that was given `base`.
+
+    Tables are found by their columns, because some may be gone from the list meanwhile, or new. An emptied weight is 1.
+    """
     weights = {_columns_of(base[int(line)]): values.get("weight") or 1.0 for line, values in edits.get("edited_rows", {}).items()}
     gone = {_columns_of(base[line]) for line in edits.get("deleted_rows", ())}
     left = [table for table in tables if _columns_of(table) not in gone]
