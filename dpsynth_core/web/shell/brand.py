@@ -1,4 +1,4 @@
-"""The product's name and marks. The name stands here once; the logo is drawn from it."""
+"""The product's name and marks. The name is defined here once; the logo is drawn from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LETTER = 15.5
 
 @cache
 def logo() -> str:
-    """The word mark as SVG text. Its ink follows the theme of the page that shows it, also when that is changed."""
+    """Return the word mark as SVG text. Its ink follows the theme of the page that shows it, also when the theme changes."""
     template = (ASSETS / "logo.svg").read_text(encoding="utf-8")
     words = len(NAME) * _LETTER
     values = {"name": NAME, "words": f"{words:g}", "width": f"{words + 80:g}"}
@@ -34,6 +34,6 @@ def icon() -> str:
 
 @cache
 def script() -> str:
-    """What neither theme nor style can do; see the files."""
+    """Return the scripts for effects that neither theme nor style can have; see the files."""
     parts = [(ASSETS / name).read_text(encoding="utf-8") for name in ("navigation.js", "pictures.js", "dialogs.js")]
     return f"<script>{''.join(parts)}</script>"

@@ -1,5 +1,7 @@
-"""The curator-only layer: true counts read from the private table, for the screen they are drawn on and nothing else. Everything that comes
-out of here is tagged curator-only. It must not be cached, kept in session state, logged, or offered as a download."""
+"""The curator-only layer: true counts read from the private table, only for the screen they are drawn on.
+
+Every result is tagged curator-only. It must not be cached, stored in session state, logged, or offered as a download.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,11 @@ from dpsynth_core.web.shell import session
 
 
 def note(look: Look, *projects: str) -> None:
-    """Record a look at the private table before anything of it is shown: in the open project, and in others that it is about. Raises
-    InputError for a project that was deleted meanwhile; then nothing may be shown."""
+    """Record a look at the private table, in the open project and in other projects that it concerns, before any value is shown.
+
+    Raises:
+        InputError: A project was deleted meanwhile; then nothing may be shown.
+    """
     project = session.current()
     for about in {project.id, *projects}:
         looks.record(project.owner, about, look)
@@ -37,15 +42,29 @@ WARNING = (
 
 
 def records(spec: Spec, domain: Domain, most: int) -> Zoned[NDArray[np.int32]]:
-    """A random sample of a run's table as codes of the domain that was released. spec: as the run has it, with the path. Raises InputError
-    if the table is gone, ValueError where its records cannot be had."""
+    """Return a random sample of a run's table, as codes of the domain that was released.
+
+    Args:
+        spec: The run's spec, with the path.
+        most: The largest number of records.
+
+    Raises:
+        InputError: The table is gone.
+        ValueError: The records are not available.
+    """
     plan = synthesis.plan(spec)
     return true_records(synthesis.open_source(replace(plan, domain=domain)), most)
 
 
 def truth(spec: Spec, cliques: Collection[Clique]) -> Truth:
-    """The exact marginals of a run's table as it was before any value was recoded: values that the domain has no cell for are in none.
-    spec: as the run has it, with the path. Raises InputError if the table is gone."""
+    """Return the exact marginals of a run's table before recoding; values without a cell in the domain are counted nowhere.
+
+    Args:
+        spec: The run's spec, with the path.
+
+    Raises:
+        InputError: The table is gone.
+    """
     plan = synthesis.plan(spec)
     if plan.link is not None:  # whose members no cell is added for; in households, as what is released, of which pairs are parts
         pairs = true_counts(synthesis.open_source(plan), cliques)

@@ -4,19 +4,22 @@ Keys as in `spec.Spec` (population, data, members, published_tables, unit, domai
 about, workload, criteria, budget, models, mechanism, output), each present once it is known. `wizard` holds what only the pages need:
 
     passed    names of the steps left through Continue
-    source    "upload" | "path" | "database" | "demo" | "plan"; label: what to call the table on screen; columns: its column names
-    declared  what the table's file says of its columns: types and labels (`sources.labels`)
+    source    "upload" | "path" | "database" | "demo" | "plan"
+    label     the table's name on screen
+    columns   the table's column names
+    declared  types and labels that the table's file declares for its columns (`sources.labels`)
     doubts    the open questions about the file format (`sources.detect_notation.Doubt`)
     stated    the fields of the file format that the curator stated
-    database  {"address", "tables", "form", "table", "query", "timeout"} as they stand on the Data page, chosen or not yet
-    planned   the columns of a plan that was made before there was a table; source is then "plan" until one is chosen
+    database  {"address", "tables", "form", "table", "query", "timeout"} as entered on the Data page, chosen or not yet
+    planned   the columns of a plan that was made before there was a table; source is then "plan" until a table is chosen
     comparison  "made" or "declined": whether the table is compared with the domain, as the curator decided
-    several   whether a person may own several rows; left_out: how many of them are beyond the limit, as the curator says
+    several   whether a person may own several rows
+    left_out  how many rows exceed the limit, by the curator's statement
     cap       {"epsilon", "delta"} for a population that the ledger does not know yet
-    recommended  the mechanism that was taken because it is recommended; None once somebody chose one
-    people    about how many people there are, as far as publicly known, or None
+    recommended  the mechanism that was taken because it is recommended; None once somebody chose a mechanism
+    people    the approximate number of people, as far as publicly known, or None
     rows      the columns of the domain page (`web.domain.column_draft.ColumnDraft`) in JSON
-    members   {"source", "label", "columns", "declared", "doubts", "stated", "place"} of a second table; place: begins its fields' keys
+    members   {"source", "label", "columns", "declared", "doubts", "stated", "place"} of a second table; place begins its fields' keys
     typed     texts that could not be read as a value, by field path, so that nothing typed is lost
 
 Plain functions over that dict; nothing here reads records.
@@ -76,7 +79,7 @@ DEFAULT_CAP = dict(zip(("epsilon", "delta"), accounts.DEFAULT_CAP, strict=True))
 
 
 def new() -> Draft:
-    """What a project starts with: data-independent defaults and nothing else."""
+    """Return the draft of a new project: data-independent defaults and nothing else."""
     return {
         "unit": {"relation": "add-remove", "person_column": None, "max_rows_per_person": 1},
         "budget": dict(DEFAULT_BUDGET),
@@ -87,8 +90,10 @@ def new() -> Draft:
 
 
 def completed(draft: Mapping[str, Any]) -> Draft:
-    """The draft with a default for each field that pages rely on and it lacks: one of another version, or damaged, still opens. A budget
-    without a certificate has none: that is a statement."""
+    """Return the draft with a default for each missing field that pages rely on, so that a damaged or older draft still opens.
+
+    A budget without a certificate stays without: that is a statement.
+    """
     fresh = new()
     fresh["budget"] = {name: fresh["budget"][name] for name in ("epsilon", "delta")} if draft.get("budget") else fresh["budget"]
     whole = {**draft, **{name: {**default, **(draft.get(name) or {})} for name, default in fresh.items()}}
@@ -109,24 +114,27 @@ def wizard(draft: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def passed(draft: Mapping[str, Any]) -> list[str]:
-    """Steps left through Continue."""
+    """Return the steps left through Continue."""
     return list(wizard(draft).get("passed", []))
 
 
 def people(draft: Mapping[str, Any]) -> int | None:
-    """About how many people the table is about, as far as that is publicly known; never counted in the table."""
+    """Return the approximate number of people in the table as far as publicly known; it is never counted in the table."""
     return wizard(draft).get("people")
 
 
 def cap(draft: Mapping[str, Any]) -> tuple[float, float]:
-    """(epsilon, delta) with which a new population is opened."""
+    """Return the (epsilon, delta) with which a new population is opened."""
     chosen = wizard(draft).get("cap", DEFAULT_CAP)
     return chosen["epsilon"], chosen["delta"]
 
 
 def unit(draft: Mapping[str, Any]) -> Unit:
-    """What pages say of noise is in these units: people, or households where those are the people, which count once in every table. Raises
-    InputError for rows per person that are no number."""
+    """Return the unit of the noise on pages: people, or for linked tables households, which count once in every table.
+
+    Raises:
+        InputError: The rows per person are not a number.
+    """
     asked, kind = draft["unit"], KINDS[draft.get("data", {}).get("kind", "csv")]
     if is_linked(draft):
         return Unit(asked["relation"], rows_may_not_count=True)
@@ -134,13 +142,13 @@ def unit(draft: Mapping[str, Any]) -> Unit:
 
 
 def domain_zone(draft: Mapping[str, Any]) -> Zone:
-    """Curator-only while the domain was read from private records and it is not written why that is harmless."""
+    """Return the zone of the domain: curator-only while it was read from private records and not justified."""
     unexplained = draft.get("domain_origin") == DATA and not is_reason(draft.get("domain_justification", ""))
     return Zone.CURATOR if unexplained else Zone.PUBLIC
 
 
 def columns(draft: Mapping[str, Any]) -> tuple[str, ...]:
-    """Column names of the table, known from its header."""
+    """Return the column names of the table, known from its header."""
     return tuple(wizard(draft).get("columns", ()))
 
 
@@ -149,18 +157,20 @@ def is_linked(draft: Mapping[str, Any]) -> bool:
 
 
 def second(draft: Mapping[str, Any]) -> Draft:
-    """The second table as a draft of its own, for what is asked of one table at a time. What it holds is the draft's own: to change one is
-    to change the other."""
+    """Return the second table as a draft of its own, for functions that take one table at a time.
+
+    Its parts are the draft's own objects: changing one draft changes the other.
+    """
     return {"data": draft["members"], "unit": draft["unit"], "wizard": draft["wizard"]["members"]}
 
 
 def tables(draft: Draft) -> tuple[Draft, ...]:
-    """The draft's table, and the second one where there is one."""
+    """Return the draft's table, and the second table if there is one."""
     return (draft, second(draft)) if is_linked(draft) else (draft,)
 
 
 def every_column(draft: Draft) -> dict[str, Draft]:
-    """The columns of all tables, each with the table that it is of: the first one, where both have it."""
+    """Return each column of all tables with its table; for a column of both, the first."""
     there: dict[str, Draft] = {}
     for table in tables(draft):
         there |= {name: table for name in columns(table) if name not in there}
@@ -171,7 +181,7 @@ def doubts(draft: Mapping[str, Any], stated: Mapping[str, Any] | None = None) ->
     """Return the open questions about the file format.
 
     Args:
-        stated: Answers given now. They close the questions that they are about, and a suggestion where they are about all of it.
+        stated: Answers given now. They close each question about one of their fields, and a suggestion if they state all its fields.
     """
     kept = (Doubt(question, tuple(map(tuple, answers)), *more) for question, answers, *more in wizard(draft).get("doubts", ()))
     said = (stated or {}).keys()
@@ -184,7 +194,7 @@ def note_doubts(draft: Draft, open_ones: Sequence[Doubt]) -> None:
 
 
 def domains(draft: Mapping[str, Any]) -> tuple[Domain, ...]:
-    """Of each table. Raises InputError while one is missing or wrong."""
+    """Return the domain of each table. Raises InputError while a domain is missing or wrong."""
     stated = [draft.get("domain"), *([draft["members"].get("domain")] if is_linked(draft) else [])]
     if not all(stated):
         raise InputError("domain", "it is not complete yet", "finish the Domain page")
@@ -192,7 +202,8 @@ def domains(draft: Mapping[str, Any]) -> tuple[Domain, ...]:
 
 
 def domain(draft: Mapping[str, Any]) -> Domain:
-    """What the workload is over: of two linked tables, their pairs. Raises InputError while it is missing or wrong."""
+    """Return the domain of the workload; for two linked tables, the domain of their pairs. Raises InputError while it is missing or wrong.
+    """
     if is_linked(draft):
         return link(draft).domain
     domains(draft)
@@ -200,8 +211,14 @@ def domain(draft: Mapping[str, Any]) -> Domain:
 
 
 def link(draft: Mapping[str, Any], rules: Sequence[Any] | None = None) -> Link:
-    """How the two tables of a draft belong together. rules: that hold in every household, in place of the draft's own, which may be wrong.
-    Raises InputError as `domains`, and for what does not go together."""
+    """Return the link of the draft's two tables.
+
+    Args:
+        rules: The rules that hold in every household, in place of the draft's own, which may be wrong.
+
+    Raises:
+        InputError: As `domains`, and if the parts contradict each other.
+    """
     domains(draft)
     most = draft["unit"]["max_rows_per_person"]
     _check_typed({"members of each": most})
@@ -210,8 +227,10 @@ def link(draft: Mapping[str, Any], rules: Sequence[Any] | None = None) -> Link:
 
 
 def decided(draft: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The draft with what is no choice where two tables are linked: their mechanism, their tables, and no shares of the budget for what is
-    measured of one table alone. The draft keeps what was chosen for one."""
+    """Return the draft with the fixed choices of two linked tables; the draft itself keeps the choices for one table.
+
+    Fixed are the mechanism and the tables, without shares of the budget for measurements of one table alone.
+    """
     if not is_linked(draft):
         return draft
     budget = {name: share for name, share in draft["budget"].items() if name not in ("ranges", "discovery")} | {"inside": 0.0, "means": 0.0}
@@ -220,7 +239,7 @@ def decided(draft: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def workload(draft: Mapping[str, Any]) -> Workload:
-    """Raises InputError while the workload is missing, wrong, or does not fit the domain."""
+    """Return the workload. Raises InputError while it is missing, wrong, or does not fit the domain."""
     if is_linked(draft):
         return _all_kinds(link(draft))
     if not draft.get("workload"):
@@ -230,7 +249,7 @@ def workload(draft: Mapping[str, Any]) -> Workload:
 
 
 def criteria(draft: Mapping[str, Any]) -> tuple[AnyCriterion, ...]:
-    """What the rows must be good enough for. Raises InputError for what is wrong or incomplete, by the number that the page gives it."""
+    """Return the criteria for the rows. Raises InputError for a wrong or incomplete criterion, named by its number on the page."""
     listed = draft.get("criteria", ())
     if not listed:
         return ()
@@ -243,7 +262,7 @@ def criteria(draft: Mapping[str, Any]) -> tuple[AnyCriterion, ...]:
 
 @contextmanager
 def _numbered() -> Iterator[None]:
-    """A field of a criterion gets the number that the page gives it."""
+    """Name a criterion in an InputError by its number on the page."""
     try:
         yield
     except InputError as error:
@@ -254,7 +273,11 @@ def _numbered() -> Iterator[None]:
 
 
 def targets(draft: Mapping[str, Any]) -> tuple[Target, ...]:
-    """What models will predict, for their own sake or for a condition's. Raises InputError as `criteria`, and for what no model can."""
+    """Return the columns that models will predict, for themselves or for a criterion.
+
+    Raises:
+        InputError: As `criteria`, and for columns that no model can predict.
+    """
     about_models, asked = of_models(criteria(draft)), [ModelSpec(**one) for one in draft.get("models", ())]
     if not (asked or about_models):
         return ()
@@ -263,13 +286,13 @@ def targets(draft: Mapping[str, Any]) -> tuple[Target, ...]:
 
 
 def proposals(draft: Mapping[str, Any]) -> tuple[Proposal, ...]:
-    """What the tables of the draft's columns can be for, each with a workload. The draft has a domain and a workload."""
+    """Return the possible purposes of the draft's tables, each with a workload. The draft has a domain and a workload."""
     kept = wizard(draft).get("workloads", {}).get("target", {})
     return _proposals(_key(draft["domain"]), draft["workload"].get("column") or kept.get("column"))
 
 
 def cost(draft: Mapping[str, Any]) -> Cost | InputError:
-    """What the workload costs with the mechanism and budget that are chosen now, or why that cannot be said."""
+    """Return the cost of the workload with the current mechanism and budget, or why it is not known."""
     try:
         return _cost(_key(draft["domain"]), _key(draft["workload"]), _key(draft["mechanism"]), shares(draft), unit(draft), people(draft))
     except InputError as error:
@@ -277,29 +300,32 @@ def cost(draft: Mapping[str, Any]) -> Cost | InputError:
 
 
 def mechanism(draft: Mapping[str, Any]) -> Mechanism:
-    """The chosen mechanism with its settings, or that of two linked tables. Raises InputError for settings that cannot be used."""
+    """Return the chosen mechanism with its settings, or the mechanism for two linked tables. Raises InputError for unusable settings."""
     if is_linked(draft):
         return Households(link(draft))
     return registry.configured(registry.get(draft["mechanism"]["name"]), draft["mechanism"]["settings"])
 
 
 def budget(draft: Mapping[str, Any]) -> BudgetSpec:
-    """Raises InputError for a budget that cannot be used."""
+    """Return the budget. Raises InputError for a budget that cannot be used."""
     stated = draft.get("budget", {})
     budgets.check_budget(stated.get("epsilon"), stated.get("delta"))
     return BudgetSpec(**stated)
 
 
 def needs_reason(draft: Mapping[str, Any]) -> bool:
-    """Whether epsilon is so large that the curator has to say why."""
+    """Return whether epsilon is so large that the curator has to give a reason."""
     epsilon, kind = draft["budget"].get("epsilon"), draft.get("data", {}).get("kind")
     real = kind in KINDS and not KINDS[kind].simulated and draft["output"]["seed"] is None
     return real and epsilon is not None and weakness.is_weak(epsilon)
 
 
 def shares(draft: Mapping[str, Any], other: Mechanism | None = None) -> Shares:
-    """How the budget is divided when the chosen mechanism runs, or another one, as the sealed plan will have it. Raises InputError as
-    `budget`."""
+    """Return the division of the budget as the sealed plan will have it. Raises InputError as `budget`.
+
+    Args:
+        other: The mechanism that runs; None for the chosen one.
+    """
     chosen = other or mechanism(draft)
     if not draft.get("domain"):
         return budgeted(chosen, budget(draft), document=draft)
@@ -310,23 +336,35 @@ def shares(draft: Mapping[str, Any], other: Mechanism | None = None) -> Shares:
 
 
 def portions(draft: Mapping[str, Any], unknown: Sequence[Attribute]) -> tuple[Portion, ...]:
-    """What each of these columns would be learnt with, if they and no others were. Raises InputError for a budget or unit that cannot be
-    used."""
+    """Return the budget for learning each of these columns if only they were learnt.
+
+    Raises:
+        InputError: The budget or the unit cannot be used.
+    """
     stated = budget(draft)
     divided = budgeted(mechanism(draft), stated, unknown, draft)
     return plans.portions(unknown, unit(draft), divided, stated)
 
 
 def plan(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Plan:
-    """What the complete document means, but for the table, which may come later. Raises InputError naming the first thing that is missing
-    or wrong."""
+    """Return the plan of the complete document; only the table may still be missing.
+
+    Raises:
+        InputError: The first missing or wrong field.
+    """
     with_table = draft if draft.get("data") else {**draft, "data": _LATER}
     return _stated_plan(spec(with_table, name, looks).model_dump_json())
 
 
 def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Spec:
-    """The complete document of the release. Raises InputError naming the first thing that is missing or wrong. looks: what the project has
-    seen of its table (`store.looks`): never the draft's own to say."""
+    """Return the complete document of the release.
+
+    Args:
+        looks: What the project has seen of its table (`store.looks`), never taken from the draft itself.
+
+    Raises:
+        InputError: The first missing or wrong field.
+    """
     for step in _CHECKS:
         if (error := problem(draft, step)) is not None:
             raise error
@@ -339,7 +377,7 @@ def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = N
 
 
 def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
-    """Why a preparation step is not complete, or None."""
+    """Return why a preparation step is not complete, or None."""
     try:
         _CHECKS[step](draft)
     except InputError as error:
@@ -393,7 +431,7 @@ def _check_budget(draft: Mapping[str, Any]) -> None:
 
 
 def _check_typed(numbers: Mapping[str, Any]) -> None:
-    """A number is None while what was typed for it cannot be used; the page says why beside the field."""
+    """Raise InputError if a number is None because its typed text cannot be used; the page shows why beside the field."""
     for name, number in numbers.items():
         if number is None:
             raise InputError(name, "what is typed there cannot be used", "correct it")
@@ -408,7 +446,7 @@ def _key(value: Any) -> str:
 
 @lru_cache(maxsize=64)
 def plan_of(text: str) -> Plan:
-    """Of a spec in JSON. Raises InputError for one that cannot be read or means nothing."""
+    """Return the plan of a spec in JSON, cached. Raises InputError for a spec that cannot be read or means nothing."""
     return Plan.of(Spec.from_json(json.loads(text)))
 
 

@@ -1,8 +1,8 @@
 """Widgets that show a value of the draft and save it at the moment it changes, so that neither a reload nor another page loses it.
 
 A value is addressed by its path in the draft ("unit.relation"). A widget's own memory is set from the draft before it is drawn:
-the store is the truth, the widget only shows it. Texts that cannot be read as a value are kept in the wizard's notes with
-their path, and the value itself becomes None, so that no step can go on with an old one.
+the store is the truth, the widget only shows it. Texts that cannot be read as a value are stored in the wizard's notes with
+their path, and the value itself becomes None, so that no step can go on with an old value.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def value(path: str, default: Any = None) -> Any:
 
 @session.edits
 def store(draft: Draft, path: str, new: Any) -> None:
-    """Save one value of the draft; a text typed there before that could not be used is forgotten."""
+    """Save one value of the draft, and forget an unusable text that was typed there before."""
     _put(draft, path, new)
     draft.get("wizard", {}).get("typed", {}).pop(path, None)
 
@@ -54,8 +54,14 @@ def choice(
     on_change: Callable[[], None] | None = None,
     **look: Any,
 ) -> Any:
-    """One of `options`; kind: "select", "radio" or "segmented". names: what to call each (Markdown, except for "select"). default: while
-    nothing is stored; else the first. on_change: what else to do once the new value is stored."""
+    """Draw a choice of one of `options` and return it.
+
+    Args:
+        kind: "select", "radio" or "segmented".
+        names: The label of each option (Markdown, except for "select").
+        default: The option shown while nothing is stored; None for the first.
+        on_change: Called after the new value is stored.
+    """
     widget = {"select": st.selectbox, "radio": st.radio, "segmented": st.segmented_control}[kind]
     shown = next(option for option in (value(path), default, options[0]) if option in options)
     if kind == "segmented":
@@ -78,8 +84,12 @@ paragraph = partial(text, widget=st.text_area)
 
 
 def typed(widget: Any, label: str, path: str, parse: Callable[[str], Any], as_text: Callable[[Any], str] = str, **look: Any) -> Any:
-    """A value, typed as text. parse: raises InputError for a text that is none; that message is shown below the field. Returns the
-    value, or None while the text in the field cannot be used, or is empty."""
+    """Draw a value typed as text and return it; None while the text is empty or cannot be used.
+
+    Args:
+        parse: Reads the text; the message of its InputError is shown below the field.
+        as_text: Writes the stored value.
+    """
     kept, stored = session.current().draft.get("wizard", {}).get("typed", {}).get(path), value(path)
     shown = kept if kept is not None else "" if stored is None else as_text(stored)
     entered = remembered(path, shown, lambda text: _store_typed(path, text, parse), widget, label, **look)
@@ -95,7 +105,11 @@ number = partial(typed, st.text_input)
 
 
 def file(title: str, kinds: Sequence[str], place: str, take: Callable[[Any], object], help: str | None = None) -> None:
-    """Hands a file to `take`, then is empty again: the server's copy of it in memory is let go. place: unlike that of any other."""
+    """Draw an uploader that passes a file to `take` and is then empty again, so that the server's copy in memory is freed.
+
+    Args:
+        place: A name that no other uploader has.
+    """
     counter = f"_{place}"
     number = st.session_state.get(counter, 0)
     key = f"{place}_{number}"
@@ -116,8 +130,13 @@ def table_file(place: str, take: Callable[[Any], object], help: str | None = Non
 def taken_file(
     name: str, about: str, key: str, place: str, shelves: Sequence[projects.Shelf], let_go: Callable[[Draft], None], **look: Any
 ) -> None:
-    """A table that was taken, and a button that deletes what was uploaded to these shelves and lets go of it. place: what it is called if
-    that is refused."""
+    """Draw a chosen table with a button that removes it and deletes its uploads.
+
+    Args:
+        place: The name of the table in a refusal.
+        shelves: The shelves of the uploads to delete.
+        let_go: Removes the table from the draft.
+    """
 
     def remove() -> None:
         with refusals.attempted(place):
@@ -134,22 +153,31 @@ def taken_file(
 
 
 def share(label: str, path: str, usual: Sequence[float], default: float, help: str | None = None, none: str = "0%") -> float:
-    """A share of the budget, one of the usual ones or what the draft says. none: what to call no share at all."""
+    """Draw a share of the budget, one of the usual shares or the draft's own, and return it.
+
+    Args:
+        none: The label of a share of 0.
+    """
     options = sorted({*usual, value(path, default)})
     names = {one: f"{100 * one:g}%" if one else none for one in options}
     return float(choice(label, path, options, names, kind="segmented", default=default, help=help))
 
 
 def linked(key: str, shown: Any, take: Callable[[Any], object], widget: Callable[..., Any], *arguments: Any, **look: Any) -> Any:
-    """A widget for what has no path of its own in the draft: it shows `shown`, and hands what is entered to `take`. key: its own within
-    the open project. Returns what the widget does."""
+    """Draw a widget for a value without a path in the draft, and return the widget's value.
+
+    Args:
+        key: The widget's key within the open project.
+        shown: The value that the widget shows.
+        take: Gets the entered value.
+    """
     own = f"{session.current().id}:{key}"
     st.session_state[own] = shown
     return widget(*arguments, key=own, on_change=lambda: take(st.session_state[own]), **look)
 
 
 def remembered(key: str, shown: Any, take: Callable[[Any], object], widget: Callable[..., Any], *arguments: Any, **look: Any) -> Any:
-    """The same, whose memory is set only where it differs: setting it anew would undo half-typed text."""
+    """Draw a widget as `linked`, whose memory is set only if it differs: setting it each time would undo half-typed text."""
     own = f"{session.current().id}:{key}"
     if st.session_state.get(own) != shown or own not in st.session_state:
         st.session_state[own] = shown
@@ -157,8 +185,11 @@ def remembered(key: str, shown: Any, take: Callable[[Any], object], widget: Call
 
 
 def editor_key(name: str, changed_since: Callable[[Any], bool]) -> str:
-    """The key of a data editor, under which it keeps its edits: a new one when what it shows was changed elsewhere since. changed_since:
-    whether that is so, from the edits of rows that it keeps."""
+    """Return the key under which a data editor stores its edits: a new key if its content was changed elsewhere since.
+
+    Args:
+        changed_since: Returns whether the content was changed, given the stored edits of rows.
+    """
     version = st.session_state.setdefault(f"_version:{name}", 0)
     if changed_since(st.session_state.get(f"{name}_{version}", {}).get("edited_rows", {})):
         st.session_state[f"_version:{name}"] = version + 1
@@ -166,13 +197,13 @@ def editor_key(name: str, changed_since: Callable[[Any], bool]) -> str:
 
 
 def problem(error: InputError) -> None:
-    """What is wrong with the field above, in one quiet line."""
+    """Draw the problem of the field above in one quiet line."""
     st.caption(f":red[:material/error: {literal(error.problem)}; {literal(error.remedy)}.]")
 
 
 @contextmanager
 def minded() -> Iterator[None]:
-    """Says so what is wrong with what is inside."""
+    """Draw an InputError of the block as a quiet line."""
     try:
         yield
     except InputError as error:

@@ -1,4 +1,4 @@
-"""Put a chart on the page. A curator-only one is drawn without Streamlit's toolbar and without a data set that it could show or save."""
+"""Charts on a page. A curator-only chart has no toolbar of Streamlit and no data set that Streamlit could show or save."""
 
 from __future__ import annotations
 
@@ -17,14 +17,21 @@ CURATOR_KEY = "curator_chart"
 
 
 def draw(chart: Drawing, name: str) -> None:
-    """Draw a curator-only chart. name: tells several charts of a page apart."""
+    """Draw a curator-only chart.
+
+    Args:
+        name: Distinguishes the charts of a page.
+    """
     with st.container(key=f"{CURATOR_KEY}_{name}"):
         st.vega_lite_chart(self_contained(chart.to_dict(validate=False)))
 
 
 def show(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: Any, name: str = "", **options: Any) -> None:
-    """Make the chart of a frame and draw it; one that is not curator-only is made once, and again only for another frame. make: one of the
-    functions of `charts`."""
+    """Make the chart of a frame and draw it; a chart that is not curator-only is cached by its frame.
+
+    Args:
+        make: One of the functions of `charts`.
+    """
     if zoned.zone is Zone.CURATOR:
         draw(make(zoned, *arguments, **options), name)
     else:
@@ -36,16 +43,20 @@ _TOLD_APART = {Zoned: lambda zoned: (zoned.zone.name, zoned.value), FunctionType
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=_TOLD_APART)
 def specification(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: Any, **options: Any) -> dict[str, Any]:
-    """The chart of a frame as Vega-Lite, made once for the same frame: building it takes longer than all the rest of a page. Tests check it
-    against the schema, not every visit. Not for curator-only ones: they are kept nowhere."""
+    """Return the chart of a frame as Vega-Lite, cached by the frame because building it takes longer than the rest of a page.
+
+    Tests check the charts against the schema, not every visit. Curator-only charts are refused with ZoneError, because they are not stored.
+    """
     if zoned.zone is Zone.CURATOR:
         raise ZoneError("a curator-only chart is not kept")
     return make(zoned, *arguments, **options).to_dict(validate=False)
 
 
 def self_contained(spec: dict[str, Any]) -> dict[str, Any]:
-    """The specification with its rows written into each layer. Rows that stand there are part of the picture; rows in a named or top-level
-    data set would be offered as a table with a download."""
+    """Return the specification with its rows written into each layer.
+
+    These rows are part of the picture; rows in a named or top-level data set would be offered as a table with a download.
+    """
     datasets, top = spec.get("datasets", {}), spec.get("data")
     rest = {key: value for key, value in spec.items() if key not in ("datasets", "data")}
     layers = [{"data": top, **layer} if top is not None else layer for layer in rest["layer"]]
@@ -53,7 +64,7 @@ def self_contained(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_rows(layer: dict[str, Any], datasets: dict[str, Any]) -> dict[str, Any]:
-    """The layer, and the layers inside it, with rows instead of names of data sets."""
+    """Return the layer, and the layers inside it, with rows instead of names of data sets."""
     filled = dict(layer)
     if "layer" in filled:
         inherited = {"data": filled.pop("data")} if "data" in filled else {}

@@ -39,7 +39,7 @@ _ROOT = "start"
 
 
 def run() -> None:
-    """The router: what app.py does at every view."""
+    """Run the router, which app.py does at every view."""
     menu = {"Get help": None, "Report a bug": None, "About": f"{brand.NAME}. {brand.TAGLINE}."}
     st.set_page_config(page_title=brand.NAME, page_icon=brand.ICON, layout="wide", menu_items=menu)
     st.logo(brand.logo(), size="large", icon_image=brand.ICON)
@@ -90,12 +90,12 @@ def _route() -> None:
 
 
 def _to_the_first() -> None:
-    """The first page has the address of the wizard itself; its own name leads there."""
+    """Open the first page, which has the address of the wizard itself; its own name leads there."""
     go(next(iter(st.session_state[_PAGES])))
 
 
 def require(name: str) -> Current:
-    """The open project, for a page that may be shown; otherwise say why not, and stop."""
+    """Return the open project for a page that may be shown; otherwise draw the reason and stop."""
     if not session.routed():
         st.error("This page can only be opened through the wizard.", icon=":material/lock:")
         st.stop()
@@ -113,8 +113,10 @@ def require(name: str) -> Current:
 
 
 def header(name: str, sentence: str, *zones: Zone) -> None:
-    """Page title with the zones that appear on the page, and one sentence on what is decided here. With one zone, cards say theirs only
-    where it is another."""
+    """Draw the page title, the zones on the page, and one sentence on its decision.
+
+    With one zone, cards show theirs only if it differs.
+    """
     step = _step(name)
     st.session_state[_ZONE] = zones[0] if len(zones) == 1 else None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -126,7 +128,11 @@ def header(name: str, sentence: str, *zones: Zone) -> None:
 
 @contextmanager
 def card(title: str, zone: Zone | None = None, help: str | None = None) -> Iterator[None]:
-    """A bordered part of a page. title: our own words, read as Markdown."""
+    """Draw a bordered part of a page.
+
+    Args:
+        title: The program's own words, read as Markdown.
+    """
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.subheader(title, anchor=False, help=help, width="content")
@@ -136,13 +142,17 @@ def card(title: str, zone: Zone | None = None, help: str | None = None) -> Itera
 
 
 def zone_badge(zone: Zone) -> None:
-    """The coloured marker of a zone; hovering explains it."""
+    """Draw the coloured marker of a zone; hovering explains it."""
     color, icon, help = _ZONE_LOOK[zone]
     st.badge(zone.label, icon=icon, color=color, help=help)
 
 
 def watermark(zone: Zone, part: str = "page") -> DeltaGenerator:
-    """Words across everything that is drawn inside, if it is curator-only. part: of the page, each of which has a name of its own."""
+    """Return a container that draws a watermark across curator-only content.
+
+    Args:
+        part: A name of its own for each part of the page.
+    """
     return st.container(key=f"zone_{zone.name.lower()}_{part}")
 
 
@@ -150,13 +160,17 @@ refused, sentence = refusals.refused, refusals.sentence
 
 
 def refused_at(place: str) -> None:
-    """Show, once, the error that a callback kept for `place`."""
+    """Draw, once, the error that a callback stored for `place`."""
     if (error := refusals.taken(place)) is not None:
         refused(error)
 
 
 def nav(name: str, *, ready: bool = True, why: str = "") -> None:
-    """Back and Continue at the bottom. why: our own words, shown when Continue is not possible yet."""
+    """Draw Back and Continue at the bottom.
+
+    Args:
+        why: The program's own words, shown while Continue is not possible.
+    """
     before, after = steps.before(name), steps.after(name)
     with st.bottom.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="wizard_nav"):
         if st.button("Back", icon=":material/arrow_back:", disabled=before is None, key=f"back_{name}"):
@@ -183,7 +197,11 @@ def forward(name: str, after: str) -> None:
 
 
 def nav_checked(name: str, error: InputError | None, why: str = "") -> None:
-    """`nav` of a preparation step: Continue needs that nothing is wrong. why: shown instead of the error's own sentence."""
+    """Draw `nav` for a preparation step, with Continue only if nothing is wrong.
+
+    Args:
+        why: Shown instead of the error's own sentence.
+    """
     nav(name, ready=error is None, why=(why or sentence(error)) if error else "")
 
 
@@ -193,7 +211,11 @@ def go(name: str) -> None:
 
 
 def link(name: str, label: str) -> None:
-    """A link to another page of the wizard. label: our own words."""
+    """Draw a link to another page of the wizard.
+
+    Args:
+        label: The program's own words.
+    """
     st.page_link(st.session_state[_PAGES][name], label=label, icon=_step(name).icon)
 
 

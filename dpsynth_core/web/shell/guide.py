@@ -1,4 +1,4 @@
-"""The Guide: its texts, and each mechanism with its paper, why it is private, and its parameters."""
+"""The Guide: its texts, and each mechanism with its paper, its privacy argument and its parameters."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LEARNING = "learning"
 
 
 def text(name: str) -> str:
-    """One of our texts, as Markdown for a part of a page: without its title, with smaller headings."""
+    """Return one of the Guide's texts as Markdown for a part of a page: without its title, with smaller headings."""
     _, _, below = (_TEXTS / f"{name}.md").read_text(encoding="utf-8").partition("\n\n")
     return re.sub("^##", "###", below, flags=re.MULTILINE)
 
 
 def mechanism_cards() -> None:
-    """All of them, by what they are for."""
+    """Draw a card for each mechanism, grouped by purpose."""
     for purpose in registry.PURPOSES:
         st.markdown(f"### {purpose.title}")
         st.caption(purpose.sentence)

@@ -1,8 +1,8 @@
-"""What watches a server asks: whether it works, and how much it has to do. Nothing of a table, a plan or a person is in the answers.
+"""Health and metrics for programs that watch the server. The answers contain nothing about a table, a plan or a person.
 
-`health` is for everybody: the queue of runs was looked at a moment ago, so the server answers and its database opens. `metrics` is for who
-has the token that the installation states; without one there is no such page. It shows when a run ends, and so how long it took, which the
-guarantee does not cover.
+`health` is public: it states that the queue of runs was checked a moment ago, so the server answers and its database opens. `metrics` needs
+the token that the installation states; without a token the page does not exist. The metrics show when a run ends, and so how long it took,
+which the guarantee does not cover.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ async def _metrics(request: Request) -> Response:
 
 
 def _numbers() -> str:
-    """In the text format of Prometheus."""
+    """Return the metrics in the text format of Prometheus."""
     with reading() as db:
         jobs = db.execute(
             "SELECT kind, points.state, COUNT(*) FROM points JOIN jobs ON jobs.id = job GROUP BY kind, points.state"

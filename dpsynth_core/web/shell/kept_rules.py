@@ -1,6 +1,8 @@
-"""Where a draft keeps rules about what cannot occur, in their JSON form: those of one table with its domain, and in a note that outlives a
-domain which is not complete; those of two linked tables with the second. What was said of the first alone holds in both, and comes back
-when it is alone again."""
+"""Rules about impossible combinations in a draft, in their JSON form.
+
+Rules of one table are stored with its domain, and in a note that outlives an incomplete domain. Rules of two linked tables are stored with
+the second table. Rules of the first table alone hold in both cases, and come back when the second table is removed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def _of_first(draft: Mapping[str, Any]) -> list[Rule]:
 
 
 def keep(draft: Draft, rules: Sequence[Rule]) -> None:
-    """Put the rules into a draft, and those of one table into its domain if that is complete."""
+    """Store the rules in a draft, and rules of one table also in its domain if this is complete."""
     own = list(rules)
     if document.is_linked(draft):
         draft["members"]["rules"], own = own, []
@@ -36,7 +38,7 @@ def keep(draft: Draft, rules: Sequence[Rule]) -> None:
 
 
 def take_over(draft: Draft) -> None:
-    """When a second table has come, or has gone: those of the first hold."""
+    """Return to the rules of the first table after a second table was added or removed."""
     own = _of_first(draft)
     draft["wizard"][_KEY] = own
     keep(draft, own)

@@ -1,4 +1,4 @@
-"""More rows of a release, or rows of a group, from its model: as asked for alike on Results and Verify."""
+"""More rows of a release, or rows of a group, from its model: the form that Results and Verify share."""
 
 from __future__ import annotations
 
@@ -21,8 +21,14 @@ _SAMPLE = "sampled"
 def more_rows(
     release: str, file: str, whom: Callable[[], Group | None], draw: Callable[[int, Group], tuple[str, bytes | Callable[[], bytes]]]
 ) -> None:
-    """release: tells it apart. file: name of what is downloaded. whom: shows the fields of a group; None for one that is not stated to its
-    end. draw: so many rows of the group, as what is known of their errors and as CSV; may raise InputError."""
+    """Draw the form for further rows and their download.
+
+    Args:
+        release: Identifies the release.
+        file: The name of the downloaded file.
+        whom: Draws the fields of a group and returns it; None for an incomplete group.
+        draw: Returns a sentence on the errors of so many rows of a group, and the rows as CSV; may raise InputError.
+    """
     with st.expander("More rows, or rows of a group", icon=":material/playlist_add:", key="more_rows"):
         st.caption("From what was released, at no cost: nothing is charged, and no record is read.")
         left, right = st.columns([1, 3])

@@ -1,4 +1,4 @@
-"""Read numbers as people type them; a text that is no number raises one clear error. Pure."""
+"""Reading numbers as people type them, with one clear error for other texts, and writing numbers for readers. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def positive(text: str, field: str, example: str) -> float:
-    """A finite number above 0, with a decimal point or a decimal comma. Raises InputError for anything else: words, nan, infinity, 0, and
-    texts such as 1,000 and 1.234,5, which mean different numbers to different people."""
+    """Return a finite number above 0 from a text with a decimal point or a decimal comma.
+
+    Raises:
+        InputError: Any other text: words, nan, infinity, 0, and texts such as 1,000 and 1.234,5, which mean different numbers to different
+            people.
+    """
     entered = text.strip()[:40]
     try:
         number = float(entered if _COMMA.fullmatch(entered) is None else entered.replace(",", "."))
@@ -29,7 +33,7 @@ def positive(text: str, field: str, example: str) -> float:
 
 
 def whole(text: str, field: str, low: int, high: int) -> int:
-    """A whole number in low..high. Raises InputError for anything else."""
+    """Return a whole number in low..high. Raises InputError for any other text."""
     entered = text.strip()[:40]
     if not entered.isascii() or not entered.isdigit() or not low <= int(entered) <= high:
         remedy = "write digits only, such as 3000" if low <= 3000 <= high else f"write one such as {low}"
@@ -38,24 +42,24 @@ def whole(text: str, field: str, low: int, high: int) -> int:
 
 
 def optional(text: str, field: str, high: int) -> int | None:
-    """The same from 1 on, perhaps with commas or spaces between thousands; None for no text."""
+    """Return a whole number in 1..high, perhaps typed with commas or spaces between thousands; None for an empty text."""
     return whole(text.replace(",", "").replace(" ", ""), field, 1, high) if text.strip() else None
 
 
 def people(number: float) -> str:
-    """So many people, for reading: 12,345, and fewer than ten with a digit after the point."""
+    """Return a number of people as text: 12,345, and below ten with a digit after the point."""
     return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"
 
 
 def short(number: float) -> str:
-    """A number as one would write it: 1, 0.25, 1e-9."""
+    """Return a number as people write it: 1, 0.25, 1e-9."""
     text = f"{number:.6g}"
     mantissa, e, exponent = text.partition("e")
     return f"{mantissa}e{int(exponent)}" if e else text
 
 
 def more(releases: int) -> str:
-    """What an account has left after a release, in a line."""
+    """Return a sentence on the further releases that fit into an account."""
     if releases > 1:
         return f"About {releases:,} more releases like this one fit."
     return "One more release like this fits." if releases else "No other release like this fits."
@@ -65,7 +69,7 @@ SLOWLY = "Losses add up more slowly than ε does, so the amounts do not simply s
 
 
 def count(number: float) -> str:
-    """A size for reading: 1,234,567, then 3.4 million, then 1.2 × 10¹⁵."""
+    """Return a size as text: 1,234,567, then 3.4 million, then 1.2 × 10¹⁵."""
     if number >= 1e15:
         exponent, fraction = divmod(math.log10(number), 1)  # also for whole numbers far beyond the range of a float
         return f"{10**fraction:.1f} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
@@ -76,7 +80,7 @@ def count(number: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A duration for reading: "less than a second", "12 s", "3 min", "2 h 10 min"."""
+    """Return a duration as text: "less than a second", "12 s", "3 min", "2 h 10 min"."""
     if seconds < 1:
         return "less than a second"
     if seconds < 90:

@@ -1,13 +1,12 @@
-"""Plan first, data later: columns from a codebook or pasted names, and how a table that is chosen afterwards differs from them.
+"""Plan first, data later: columns from a codebook or pasted names, and the differences of a table that is chosen afterwards.
 
-Plain functions over the draft; nothing here opens a file. A table that comes later is the table of the plan's columns: what only the table
-has is left out of the release unless the curator says otherwise, what only the plan has is said.
+Plain functions over the draft; nothing here opens a file. A table that comes later is the table of the plan's columns: further columns of
+the table are left out of the release unless the curator uses them, and columns that the table lacks are reported.
 
-`copied` makes a plan again for another table, in a new draft; `of_release` does so from what a release says of itself. What belongs to the
-former table stays behind: the table itself, a public table, what was answered or justified about its people, results and ledger. What was
-read from its records stays marked as that. Where the new records are about the same people, the account in the ledger is the same too. The
-looks go along with any table (`store.projects.create`): the plan was made after them, and only the curator's word says that these are other
-people.
+`copied` makes a plan again for another table, in a new draft; `of_release` does so from the spec of a release. All that belongs to the
+former table stays behind: the table itself, a public table, answers and justifications about its people, results and ledger. Values read
+from its records stay marked. Where the new records are about the same people, the account in the ledger is the same too. The looks go along
+with any table (`store.projects.create`): the plan was made after them, and only the curator's word says that these are other people.
 """
 
 from __future__ import annotations
@@ -40,23 +39,22 @@ def begin(draft: Draft, columns: Sequence[str]) -> None:
 
 
 def is_planned(draft: Mapping[str, Any]) -> bool:
-    """Whether the draft's columns are known and its table is not chosen yet."""
+    """Return whether the draft's columns are known and its table is not chosen yet."""
     return "data" not in draft and bool(draft.get("wizard", {}).get("columns"))
 
 
 def planned(draft: Mapping[str, Any]) -> tuple[str, ...]:
-    """The columns of the plan that was made before a table was chosen; none where the table came first."""
+    """Return the columns of the plan that was made before a table was chosen; no columns if the table came first."""
     return tuple(draft.get("wizard", {}).get(_NOTED, ()))
 
 
 def forget(draft: Draft) -> None:
-    """From now on the table says which columns there are."""
+    """Forget the plan's columns: from now on the table determines the columns."""
     draft.get("wizard", {}).pop(_NOTED, None)
 
 
 def differences(draft: Mapping[str, Any]) -> Changes | None:
-    """How the table differs from the plan that was made before it, also in values that its file declares; None where there is no table or
-    was no plan."""
+    """Return the table's differences from the plan made before it, also in values that its file declares; None without table or plan."""
     names = planned(draft)
     if not names or "data" not in draft:
         return None
@@ -72,15 +70,18 @@ _ABOUT_THE_PEOPLE = ("people", "cap")
 
 
 class Whose(StrEnum):
-    """Whom the new records are about."""
+    """The people in the new records: the same as before, or others."""
 
     SAME = "same"
     OTHERS = "others"
 
 
 def of_release(spec: Spec) -> Draft:
-    """The plan of a release as the draft of a project about the same people, which has no table yet. Raises InputError for that of two
-    linked tables."""
+    """Return the plan of a release as the draft of a project about the same people, without a table.
+
+    Raises:
+        InputError: The release has two linked tables.
+    """
     if spec.members is not None:
         remedy = "choose both tables, and load their domains"
         raise InputError("release", "it has two linked tables, from which no plan is begun yet", remedy)
@@ -96,7 +97,7 @@ def of_release(spec: Spec) -> Draft:
 
 
 def copied(draft: Mapping[str, Any], whose: Whose) -> Draft:
-    """The plan of a draft as the draft of another project, which has no table yet; of two linked tables, that of the first."""
+    """Return the plan of a draft as the draft of another project, without a table; for two linked tables, the plan of the first."""
     before, new = copy.deepcopy(dict(draft)), document.new()
     new |= {name: before[name] for name in _PLAN if name in before and not (name == "unit" and document.is_linked(before))}
     new["budget"] = {name: part for name, part in before["budget"].items() if name != "reason"}

@@ -1,4 +1,4 @@
-"""What pages call the parts of a plan, in place of their paths in the spec."""
+"""The names of a plan's parts on pages, in place of their paths in the spec."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ _NOT_STATED = ("null", "")
 
 
 def named(path: str) -> str:
-    """A part of the plan by its path; of one that no page has a name for, the path."""
+    """Return the name of a part of the plan by its path, or the path if the part has no name."""
     return f"parameter {path.removeprefix(_SETTING)}" if path.startswith(_SETTING) else _NAMES.get(path, path)
 
 
 def valued(path: str, value: str) -> str:
-    """What a part of the plan is set to, as text of a spec."""
+    """Return the value of a part of the plan in words, from the text in a spec."""
     if path == "mechanism.name":
         return registry.title(value)
     return "–" if value in _NOT_STATED else value

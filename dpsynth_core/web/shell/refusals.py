@@ -1,5 +1,7 @@
-"""Errors of callbacks, kept until the next run of the page shows them beside their widgets (`frame.refused_at`), and errors of parts of a
-page that are drawn by themselves: no other code shows the errors of either.
+"""Errors of callbacks, stored until the next run of the page shows them beside their widgets (`frame.refused_at`), and errors of parts that
+are drawn by themselves.
+
+No other code shows these errors.
 """
 
 from __future__ import annotations
@@ -21,33 +23,33 @@ STORE = "store"
 
 
 def refused(error: InputError) -> None:
-    """What is wrong, where, and what to do."""
+    """Draw an error: the place, the problem and the remedy."""
     st.error(sentence(error), icon=":material/error:")
 
 
 def sentence(error: InputError) -> str:
-    """An InputError as Markdown in which its texts mean only themselves."""
+    """Return an InputError as Markdown with its texts escaped."""
     return f"**{literal(capital(plan_words.named(error.field)))}**: {literal(error.problem)}. {literal(capital(error.remedy))}."
 
 
 def stored(action: Callable[P, object]) -> Callable[P, object]:
-    """The action as a callback: why it is refused is said at the top of the page."""
+    """Return the action as a callback whose refusal appears at the top of the page."""
     return attempted(STORE)(action)
 
 
 def polled(draw: Callable[P, None], seconds: float | None) -> Callable[P, None]:
-    """A part of a page that draws itself again after so many seconds, and says in its place why it cannot."""
+    """Return a part of a page that draws itself again after so many seconds; an error appears in its place."""
     return st.fragment(explained()(draw), run_every=seconds)
 
 
 def dialog(title: str, **look: Any) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """A dialog, which draws itself again when something in it is used; why it cannot is said inside."""
+    """Return a decorator for a dialog, which draws itself again when a widget inside is used; an error appears inside."""
     return lambda draw: st.dialog(title, **look)(explained()(draw))
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Says in its place why what is inside cannot be drawn: disk or database refuse, or another window deleted what it shows."""
+    """Draw an InputError of the block in its place: disk or database refuse, or another window deleted the content."""
     try:
         yield
     except InputError as error:
@@ -56,7 +58,7 @@ def explained() -> Iterator[None]:
 
 @contextmanager
 def attempted(place: str) -> Iterator[None]:
-    """If what is inside raises InputError, that is kept for `place` and nothing else happens."""
+    """Store an InputError of the block for `place`, and do nothing else."""
     try:
         yield
     except InputError as error:
@@ -64,7 +66,7 @@ def attempted(place: str) -> Iterator[None]:
 
 
 def attempt(place: str, action: Callable[[], object]) -> bool:
-    """Whether the action was done; see `attempted`."""
+    """Return whether the action succeeded; its InputError is stored as in `attempted`."""
     done: list[object] = []
     with attempted(place):
         done.append(action())
@@ -72,7 +74,7 @@ def attempt(place: str, action: Callable[[], object]) -> bool:
 
 
 def taken(place: str) -> InputError | None:
-    """The error kept for `place`, which is then forgotten; None if there is none."""
+    """Return the error stored for `place`, or None, and forget it."""
     return st.session_state.pop(_key(place), None)
 
 

@@ -1,9 +1,9 @@
-"""What the server does around every page: the headers of every response, and what happens when it starts.
+"""The server around every page: the headers of every response, and the start of the server.
 
-Who may come in is decided behind it, in `door/`. Pure ASGI, so that uploads are not buffered. Knows nothing of pages or drafts.
+Admission is decided behind it, in `door/`. Pure ASGI, so that uploads are not buffered. Knows nothing of pages or drafts.
 
-When it is ready it says so, and opens the browser of the person who started it. The token is written where only that person looks. A
-terminal shows it. What is not a terminal may be a log that others read, so it gets the place of the token instead. A browser is started
+When the server is ready it announces this and opens the browser of the person who started it. The token is written only where that person
+looks. A terminal shows it. Another stream may be a log that others read, so it gets the place of the token instead. A browser is started
 with the address of a file that leads on, because every account can read the arguments of a process.
 """
 
@@ -73,7 +73,7 @@ _log = logging.getLogger(__name__)
 
 
 class Harden:
-    """ASGI middleware: `HEADERS` on every response, where it does not say otherwise itself."""
+    """ASGI middleware that adds `HEADERS` to every response, unless the response sets them itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -102,7 +102,7 @@ def check_settings() -> None:
 
 
 def describe_exceptions() -> None:
-    """From now on what this process logs of an exception is its type and place, in every log: its text may quote a cell of the table."""
+    """Make every log of this process show an exception's type and place only: its text may quote a cell of the table."""
     config.set_option("logger.enableRich", False)  # it prints tracebacks around the log
     made = logging.getLogRecordFactory()
 
@@ -121,7 +121,7 @@ def describe_exceptions() -> None:
 
 
 def _described(said: Any) -> Any:
-    """What is logged, with exceptions described, also inside lists and dicts."""
+    """Return what is logged with its exceptions described, also inside lists and dicts."""
     if isinstance(said, BaseException):
         return faults.describe(said)
     if isinstance(said, dict):
@@ -131,8 +131,10 @@ def _described(said: Any) -> Any:
 
 @contextlib.asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[dict[str, object]]:
-    """Settle what an earlier server left behind (runs whose worker died are lost, sweeps go on), load the pages, say that all is ready,
-    and keep the queues moving."""
+    """Settle the jobs of an earlier server, load the pages, announce that the server is ready, and keep the queues moving.
+
+    Runs whose worker died are lost; sweeps go on.
+    """
     await _pump_once()
     await asyncio.to_thread(_warm_up)
     tasks = [asyncio.create_task(_pump_forever()), asyncio.create_task(_expire_forever())]
@@ -145,12 +147,15 @@ async def lifespan(_app: object) -> AsyncIterator[dict[str, object]]:
 
 
 def forbid_legacy_pages() -> None:
-    """A folder named pages/ makes a fresh server run page files directly, around app.py, until st.navigation ran once: never do that."""
+    """Forbid Streamlit to run page files around app.py.
+
+    Because of a folder named pages/, a fresh server would do this until st.navigation ran once.
+    """
     PagesManager.uses_pages_directory = False
 
 
 def _warm_up() -> None:
-    """Ends the program with one line where a package is missing."""
+    """Load the pages; end the program with one line if a package is missing."""
     try:
         load_pages()
     except ImportError as error:
@@ -162,7 +167,9 @@ def _warm_up() -> None:
 
 def load_pages() -> None:
     """Load what the first visit would otherwise wait for: the modules of all pages, and a first chart, which reads Vega-Lite's schema.
-    Public facts only: the chart is of no release. Takes about half a second."""
+
+    Public facts only: the chart belongs to no release. Takes about half a second.
+    """
     from dpsynth_core import charts
     from dpsynth_core.planning import precision
 
@@ -178,7 +185,10 @@ async def _pump_forever() -> None:
 
 
 async def _expire_forever() -> None:
-    """Every hour, beside the queue, which does not wait for it. Not after an hour in which the clock was set: it may be wrong by years."""
+    """Delete expired data every hour, beside the queue, which does not wait for it.
+
+    An hour in which the clock was set is skipped: the clock may be wrong by years.
+    """
     while True:
         ahead = time.time() - time.monotonic()
         await asyncio.sleep(_EXPIRE_SECONDS)
@@ -192,7 +202,7 @@ async def _pump_once() -> None:
 
 
 async def _attempt(action: Callable[[], object], failed: str) -> bool:
-    """Whether it was done; it is tried again after a while, and the wizard comes up and goes on without."""
+    """Return whether the action succeeded; a failure is logged and does not stop the wizard, which tries again after a while."""
     try:
         await asyncio.to_thread(action)
     except Exception as error:  # noqa: BLE001
@@ -202,7 +212,7 @@ async def _attempt(action: Callable[[], object], failed: str) -> bool:
 
 
 def announce(door: doors.Door) -> None:
-    """Say where the wizard is, and open it unless `server.headless` says that no person sits here."""
+    """Print the wizard's address, and open it unless `server.headless` states that no person sits here."""
     if lacking := sandbox.lacking():
         _log.warning("%s", lacking)
     url = address.url()
@@ -214,7 +224,11 @@ def announce(door: doors.Door) -> None:
 
 
 def say(stream: TextIO, url: str, token: str) -> None:
-    """token: "" where people sign in."""
+    """Print the wizard's address, and how to open it.
+
+    Args:
+        token: The token of the person who runs the server; "" if people sign in.
+    """
     lines = ["", f"{brand.NAME} is ready: {url}"]
     if not token:
         lines += ["People sign in with the provider that secrets.toml names. Ctrl-C stops the server."]
@@ -237,7 +251,7 @@ def _has_desktop() -> bool:
 
 
 def _leading_file(opening: str) -> Path:
-    """A file that only its owner can read, which sends the browser to `opening`."""
+    """Return a file that only its owner can read, which sends the browser to `opening`."""
     path = home.home() / "open.html"
     with private_file(path) as stream:
         stream.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={escape(opening)}">'.encode())

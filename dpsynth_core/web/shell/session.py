@@ -1,8 +1,8 @@
-"""Who is looking, at which project, and its draft.
+"""The visitor, the open project, and its draft.
 
 `st.session_state` is only a cache: every change is in the store before the page is drawn again.
 
-`begin` is called by the router at each run of the script and reads the draft anew, so that a second tab sees what the first one saved.
+`begin` is called by the router at each run of the script and reads the draft again, so that a second tab sees what the first one saved.
 Widgets save through `edit`, also from callbacks, which run before `begin`.
 """
 
@@ -38,8 +38,13 @@ _TRIES = 20
 
 @dataclass(frozen=True)
 class Current:
-    """The open project. owner: who looks at it, to the store; name: as the curator wrote it (hostile text). mine: whether it is theirs, and
-    not another person's who shares it."""
+    """The open project.
+
+    Attributes:
+        owner: The visitor's owner id in the store.
+        name: The name as the curator wrote it (hostile text).
+        mine: Whether the project is the visitor's own, not one that another person shares.
+    """
 
     owner: str
     id: str
@@ -49,23 +54,23 @@ class Current:
 
 
 def admitted() -> bool:
-    """Whether the door knows who is looking. It has let them in already; a server started without the door serves nothing either."""
+    """Return whether the door knows the visitor. It has let them in already; a server started without the door serves nothing either."""
     st.session_state[_OWNER] = doors.admitted(st.context.cookies)
     return bool(st.session_state[_OWNER])
 
 
 def signed_in_as() -> str:
-    """What to call the person who signed in (hostile text); "" on a server for one person."""
+    """Return the name of the visitor who signed in (hostile text); "" on a server for one person."""
     return doors.chosen().name(st.context.cookies)
 
 
 def in_office() -> bool:
-    """Whether people sign in here, so that there are roles and others who may approve."""
+    """Return whether people sign in here, so that there are roles and other people who may approve."""
     return not doors.chosen().one_person
 
 
 def ends() -> None:
-    """Let the browser ask for the page anew when the sign-in has ended, for from then on this page is answered no more."""
+    """Let the browser load the page again when the sign-in has ended, because from then on this page gets no answer."""
     door = doors.chosen()
     if isinstance(door, SignIn):
         wait = 1000 * max(1, math.ceil(door.seconds_left(st.context.cookies)) + 1)
@@ -74,13 +79,15 @@ def ends() -> None:
 
 
 def only_this_machine() -> bool:
-    """Whether the only user is the person who runs the server, at this machine: they may open any file that they can read anyway."""
+    """Return whether the only user is the person who runs the server, at this machine, who can read its files anyway."""
     return doors.chosen().one_person and address.only_this_machine()
 
 
 def own_projects() -> tuple[Project, ...]:
-    """The projects of the visitor, the last changed first; a new one where there is none. None of a visitor who prepares no releases. Only
-    after `admitted`."""
+    """Return the visitor's projects, the last changed first; a first project is created if needed. Call `admitted` first.
+
+    A visitor who may not prepare releases has no projects.
+    """
     owner = st.session_state[_OWNER]
     if not roles.may(owner, Act.PREPARE):
         return ()
@@ -88,8 +95,11 @@ def own_projects() -> tuple[Project, ...]:
 
 
 def begin(own: Sequence[Project]) -> Current:
-    """Open the project that the address names, else the one changed last. own: as `own_projects` read them; where there is none, an empty
-    one that is not stored."""
+    """Open the project that the address names, else the last changed one; without projects, an empty one that is not stored.
+
+    Args:
+        own: The projects as read by `own_projects`.
+    """
     if not own:
         st.session_state[_CURRENT] = ""
         st.session_state[_LOADED] = Current(st.session_state[_OWNER], "", "", document.completed(document.new()))
@@ -102,7 +112,7 @@ def begin(own: Sequence[Project]) -> Current:
 
 @contextlib.contextmanager
 def routing() -> Iterator[None]:
-    """While the router runs a page."""
+    """Mark that the router runs a page."""
     st.session_state[_ROUTED] = True
     try:
         yield
@@ -111,19 +121,21 @@ def routing() -> Iterator[None]:
 
 
 def routed() -> bool:
-    """Whether the router is running this page; False means that the page's file was run around it."""
+    """Return whether the router is running this page; False if the page's file was run around it."""
     return bool(st.session_state.get(_ROUTED))
 
 
 def current() -> Current:
-    """The project as it was read at the beginning of this run of the script, with the changes made since."""
+    """Return the project as read at the beginning of this run of the script, with the changes made since."""
     return st.session_state[_LOADED]
 
 
 def edit(change: Callable[[Draft], None], place: str = refusals.STORE) -> bool:
-    """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment. Whether nothing was refused;
-    if something was, nothing is saved, and it is said at `place` where a callback did it, else raised. A project that is gone meanwhile
-    refuses nothing: `begin` says so."""
+    """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment.
+
+    Returns: Whether nothing was refused. A refused change is not saved; its error is shown at `place` after a callback, else raised. A
+        project that was deleted meanwhile refuses nothing: `begin` reports it.
+    """
     if routed():
         _edit(change)
         return True
@@ -131,7 +143,7 @@ def edit(change: Callable[[Draft], None], place: str = refusals.STORE) -> bool:
 
 
 def edits(change: Callable[Concatenate[Draft, P], None]) -> Callable[P, bool]:
-    """What changes a draft and takes more, as a function that changes the stored one as `edit` does."""
+    """Return a function that applies a change with further arguments to the stored draft, as `edit` does."""
 
     @wraps(change)
     def edited(*arguments: P.args, **options: P.kwargs) -> bool:
@@ -163,7 +175,11 @@ def note(**values: object) -> None:
 
 
 def create(name: str, plan: Draft | None = None, looked: Iterable[Look] = ()) -> None:
-    """Add a project that begins with a plan, or with none, and open it. looked: before it was made, in the project that it is from."""
+    """Add a project with a plan, or with an empty one, and open it.
+
+    Args:
+        looked: The looks of the project that the plan comes from.
+    """
     _open(projects.create(st.session_state[_OWNER], name, plan or document.new(), looked))
 
 
@@ -186,7 +202,7 @@ def delete() -> None:
 
 
 def check_idle(field: str) -> None:
-    """Refuse to change a table while a run waits or works, which must find the tables of its plan. Raises InputError about `field`."""
+    """Raise InputError about `field` while a run waits or works, because it must find the tables of its plan unchanged."""
     project = current()
     if any(run.active for run in runs.list(project.owner, project.id)):
         raise InputError(field, "a run of this project is under way with the present table", "wait for its end, or cancel it")

@@ -29,7 +29,11 @@ _SHARE_HELP = "Only you see it until you name others, or hand it over."
 
 
 def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
-    """The projects. first_page: where a new project begins."""
+    """Draw the projects.
+
+    Args:
+        first_page: The page on which a new project begins.
+    """
     for offer in sharing.offers(project.owner) if session.in_office() else ():
         _offered(project.owner, offer)
     people = roles.names() if any(one.owner != project.owner for one in own) else {}
@@ -78,7 +82,11 @@ def visitor() -> None:
 
 @partial(refusals.polled, seconds=POLL_SECONDS)
 def run_badge(owner: str, runs_page: st.Page) -> None:
-    """The run that is under way, until it has ended. runs_page: where its progress is shown."""
+    """Draw the active run until it has ended.
+
+    Args:
+        runs_page: The page that shows its progress.
+    """
     active = [run for run in runs.list(owner) if run.active]
     if not active:
         st.rerun()
@@ -153,13 +161,17 @@ def _share(project: Current) -> None:
 
 
 def _told_apart(names: Mapping[str, str]) -> dict[str, str]:
-    """What to call each person, no two alike: a box tells its options apart by what they are called. names: by owner (hostile text)."""
+    """Return a unique label for each person, because a select box identifies its options by their labels.
+
+    Args:
+        names: The names by owner id (hostile text).
+    """
     often = Counter(names.values())
     return {one: name if name and often[name] == 1 and _APART not in name else f"{name}{_APART}{one[:8]}" for one, name in names.items()}
 
 
 def _confirm(label: str, key: str, action: Callable[[], None], after: Callable[[], None] = st.rerun) -> None:
-    """The button that does it, and what follows; where it cannot be done, it is said why."""
+    """Draw the button that acts, and then what follows, or why the action was refused."""
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Cancel", key=f"{key}_not"):
             st.rerun()

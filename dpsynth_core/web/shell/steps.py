@@ -1,4 +1,4 @@
-"""The steps of the wizard and the state each one is in. Public facts only: the draft and the states of runs."""
+"""The steps of the wizard and their states. Public facts only: the draft and the states of runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """name: also the page's file and address. help: what the page is for, shown on hover."""
+    """A step of the wizard.
+
+    Attributes:
+        name: The name of the step, of its page's file and of its address.
+        help: The purpose of the page, shown on hover.
+    """
 
     name: str
     title: str
@@ -53,9 +58,11 @@ _ORDER = tuple(step.name for step in STEPS)
 
 
 def states(draft: Mapping[str, Any], run_states: Sequence[str]) -> dict[str, State]:
-    """State of each step, from the draft and the states of the project's runs. A preparation step is done when Continue was pressed on it
-    and what it holds is still valid; it is open when all before it are done. The mechanism is done once a run finished; results open with
-    it, and stay open with any draft."""
+    """Return the state of each step from the draft and the states of the project's runs.
+
+    A preparation step is done when Continue was pressed on it and its content is still valid; it is open when all steps before it are done.
+    The mechanism is done once a run finished; results open with it, and stay open with any draft.
+    """
     result: dict[str, State] = {}
     reached = True
     for name in PREPARATION:
@@ -74,7 +81,7 @@ def states(draft: Mapping[str, Any], run_states: Sequence[str]) -> dict[str, Sta
 
 
 def first_open(states_of: Mapping[str, State]) -> str:
-    """The step to continue with: the first that is not done."""
+    """Return the step to continue with: the first that is not done."""
     return next((name for name in _ORDER if states_of[name] in (State.OPEN, State.RUNNING)), _ORDER[0])
 
 

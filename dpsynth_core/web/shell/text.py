@@ -21,39 +21,44 @@ _COLON, _WEB = re.compile(r"\\:(?! )"), re.compile(r"(?<=[wW])\\\.(?! )")
 
 
 def one_line(text: object, limit: int = 80) -> str:
-    """The text without line breaks, control characters and direction marks, shortened to `limit` characters."""
+    """Return the text without line breaks, control characters and direction marks, shortened to `limit` characters."""
     return shortened(" ".join(visible(str(text)).split()), limit)
 
 
 def literal(text: object, limit: int = 400) -> str:
-    """The text for a place that reads Markdown, where it must show exactly as it is. Every mark is escaped; a word joiner after a colon and
-    between "w" and "." keeps short codes and bare web addresses, which are recognised after escapes are undone, from being made into emoji,
-    icons or links. None stands before a space: most sentences have none, and a reader who copies them copies nothing that is not seen."""
+    """Return the text escaped for a place that reads Markdown, so that it shows exactly as written.
+
+    Every mark is escaped. Streamlit recognises short codes and bare web addresses after it undoes escapes; a word joiner after a colon, and
+    between "w" and ".", keeps them from becoming emoji, icons or links. No word joiner stands before a space: most sentences need none, and
+    a reader who copies them copies nothing invisible.
+    """
     without_marks = escaped(one_line(text, limit))
     apart = _COLON.sub(rf"\\:{_WORD_JOINER}", _WEB.sub(rf"{_WORD_JOINER}\\.", without_marks))
     return apart.replace(r"\@", rf"{_WORD_JOINER}\@")
 
 
 def code(text: object, limit: int = 60) -> str:
-    """The text as a Markdown code span. Its fence is longer than any run of backticks inside. Streamlit looks for icon short codes before
-    it parses Markdown, also inside code: those get a word joiner."""
+    """Return the text as a Markdown code span, with a fence longer than any run of backticks inside.
+
+    Streamlit looks for icon short codes before it parses Markdown, also inside code: those get a word joiner.
+    """
     line = one_line(text, limit).replace(":material/", f":{_WORD_JOINER}material/") or " "
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", line)), default=0))
     return f"{fence} {line} {fence}"
 
 
 def names(items: list[str] | tuple[str, ...], limit: int = 5) -> str:
-    """The first names as code spans, and how many more there are."""
+    """Return the first names as code spans, and how many more there are."""
     return listed([code(item, 40) for item in items], limit)
 
 
 def capital(text: str) -> str:
-    """The text as the beginning of a sentence; symbols and names of files stay what they are."""
+    """Return the text as the beginning of a sentence; symbols and names of files are not changed."""
     is_name = not text[:1].isascii() or "." in text.partition(" ")[0].rstrip(".")
     return text if is_name else text[:1].upper() + text[1:]
 
 
 def file_stem(name: str, limit: int = 40) -> str:
-    """A name as the beginning of a file name: ASCII letters, digits and hyphens; "release" where none of it is left."""
+    """Return a name as the beginning of a file name: ASCII letters, digits and hyphens; "release" if nothing else is left."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:limit].rstrip("-") or "release"

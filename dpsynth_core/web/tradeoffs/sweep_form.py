@@ -74,9 +74,10 @@ def chosen_table(draft: Mapping[str, Any]) -> str:
 
 
 def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the mechanisms that answer tables; those that need a public table are left out if the project has no such table.
+    """Return the mechanisms that answer tables.
 
-    The draft has a workload and a budget.
+    Mechanisms that need a public table are offered only for trials on the private table of a project with a public table. The draft has a
+    workload and a budget.
     """
     workload = document.workload(draft)
     informed = chosen_table(draft) == PRIVATE and bool(draft.get("public"))

@@ -1,1 +1,1 @@
-"""Who may come in: everything before the first page. The rest of the wizard only asks for the visitor's owner id."""
+"""Admission of visitors: everything before the first page. The rest of the wizard only asks for the visitor's owner id."""

@@ -1,5 +1,7 @@
-"""Where this server is reached, from its own settings alone. No header of a request decides anything here: what proxies report
-(X-Forwarded-*) can be written by anybody who reaches the port."""
+"""The address of this server, from its own settings alone.
+
+No header of a request decides anything here: anybody who reaches the port can write the headers of a proxy (X-Forwarded-*).
+"""
 
 from __future__ import annotations
 
@@ -20,29 +22,30 @@ _NO_ADDRESS = ("this is not the address of a server", "write it like https://stu
 
 
 def only_this_machine() -> bool:
-    """Whether the server listens where this machine alone can reach it."""
+    """Return whether the server listens on an address that only this machine can reach."""
     return config.get_option("server.address") in LOOPBACK
 
 
 def for_one_person() -> bool:
-    """Whether browsers reach the server at this machine alone: by `DPSYNTH_URL`, as of a container, or else because it listens there."""
+    """Return whether browsers reach the server at this machine alone: by `DPSYNTH_URL`, as for a container, else by the listening address.
+    """
     url = configured()
     return urlsplit(url).hostname in LOOPBACK if url else only_this_machine()
 
 
 def scheme() -> str:
-    """How browsers reach the server: "https" or "http"."""
+    """Return the scheme by which browsers reach the server, "https" or "http"."""
     return urlsplit(configured()).scheme or ("https" if config.get_option("server.sslCertFile") else "http")
 
 
 def configured() -> str:
-    """The origin in `DPSYNTH_URL`, or "". Raises InputError if it is not an address."""
+    """Return the origin in `DPSYNTH_URL`, or "". Raises InputError if the variable is not an address."""
     text = os.environ.get(VARIABLE, "")
     return origin_of(text, VARIABLE) if text else ""
 
 
 def origin_of(url: str, field: str) -> str:
-    """scheme://host[:port] of a URL as browsers write it. Raises InputError about `field` if it is not one."""
+    """Return scheme://host[:port] of a URL as browsers write it. Raises InputError about `field` if the text is not an address."""
     try:
         parts = urlsplit(url)
         port, standard = parts.port, _STANDARD_PORTS[parts.scheme]
@@ -55,7 +58,7 @@ def origin_of(url: str, field: str) -> str:
 
 
 def url() -> str:
-    """What to open in a browser, without a slash at its end."""
+    """Return the address to open in a browser, without a slash at its end."""
     host = config.get_option("server.address") or ""
     host = "localhost" if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
     base = configured() or origin_of(f"{scheme()}://{host}:{config.get_option('server.port')}", "server.address")
@@ -63,12 +66,12 @@ def url() -> str:
 
 
 def answer_to(origin: str) -> None:
-    """Let the server answer to the name in `origin`, beside those in `server.allowedHosts`."""
+    """Add the host of `origin` to the names that the server answers to, `server.allowedHosts`."""
     names, host = list(config.get_option("server.allowedHosts")), urlsplit(origin).hostname
     if host and host not in names:
         config.set_option("server.allowedHosts", [*names, host])
 
 
 def path(name: str) -> str:
-    """The path of one of the server's own routes, such as `_stcore/health`."""
+    """Return the path of one of the server's own routes, such as `_stcore/health`."""
     return make_url_path(config.get_option("server.baseUrlPath") or "", name)

@@ -1,7 +1,7 @@
-"""What comes before the first header is read, where the server behind us would wait for ever, and which headers of a proxy count.
+"""Time limits for slow connections, for which the server itself would wait forever, and the trust in headers of a proxy.
 
-Streamlit starts Uvicorn with settings of its own, so both are put in place here, in its classes, before the first connection. By itself it
-takes `X-Forwarded-For` and `-Proto` from any program of this machine.
+Streamlit starts Uvicorn with its own settings, so both are installed here, in Uvicorn's classes, before the first connection. By default
+Uvicorn trusts `X-Forwarded-For` and `-Proto` from any program of this machine.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ _FORWARDED = (b"forwarded", b"x-real-ip", b"x-client-ip")
 
 
 class NamedProxy(ProxyHeadersMiddleware):
-    """ASGI middleware: whom a request is from and by which scheme it came, as the named proxy says. From anybody else such headers do not
-    arrive."""
+    """ASGI middleware that takes a request's client and scheme from the headers of the named proxy.
+
+    The headers of all other clients are removed.
+    """
 
     def __init__(self, app: ASGIApp, trusted_hosts: object = None) -> None:  # noqa: ARG002 - Uvicorn's own list
         super().__init__(app, os.environ.get(VARIABLE, ""))  # type: ignore[arg-type]
@@ -41,7 +43,7 @@ class NamedProxy(ProxyHeadersMiddleware):
 
 
 class Patient:
-    """ASGI middleware: a request whose content stops coming ends."""
+    """ASGI middleware that ends a request whose content stops arriving."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -69,7 +71,7 @@ def _connection_made(self: H11Protocol, transport: asyncio.Transport) -> None:
 
 
 def _look_at(one: H11Protocol, transport: asyncio.Transport) -> None:
-    """Close a connection on which no request is answered, and none is awaited for the few seconds that Uvicorn gives a browser."""
+    """Close a connection that answers no request and is past the few seconds in which Uvicorn awaits a browser's next request."""
     if transport.is_closing() or transport.get_protocol() is not one:
         return
     if (one.cycle is None or one.cycle.response_complete) and one.timeout_keep_alive_task is None:
@@ -82,7 +84,7 @@ _made = H11Protocol.connection_made
 
 
 def put_in_place() -> None:
-    """For every server that this process starts from now on. Raises InputError where the proxy is not named by addresses."""
+    """Install the limits in every server that this process starts from now on. Raises InputError if the proxy is not named by addresses."""
     try:
         for one in filter(None, os.environ.get(VARIABLE, "").split(",")):
             ipaddress.ip_network(one.strip())

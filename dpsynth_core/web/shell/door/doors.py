@@ -1,12 +1,12 @@
-"""Which door this server has, and the middleware that keeps it: a stranger is served nothing, and neither is a page that is not ours.
+"""The door of this server and the middleware that guards it: strangers, and pages of other servers, are served nothing.
 
-There are two doors, and never both: sign-in where it is set up, else the token of the person who runs the server, if browsers of this
+There are two doors, and never both: sign-in if it is set up, else the token of the person who runs the server, if browsers of this
 machine alone reach it. A server that others reach does not start without sign-in.
 
 A browser sends our cookie with every request to this host, also for pages of other servers on other ports, and it lets any page open a
-websocket to any server. What it does not let them do is to lie about their origin. So a request with an origin must have exactly ours,
-and a websocket or a request that changes something must have one. And the name in the address must be one of this server's: a name of an
-attacker's may point here as well, and then their page has our origin.
+websocket to any server. But no page can forge its origin. So a request with an origin must have exactly ours, and a websocket or a request
+that changes something must have one. And the name in the address must be one of this server's: an attacker's name may point here as well,
+and then the attacker's page has our origin.
 """
 
 from __future__ import annotations
@@ -29,15 +29,21 @@ from dpsynth_core.web.shell.door.personal import Personal
 from dpsynth_core.web.shell.door.sign_in import SignIn
 
 Door = Personal | SignIn
-"""one_person: whether every visitor who is admitted is the person who runs the server. strangers_may: paths that a stranger may ask for, in
-order to come in. By the cookies of a visitor, owner: their id, "" for a stranger; name: what to call them (hostile text), "" without
-sign-in. origin: scheme://host[:port] that pages of this server have for a browser that asked for `host`. entry: the answer to somebody who
-is coming in, None for every other request. refusal: the page for a stranger, which says how to come in."""
+"""The two kinds of doors, which share these members.
+
+    one_person: whether every admitted visitor is the person who runs the server
+    strangers_may: paths that a stranger may request in order to come in
+    owner: the owner id by a visitor's cookies, "" for a stranger
+    name: the visitor's name by the cookies (hostile text), "" without sign-in
+    origin: the scheme://host[:port] of this server's pages for a browser that requested `host`
+    entry: the answer to a visitor who is coming in, None for every other request
+    refusal: the page for a stranger, with the way to come in
+"""
 
 
 @functools.cache
 def chosen() -> Door:
-    """The door of this process. Raises InputError if it cannot be shut: then nothing may be served."""
+    """Return the door of this process. Raises InputError if the door cannot be shut: then nothing may be served."""
     signing_in = sign_in.wanted()
     if not signing_in and not address.for_one_person():
         raise InputError("sign-in", "other machines may reach this server, and it is not set up", _FOR_OTHERS)
@@ -47,7 +53,7 @@ def chosen() -> Door:
 
 
 def admitted(cookies: Mapping[str, str]) -> str:
-    """The owner id of a visitor, whose name and roles the store knows from then on; "" for a stranger."""
+    """Return the owner id of a visitor, "" for a stranger; from then on the store knows the visitor's name and roles."""
     door = chosen()
     owner = door.owner(cookies)
     if owner and isinstance(door, SignIn):
@@ -74,7 +80,7 @@ _under_way: list[int] = []
 
 
 class Guard:
-    """Pure ASGI, so that uploads are not buffered."""
+    """The middleware that guards the door. Pure ASGI, so that uploads are not buffered."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -102,7 +108,7 @@ class Guard:
 
 
 def _while_admitted(receive: Receive, send: Send, door: Door, visit: HTTPConnection) -> Receive:
-    """A page that stays open sends nothing more once its visitor would not be let in any more."""
+    """Return a receiver that closes an open page's websocket once its visitor would no longer be admitted."""
 
     async def checked() -> Message:
         with contextlib.suppress(TimeoutError):  # a page that is left open ends with its sign-in
@@ -116,7 +122,8 @@ def _while_admitted(receive: Receive, send: Send, door: Door, visit: HTTPConnect
 
 
 def _is_program(visit: HTTPConnection, door: Door) -> bool:
-    """Whether it asks with a token instead of a cookie, which that route never looks at, and is no page."""
+    """Return whether a program asks with a token instead of a cookie, on the route that never reads cookies, and no page made the request.
+    """
     place, _, act = visit.scope["path"].rpartition("/")
     asks = place == address.path(FOR_PROGRAMS) and act.isalpha() and visit.scope.get("method") == "POST"
     named = "authorization" in visit.headers and "origin" not in visit.headers
@@ -124,7 +131,7 @@ def _is_program(visit: HTTPConnection, door: Door) -> bool:
 
 
 def _from_our_pages(visit: HTTPConnection, door: Door) -> bool:
-    """Whether no other page made this request, as far as browsers tell."""
+    """Return whether no other page made this request, as far as browsers report."""
     named = visit.headers.getlist("origin")
     if not named:
         return visit.scope["type"] == "http" and visit.scope["method"] in _SAFE
@@ -132,7 +139,10 @@ def _from_our_pages(visit: HTTPConnection, door: Door) -> bool:
 
 
 def _answer(request: Request, door: Door) -> Response | None:
-    """What the door itself answers; None lets the request pass. Health is no secret, and what asks for it or for metrics has no cookie."""
+    """Return the door's own answer; None lets the request pass.
+
+    Health is public, and programs that request it or the metrics have no cookie.
+    """
     asks = request.scope["path"] if request.method in _SAFE else ""
     if asks in map(address.path, (HEALTH, WORKS, METRICS)):
         return None
@@ -146,7 +156,7 @@ def _answer(request: Request, door: Door) -> Response | None:
 
 
 def _has_room(request: Request) -> bool:
-    """Whether a file that a browser sends, which says how long it is, leaves memory for the pages: it is held there until it is stored."""
+    """Return whether an upload of stated length leaves memory for the pages: it is held in memory until it is stored."""
     length, free = request.headers.get("content-length", ""), machine.free_mb()
     return length.isdigit() and (free is None or int(length) + sum(_under_way) <= _UPLOAD_SHARE * free * machine.MEGABYTE)
 

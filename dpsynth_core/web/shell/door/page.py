@@ -25,14 +25,19 @@ _INVALID = 'aria-invalid="true" aria-describedby="wrong"'
 
 
 def for_stranger(request: Request, refusal: Callable[[Request], Response]) -> Response:
-    """The page for a person, and one line for programs."""
+    """Return the page for a person, and one line for programs."""
     if "text/html" in request.headers.get("accept", ""):
         return refusal(request)
     return PlainTextResponse(_STRANGER, 403, NOT_KEPT)
 
 
 def ask_for_token(parameter: str, keep: Sequence[tuple[str, str]], wrong: bool) -> Response:
-    """How the person who runs the server opens it. keep: the rest of the query, which must survive. wrong: whether a token was offered."""
+    """Return the page with the field for the token of the person who runs the server.
+
+    Args:
+        keep: The rest of the query, which must survive.
+        wrong: Whether a wrong token was given.
+    """
     hidden = "".join(f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">' for name, value in keep)
     values = {"parameter": escape(parameter), "hidden": hidden, "alert": _WRONG if wrong else "", "state": _INVALID if wrong else ""}
     return _page("Open with your token", _part("token.html").substitute(values))
@@ -43,17 +48,17 @@ def ask_to_sign_in(login: str) -> Response:
 
 
 def not_invited(who: str, logout: str) -> Response:
-    """For a person whom the provider knows and this server does not let in."""
+    """Return the page for a person whom the provider knows and this server does not let in."""
     return _page("Not on the list", _part("not_invited.html").substitute(who=escape(who), logout=escape(logout)))
 
 
 def wrong_name(_: Request) -> Response:
-    """For an address under which this server is not known."""
+    """Return the page for an address under which this server is not known."""
     return _page("Another name", _part("wrong_name.html").template)
 
 
 def ask_again() -> Response:
-    """A page that asks for its own address again, now as one of ours."""
+    """Return a page that requests its own address again, now as a page of this server."""
     return _page("One moment", _part("again.html").template, head='<meta http-equiv="refresh" content="0">')
 
 

@@ -1,8 +1,8 @@
-"""The door of a server with one user: who has the token is taken for the person who runs it.
+"""The door of a server with one user: a visitor with the token counts as the person who runs it.
 
-The first visit brings the token in the address. It gets a cookie for it and is sent on to the same address without the token, so that
-the token stays in no address bar, and in no link that is passed on. The cookie is derived from the token: it lasts as long as the token
-does, over restarts of the server, until the browser is closed.
+The first visit brings the token in the address. The visitor gets a cookie for it and is redirected to the same address without the token,
+so that the token stays in no address bar, and in no link that is passed on. The cookie is derived from the token: it lasts as long as the
+token does, over restarts of the server, until the browser is closed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ PARAMETER = "token"
 
 @dataclass(frozen=True)
 class Personal:
-    """Owner: `home.LOCAL_OWNER`, as on the command line. Raises InputError where the token cannot be used."""
+    """The door of a server with one user, whose owner id is `home.LOCAL_OWNER`, as on the command line.
+
+    Raises InputError if the token cannot be used.
+    """
 
     token: str = field(default_factory=access_token.load, repr=False)
     scheme: str = field(default_factory=address.scheme)
@@ -34,12 +37,12 @@ class Personal:
 
     @property
     def cookie(self) -> str:
-        """Cookies do not tell ports apart: without a name of its own, a second wizard on this machine would overwrite it."""
+        """The cookie's name. Cookies do not distinguish ports: with a fixed name, a second wizard on this machine would overwrite it."""
         return f"dpsynth_{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
 
     @property
     def pass_value(self) -> str:
-        """What the cookie holds; it does not give the token away."""
+        """The cookie's value, which does not reveal the token."""
         return hmac.new(self.token.encode(), b"browser", "sha256").hexdigest()
 
     def owner(self, cookies: Mapping[str, str]) -> str:
@@ -55,7 +58,7 @@ class Personal:
         return f"{self.scheme}://{host}"
 
     def entry(self, request: Request) -> Response | None:
-        """Take the token out of the address, and give the cookie for it."""
+        """Redirect to the address without the token, with the cookie for it; None for other requests."""
         query = _query(request)
         offered = [value for name, value in query if name == PARAMETER]
         if request.method not in ("GET", "HEAD") or not offered:
@@ -74,7 +77,10 @@ class Personal:
         return answer
 
     def refusal(self, request: Request) -> Response:
-        """A browser that follows a link from elsewhere keeps the cookie back: then our own page asks once more."""
+        """Return the page for the token.
+
+        A browser that follows a link from another site does not send the cookie: then a page of this server repeats the request.
+        """
         if request.headers.get("sec-fetch-site") == "cross-site":
             return page.ask_again()
         query = _query(request)
@@ -87,7 +93,7 @@ def opening(url: str, token: str) -> str:
 
 
 def _same(offered: str, right: str) -> bool:
-    """Compared in a time that does not depend on where the two differ."""
+    """Compare two texts in a time that does not depend on where they differ."""
     return hmac.compare_digest(offered.encode("utf-8", "surrogatepass"), right.encode())
 
 

@@ -1,8 +1,8 @@
 """The door of a server with several users: they sign in with an OpenID Connect provider, through Streamlit's own routes.
 
-Streamlit runs the protocol and keeps who signed in in a signed cookie. It lets strangers in as well and leaves it to the script to send
-them away; this door reads the same cookie before anything is served, and takes what the provider said for an hour: an account that is
-withdrawn there is out of here after that at the latest. No header of a request says who somebody is.
+Streamlit runs the protocol and stores the identity of the visitor in a signed cookie. It lets strangers in as well and leaves it to the
+script to send them away. This door reads the same cookie before anything is served. It trusts the provider's statement for an hour: an
+account that is withdrawn there is locked out here after an hour at the latest. No header of a request states an identity.
 """
 
 from __future__ import annotations
@@ -40,9 +40,14 @@ _GROUP = "group:"
 
 @dataclass(frozen=True)
 class SignIn:
-    """Owner: issuer and subject of who signed in. people: e-mail addresses, @domain, or group:NAME, of those who may; empty for all of
-    them. groups: the claim with the names of a person's groups. given: who has which role, by the same names; empty where everybody has
-    every one."""
+    """The door of a server with several users. The owner id is derived from the issuer and subject of the visitor's sign-in.
+
+    Attributes:
+        public_origin: The server's origin for browsers, scheme://host[:port].
+        people: The e-mail addresses, @domain or group:NAME of people who may enter; empty for everybody whom the provider knows.
+        groups: The claim with the names of a person's groups.
+        given: The people with each role, named as in `people`; empty if everybody has every role.
+    """
 
     public_origin: str
     people: frozenset[str] = frozenset()
@@ -69,7 +74,7 @@ class SignIn:
         return self.public_origin
 
     def entry(self, request: Request) -> Response | None:
-        """Begin to sign in: Streamlit's route wants a fresh proof that the request came from the app."""
+        """Begin to sign in: Streamlit's route requires a fresh proof that the request came from the app."""
         if request.scope["path"] != address.path("auth/login") or "provider" in request.query_params:
             return None
         fresh = urlencode({"provider": auth_util.encode_provider_token("default")})
@@ -82,7 +87,10 @@ class SignIn:
         return page.ask_to_sign_in(address.path("auth/login"))
 
     def claims(self, cookies: Mapping[str, str]) -> Mapping[str, Any]:
-        """What the provider says about who signed in at this server; empty for a stranger, and for a cookie that is not ours."""
+        """Return the provider's claims about the visitor who signed in at this server.
+
+        Empty for a stranger, and for a cookie of another server.
+        """
         signed = starlette_websocket._get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
         try:
             claims = json.loads(signed or b"{}")
@@ -92,11 +100,11 @@ class SignIn:
         return claims if named and claims.get("is_logged_in") is True and claims.get("origin") == self.public_origin else {}
 
     def seconds_left(self, cookies: Mapping[str, str]) -> float:
-        """Until the person who was let in has to sign in again."""
+        """Return the seconds until the visitor has to sign in again."""
         return float(self.claims(cookies)["iat"]) + SIGNED_IN_SECONDS - time.time()
 
     def signed_in(self, cookies: Mapping[str, str]) -> str:
-        """When the person did, as the provider dates it: UTC, ISO 8601."""
+        """Return the time of the sign-in as the provider dates it: UTC, ISO 8601."""
         return datetime.fromtimestamp(float(self.claims(cookies)["iat"]), UTC).isoformat(timespec="milliseconds")
 
     def _may_enter(self, claims: Mapping[str, Any]) -> bool:
@@ -104,14 +112,15 @@ class SignIn:
         return known and bool(self._roles(claims))
 
     def roles(self, cookies: Mapping[str, str]) -> frozenset[Role]:
-        """Of a person who may come in."""
+        """Return the roles of a visitor who may enter."""
         return self._roles(self.claims(cookies))
 
     def _roles(self, claims: Mapping[str, Any]) -> frozenset[Role]:
         return frozenset(role for role, people in self.given.items() if self._known_as(claims) & people) if self.given else EVERY
 
     def _known_as(self, claims: Mapping[str, Any]) -> frozenset[str]:
-        """What names this person in a list of people: the groups, and the e-mail address with its domain if the provider has checked it."""
+        """Return the person's names in a list of people: the groups, and the e-mail address with its domain if the provider has checked it.
+        """
         groups = claims.get(self.groups)
         named = {f"{_GROUP}{group}".lower() for group in groups if isinstance(group, str)} if isinstance(groups, list) else set()
         email = str(claims.get("email", "")).lower()
@@ -120,13 +129,13 @@ class SignIn:
 
 
 def _lasts(claims: Mapping[str, Any]) -> bool:
-    """Whether the provider said so within the hour."""
+    """Return whether the provider's statement is less than an hour old."""
     said = claims.get("iat")
     return isinstance(said, int | float) and not isinstance(said, bool) and -_SKEW_SECONDS <= time.time() - said < SIGNED_IN_SECONDS
 
 
 def wanted() -> bool:
-    """Whether the installation has set sign-in up. Raises InputError for secrets that cannot be read: they may have said so."""
+    """Return whether the installation has set sign-in up. Raises InputError for unreadable secrets, which may contain the section."""
     try:
         secrets_singleton._parse()
     except FileNotFoundError as error:  # Streamlit's error for a missing file and for a broken one
@@ -137,7 +146,7 @@ def wanted() -> bool:
 
 
 def from_secrets() -> SignIn:
-    """The door as the section [auth] describes it. Raises InputError if that is not complete, or would not protect."""
+    """Return the door as the section [auth] describes it. Raises InputError if the section is not complete, or would not protect."""
     try:
         auth_util.validate_auth_credentials("default")
     except StreamlitAuthError as error:
@@ -166,7 +175,7 @@ def from_secrets() -> SignIn:
 
 
 def _listed(people: Any, place: str) -> frozenset[str]:
-    """A list of people as the file has it. Raises InputError about `place`."""
+    """Return a list of people as the file has it. Raises InputError about `place`."""
     if not isinstance(people, list) or not all(isinstance(one, str) and ("@" in one or one.strip().startswith(_GROUP)) for one in people):
         problem, remedy = "this is not a list of e-mail addresses and groups", 'write ["ann@example.org", "@example.org", "group:curators"]'
         raise InputError(place, problem, remedy)
