@@ -27,8 +27,7 @@ def only_this_machine() -> bool:
 
 
 def for_one_person() -> bool:
-    """Return whether browsers reach the server at this machine alone: by `DPSYNTH_URL`, as for a container, else by the listening address.
-    """
+    """Return whether browsers reach the server at this machine alone: by `DPSYNTH_URL`, as for a container, else by the listening address."""
     url = configured()
     return urlsplit(url).hostname in LOOPBACK if url else only_this_machine()
 
