@@ -236,7 +236,7 @@ def stated_anew(entry: Entry, changes: Mapping[str, Any]) -> Entry:
 
 
 def remove(draft: Draft, number: int, entry: Entry) -> None:
-    """Remove a criterion if it is still the expected one, so that a second click does not remove the criterion that moved into its place."""
+    """Remove a criterion if it is still the expected one, so that a second click does not remove its successor in the list."""
     entries = listed(draft)
     if entries[number : number + 1] == [entry]:
         draft["criteria"] = entries[:number] + entries[number + 1 :]

@@ -206,7 +206,7 @@ class ColumnDraft(Column):
         return draft.changed(kind="categorical", **dict.fromkeys(option.field for option in self.about.options))
 
     def left_out(self) -> Self:
-        """Return the person column, not used: its values are not released, and new identifiers are made only if the curator asks for them."""
+        """Return the person column, not used: no value is released, and new identifiers are made only if the curator asks for them."""
         note = "It tells people apart: it is used to limit rows per person, and none of its values is released."
         return self.with_identifiers(self.kind == "integer").changed(use=False, note=note)
 

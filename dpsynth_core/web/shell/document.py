@@ -202,7 +202,7 @@ def domains(draft: Mapping[str, Any]) -> tuple[Domain, ...]:
 
 
 def domain(draft: Mapping[str, Any]) -> Domain:
-    """Return the domain of the workload; for two linked tables, the domain of their pairs. Raises InputError while it is missing or wrong."""
+    """Return the domain of the workload; for two linked tables, the domain of their pairs. Raises InputError if it is missing or wrong."""
     if is_linked(draft):
         return link(draft).domain
     domains(draft)

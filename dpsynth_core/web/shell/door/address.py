@@ -27,7 +27,7 @@ def only_this_machine() -> bool:
 
 
 def for_one_person() -> bool:
-    """Return whether browsers reach the server at this machine alone: by `DPSYNTH_URL`, as for a container, else by the listening address."""
+    """Return whether only this machine's browsers reach the server: by `DPSYNTH_URL`, as for a container, else by the listening address."""
     url = configured()
     return urlsplit(url).hostname in LOOPBACK if url else only_this_machine()
 

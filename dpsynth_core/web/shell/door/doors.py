@@ -122,7 +122,7 @@ def _while_admitted(receive: Receive, send: Send, door: Door, visit: HTTPConnect
 
 
 def _is_program(visit: HTTPConnection, door: Door) -> bool:
-    """Return whether a program asks with a token instead of a cookie, on the route that never reads cookies, and no page made the request."""
+    """Return whether a program asks with a token, on the route that never reads cookies, and no page made the request."""
     place, _, act = visit.scope["path"].rpartition("/")
     asks = place == address.path(FOR_PROGRAMS) and act.isalpha() and visit.scope.get("method") == "POST"
     named = "authorization" in visit.headers and "origin" not in visit.headers

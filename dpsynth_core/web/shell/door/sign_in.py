@@ -119,7 +119,7 @@ class SignIn:
         return frozenset(role for role, people in self.given.items() if self._known_as(claims) & people) if self.given else EVERY
 
     def _known_as(self, claims: Mapping[str, Any]) -> frozenset[str]:
-        """Return the person's names in a list of people: the groups, and the e-mail address with its domain if the provider has checked it."""
+        """Return the person's names in a list of people: the groups, and the e-mail address with its domain if the provider checked it."""
         groups = claims.get(self.groups)
         named = {f"{_GROUP}{group}".lower() for group in groups if isinstance(group, str)} if isinstance(groups, list) else set()
         email = str(claims.get("email", "")).lower()
