@@ -31,6 +31,6 @@ _TABS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("Not protected", partial(_text, "limits")),
     ("Glossary", partial(_text, "glossary")),
 )
-"""What is behind each tab; drawn when it is open."""
+"""The title and content of each tab; the content is drawn when the tab is open."""
 
 main()

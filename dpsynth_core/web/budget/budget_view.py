@@ -58,7 +58,7 @@ RHO_HELP = (
 )
 _SPOKEN = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _DRAWN = 20_000
-"""Invented people; their shares are taken for those of as many as there are."""
+"""The most invented people; their shares stand for the shares of a larger population."""
 _SPEAKING_HELP = (
     "The numbers are of invented people with your columns: how common a value is among yours is not looked at. What is known is how "
     "exact such a number would be, if all tables share the budget equally: 95% of them are this close."

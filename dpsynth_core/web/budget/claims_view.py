@@ -29,7 +29,7 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, names, one_line
 
 OF_LINKED = (CERTIFICATE.name, WEIGHTED.name)
-"""What is measured of two linked tables; and conditions, where a plan has some."""
+"""The claims on two linked tables; criteria are shown too if the plan has some."""
 
 
 def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
@@ -150,4 +150,4 @@ CARDS: Mapping[str, Card] = {
     MODELS.name: models,
     WEIGHTED.name: weights,
 }
-"""By name of the claim, in the order of the page. A claim that has none gets a card with its share alone."""
+"""The cards by the claim's name, in the order of the page. A claim without a card here gets a card with its share only."""

@@ -215,9 +215,9 @@ def _precision(project: Current, workload: Workload, unit: Unit, shares: Shares,
 Entry = dict[str, Any]
 
 _SMALL = 10
-"""The forecast is told for a group of one in so many, too."""
+"""The precision is also given for a group of one person in this many."""
 EXAMPLE_PEOPLE = 1000
-"""People that precision is told for where the curator has not said how many there are."""
+"""The number of people for which precision is given if the curator stated no number."""
 
 
 def new(kind: str, entry: Mapping[str, Any] | None = None) -> Entry:

@@ -49,7 +49,7 @@ _ABOUT_HELP = (
 )
 NEW, _SIMULATED = "A new population…", "_simulated"
 TABLE = "data"
-"""The place of what is wrong with a table, and its name in a refusal."""
+"""The place of errors about a table, and its name in a refusal."""
 
 
 def source(project: Current, beginning: Callable[[Current], None]) -> None:
@@ -185,7 +185,7 @@ SIZES = {
     300_000: "Hundreds of thousands",
     3_000_000: "Millions",
 }
-"""What to expect for a number of people that is known by its size alone: the middle of each, on a scale of factors."""
+"""The number of people assumed for each rough size: the middle of the range on a logarithmic scale."""
 _PEOPLE_HELP = (
     "What is publicly known, or a rough guess; never a count of the private table. Noise is the same for few people and for many: with so "
     "many, the pages say what to expect. For a closer number open “More” below."

@@ -26,7 +26,7 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code
 
 SOURCE = "database"
-"""Where the table is, in the wizard's notes, and its kind in a spec."""
+"""The table's source in the wizard's notes, and its kind in a spec."""
 BY_NAME, BY_QUERY = "table", "query"
 MAX_TIMEOUT = 1_000_000
 NO_SURVEY = "Not needed for a database: it has no lines that could be cut off or run together."
@@ -46,7 +46,7 @@ _TIMEOUT_HELP = (
 )
 
 Take = Callable[[Callable[[], Table]], None]
-"""Makes what it is given the project's table."""
+"""A function that makes the returned table the project's table."""
 
 
 def choosing(project: Current, place: str, take: Take) -> None:

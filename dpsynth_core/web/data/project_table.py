@@ -51,7 +51,7 @@ QUOTING_NAMES = {"lines": "Every line is a record", "none": "Quotes mean nothing
 _DECLARING = ("spss", "stata", "sas", "parquet", "feather")
 """Kinds of files that declare types or labels."""
 SMALL_BYTES = 20_000_000
-"""A smaller table is looked through without being asked."""
+"""Tables up to this size are read unasked."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def _note(draft: Draft, table: Table) -> None:
 
 
 MOST_MEMBERS = 6
-"""That count, until the curator says otherwise."""
+"""The number of members that count per household until the curator states another."""
 
 
 def link(draft: Draft, table: Table) -> None:

@@ -26,7 +26,7 @@ _QUOTING_HELP = (
 )
 _USUAL = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "))
 _SPELLINGS = {marks: example(*marks) for marks in dict.fromkeys((*_USUAL, *MARKS))}
-"""The five that most tables are written in, then the others."""
+"""The five usual notations of numbers, then the others."""
 _TIME_NAMES = dict(zip(TIME_FORMATS, ("08:30", "0830", "08.30", "8h30"), strict=True))
 _BETWEEN = THOUSANDS | {"": "nothing"}
 _DATE_NAMES = {form: form for form in (*DATE_FORMATS, *WORDY_FORMATS)}
@@ -51,7 +51,7 @@ _MARKS_HELP = "Both marks at once. A number may also have no mark between thousa
 _TIMES = ("Times of day", "time_format", _TIME_NAMES, "Times such as 08:30 are always understood.")
 
 Reread = Callable[..., None]
-"""Takes what is stated now, by the names of the draft's "data"."""
+"""A function that gets the fields stated now, by their names in the draft's "data"."""
 
 
 def _key(project: Current, name: str) -> str:

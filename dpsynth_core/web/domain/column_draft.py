@@ -20,7 +20,7 @@ from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.usual import Role
 
 OWN, NEVER, NEAREST, COUNT_AS = "own", "never", "nearest", "as"
-"""What happens to empty values and to those outside: a cell of their own; they cannot occur; the nearest bin; a cell that is named."""
+"""The treatments of empty values and of values outside: a cell of their own, impossible, the nearest bin, or a named cell."""
 NO_GROUPS: Mapping[str, Any] = {"bins": None, "width": None, "edges": None}
 _NO_VALUES = {**NO_GROUPS, **dict.fromkeys(("categories", "labels", "dtype", "lower", "upper", "decimals"))}
 _LEFT_OUT = {
@@ -28,7 +28,7 @@ _LEFT_OUT = {
     Role.TEXT: "Its name looks like free text, which points at people: use it only if a codebook lists its values.",
 }
 _NEW_NUMBERS, _NEW_CODES = "1", "P000001"
-"""The first new identifier, until the curator writes another."""
+"""The first new identifier until the curator writes another."""
 _EQUALS = " = "
 _NOTHING: tuple[Any, ...] = (None, "", [])
 

@@ -115,7 +115,7 @@ def _head(project: Current, draft: ColumnDraft) -> None:
 
 
 Read = Callable[[Any], dict[str, Any]]
-"""Which fields of a column are meant by what is entered."""
+"""A function that converts the entered value to fields of a column."""
 
 
 def _field(draft: ColumnDraft, name: str, shown: Any, *widget: Any, read: Read | None = None, **look: Any) -> None:

@@ -18,12 +18,12 @@ from dpsynth_core.vocabulary.usual import Role
 from dpsynth_core.web.domain.column_draft import OWN, ColumnDraft, blank, fresh
 
 _UNNAMED = ("column_1", "column_2")
-"""What readers call a first column without a name; where a whole header is missing, there is the second one too."""
+"""The readers' names for columns without a header; without any header, the second name occurs too."""
 _NOT_OF_THIS_TABLE = ("domain", "none of its columns is in the table", "check that it belongs to this table")
 EDITABLE = ("use", "kind", "lower", "upper", "bins", "missing", "other")
 MANY_VALUES = 1_000
 _BESIDE_VALUES = {"use": True, "note": "", "origin": "", "guessed": False, "label": "", "table": ""}
-"""What may change while what a column can contain stays the same."""
+"""Fields that do not affect the values that a column can contain."""
 
 
 def fitted(drafts: Sequence[ColumnDraft], columns: Sequence[str], declared: Sequence[Column] = ()) -> list[ColumnDraft]:

@@ -37,7 +37,7 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import capital, code, literal, names
 
 MOST = 0.5
-"""A column with more of its values outside needs a word from the curator."""
+"""A column with a larger share of its values outside needs a reason from the curator."""
 FEWEST = 20
 """Rarer values are not offered to be added: they could point to a person."""
 _SHOWN = 6
@@ -47,7 +47,7 @@ _CONFIRMED = "wizard.outside_is_right"
 _KNOWN = "wizard.not_understood_is_right"
 _GO_ON = "I know. Go on with these columns."
 _LOOKED = "first_records"
-"""In the session of the person who looks: what was found in these tables with these domains, so that it is read once."""
+"""Session key of the remarks on these tables with these domains, so that the tables are read once."""
 _DECISION, _MADE, _DECLINED = "wizard.comparison", "made", "declined"
 _BUTTON = "compare"
 _TITLE = "Do the records fit this domain?"
@@ -65,7 +65,7 @@ HELP = (
 )
 
 Comparison = Zoned[tuple[ColumnFit, ...]] | InputError | None
-"""What was found, or why the table could not be read; None where nothing was compared."""
+"""The fit of every column, or why the table could not be read; None if nothing was compared."""
 
 
 def compared(project: Current) -> Comparison:

@@ -25,7 +25,7 @@ Cell = tuple[str, ...]
 
 MOST_LINES, MOST_ACROSS = 300, 50
 MOST_COMPARED = 2000
-"""Cells of a rule that compares two members: it is kept, read and published cell by cell."""
+"""The most cells of a rule that compares two members: the rule is stored, read and published cell by cell."""
 LABEL = "label"
 
 

@@ -35,7 +35,7 @@ HELP = (
 )
 _ZEROS = "zeros"
 _LISTED = 8
-"""Numbers of up to so many values are picked from a list, like categories; a range of them would be shorter to read than to set."""
+"""Numbers with at most this many values are picked from a list, like categories; more are picked as a range."""
 
 
 def section(project: Current, rows: Sequence[ColumnDraft]) -> None:

@@ -27,7 +27,7 @@ _MARK = {Severity.HIGH: ("red", ":material/warning:", "weakens it"), Severity.ME
 _NOTE = ("gray", ":material/info:", "good to know")
 _CARDS_IN_A_ROW = 3
 _RESEARCH = "research"
-"""Instead of a purpose: all those that few people need."""
+"""Stands for all purposes that few people need."""
 _WANTED, _CHOSEN = "mechanism_wanted", "_mechanism_chosen"
 
 

@@ -88,7 +88,7 @@ def models(release: Release) -> None:
 
 
 CARDS: Mapping[str, Callable[[Release], None]] = {CRITERIA.name: criteria, MODELS.name: models}
-"""By name of the claim, in the order of the page. A claim that has none gets a card with its sentences."""
+"""The cards by the claim's name, in the order of the page. A claim without a card here gets a card with its sentences."""
 
 
 def cards(release: Release) -> None:

@@ -41,7 +41,7 @@ from dpsynth_core.web.shell.door import address, doors, page
 from dpsynth_core.web.shell.text import file_stem
 
 BUNDLE, QUESTIONS, TO_CHECK = "bundle", "questions", "bundle_to_check"
-"""The last in the session: the run whose bundle the page Verify checks while no file is uploaded there."""
+"""`TO_CHECK` is the session key of the run whose bundle the page Verify checks while no file is uploaded there."""
 
 
 @dataclass(frozen=True)
@@ -152,15 +152,15 @@ def _paper(make: Callable[[], Zoned[bytes]], what: str) -> Writer:
 
 _PLACE = "download"
 _ALONE = "sandbox allow-scripts; frame-ancestors 'none'"
-"""For a page that is shown: the browser takes it for one of no server, so that it reaches nothing of ours. It has its own rules, too."""
+"""The policy of a displayed page: the browser gives it no origin, so that it reaches nothing of this server."""
 _AT_ONCE, _AT_ONCE_PER_OWNER = 4, 2
-"""Files that are made or sent: each takes one of the threads that pages need too, and disk until its browser has taken the last part."""
+"""The most files that are made or sent at once: each occupies a thread that pages need too, and disk until the last part is taken."""
 _TAKEN_SECONDS = 120.0
-"""For each part, of at most 1 MB: who takes it no faster loses the place."""
+"""The time limit of each part, of at most 1 MB; a slower browser loses its place."""
 _BUSY = InputError("download", "other files are being made", "try again in a moment; nothing is lost")
 
 _under_way: list[str] = []
-"""The owner of each. Only the server's event loop reads and changes it, so it needs no lock."""
+"""The owners of the files that are being sent. Only the server's event loop reads and changes the list, so it needs no lock."""
 
 _log = logging.getLogger(__name__)
 

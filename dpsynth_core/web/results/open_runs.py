@@ -39,7 +39,7 @@ def finished(owner: str, project: str | None = None) -> list[Run]:
 
 
 KEY: dict[str, Any] = {"hash_funcs": {OpenRun: lambda opened: (session.current().owner, opened.run.id)}}
-"""What is worked out from a release is kept by its run; who looks at it is part of the key."""
+"""Results computed from a release are cached by visitor and run."""
 
 
 @st.cache_resource(max_entries=8, show_spinner="Opening the release …")

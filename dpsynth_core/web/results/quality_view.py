@@ -47,7 +47,7 @@ _TOGETHER_HELP = (
 _ERRORS, _AGAINST, _SCATTER = "Errors", "Against bounds and baselines", "Bound against error"
 EVERY_TABLE = "every_table"
 _NAMED = 20
-"""Tables that are drawn with their names."""
+"""The most tables that are drawn with their names."""
 _PURPOSES_SHOWN = 2
 
 

@@ -253,7 +253,7 @@ def _delete(run: str) -> None:
 
 MAX_CHOICES = 200
 Filter = Callable[[pa.Table], pa.Table]
-"""Some of the rows of a table."""
+"""A function that returns some rows of a table."""
 
 
 def has_choices(attribute: Attribute) -> bool:

@@ -25,7 +25,7 @@ from dpsynth_core.web.shell.text import literal
 
 POLL_SECONDS = 1.0
 REDRAW_SECONDS = 3.0
-"""Longer for charts and table, which are most of what is sent: drawing them took browsers most of watching a run."""
+"""Charts and table are redrawn less often: drawing them took browsers most of the time of watching a run."""
 _ROWS_SHOWN = 200
 _KEEP = "keep"
 _NOISE = "Standard deviation of the noise: people, or households where two tables are linked."

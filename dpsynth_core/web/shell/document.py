@@ -69,12 +69,12 @@ from dpsynth_core.vocabulary.workload import Workload
 Draft = dict[str, Any]
 
 CONDITION = "condition"
-"""What pages call a criterion."""
+"""The pages' word for a criterion."""
 DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9, "certificate": DEFAULT_CERTIFICATE, "inside": DEFAULT_INSIDE, "means": DEFAULT_MEANS}
 _LATER = {"path": "chosen-later", "kind": "csv"}
-"""Stands for the table in a plan that is looked at before there is one; it is never sealed."""
+"""Stands for the table in a plan that is shown before a table is chosen; it is never sealed."""
 BY_DOMAIN: dict[str, Any] = {"hash_funcs": {Domain: lambda domain: json.dumps(domain.to_json())}}
-"""What is worked out for a domain is kept by all that it says: Python hashes different ones alike, as -1 and -2."""
+"""Caches by domain use its JSON as key: Python's hashes of different values can be equal, as for -1 and -2."""
 DEFAULT_CAP = dict(zip(("epsilon", "delta"), accounts.DEFAULT_CAP, strict=True))
 
 

@@ -23,8 +23,11 @@ from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.text import code, literal
 
 AGAIN: Literal["page"] = "page"
-"""`persist_state` of a widget whose memory is set only where it differs: a browser that missed it, because a click interrupted the drawing,
-is sent its value again. Without it the browser shows an empty field, and the next click stores that."""
+"""`persist_state` of a widget whose memory is set only if it differs.
+
+A browser that missed the value, because a click interrupted the drawing, gets it again. Without this the browser shows an empty field, and
+the next click stores that.
+"""
 
 
 def value(path: str, default: Any = None) -> Any:

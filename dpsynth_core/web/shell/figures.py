@@ -13,7 +13,7 @@ from dpsynth_core.charts import Drawing
 from dpsynth_core.foundation.zones import Zone, Zoned, ZoneError
 
 CURATOR_KEY = "curator_chart"
-"""How keys of the containers of curator-only charts begin; the app's style sheet hides their toolbars."""
+"""The beginning of the keys of containers with curator-only charts; the app's style sheet hides their toolbars."""
 
 
 def draw(chart: Drawing, name: str) -> None:

@@ -14,7 +14,7 @@ from dpsynth_core.mechanisms.registry import PUBLISHED
 _TEXTS = ASSETS / "guide"
 
 LEARNING = "learning"
-"""What is special about mechanisms whose privacy needs a solver's proof; also the name of their purpose in the registry."""
+"""The text on mechanisms whose privacy needs a solver's proof; also the name of their purpose in the registry."""
 
 
 def text(name: str) -> str:

@@ -26,7 +26,7 @@ from dpsynth_core.web.shell.door import address, doors, page
 VARIABLE = "DPSYNTH_METRICS_TOKEN"
 STILL_SECONDS = 60.0
 _last_look = float("-inf")
-"""When the queue was last looked at, by the clock that does not jump."""
+"""The monotonic time of the last check of the queue."""
 
 
 def looked() -> None:

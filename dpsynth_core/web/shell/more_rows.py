@@ -13,9 +13,9 @@ from dpsynth_core.web.shell.text import WHOLE, literal
 
 Group = TypeVar("Group")
 _MOST_ROWS = 100_000
-"""That are held for a browser; the command line writes as many as there may be."""
+"""The most rows for a browser; the command line writes more."""
 _SAMPLE = "sampled"
-"""In the session: what was asked for and what came of it."""
+"""Session key of the last request and its result."""
 
 
 def more_rows(

@@ -19,7 +19,7 @@ from dpsynth_core.web.shell.text import capital, literal
 P = ParamSpec("P")
 
 STORE = "store"
-"""The place of what the store refused to a callback: at the top of the page."""
+"""The place of the store's refusals: the top of the page."""
 
 
 def refused(error: InputError) -> None:

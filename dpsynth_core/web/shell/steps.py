@@ -52,7 +52,7 @@ ALWAYS = (
     Step("compare", "Compare", "Explore", ":material/compare:", "Finished runs side by side."),
     *REFERENCE,
 )
-"""Pages beside the way, open at any time."""
+"""Pages that are open at any time."""
 PREPARATION = ("data", "domain", "workload", "budget")
 _ORDER = tuple(step.name for step in STEPS)
 

@@ -13,11 +13,11 @@ import unicodedata
 from dpsynth_core.foundation.visible import escaped, listed, shortened, visible
 
 WHOLE = 20_000
-"""A limit for texts that somebody decides by, such as a verdict, a warning or a reason: longer than any of our own release."""
+"""The limit of texts that readers decide by, a verdict, a warning or a reason: longer than any in this program's own releases."""
 
 _WORD_JOINER = "\u2060"
 _COLON, _WEB = re.compile(r"\\:(?! )"), re.compile(r"(?<=[wW])\\\.(?! )")
-"""Escaped: a colon and a full stop where a short code or a web address can go on."""
+"""An escaped colon, and an escaped full stop after "w", where a short code or a web address could continue."""
 
 
 def one_line(text: object, limit: int = 80) -> str:

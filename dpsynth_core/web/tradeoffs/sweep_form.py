@@ -37,13 +37,13 @@ EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 MECHANISMS = ("aim", "mst", "independent")
 REPEATS = 3
 RANGE, STRENGTHS = "range", (0.25, 0.5, 0.75)
-"""From weakly to strongly related columns: the choice, and what is tried then. It is not known which of them the private table is like."""
+"""The choice of weakly to strongly related columns, and the strengths tried then: the private table's strength is not known."""
 ROWS, MOST_ROWS = 10_000, 50_000
-"""Of a stand-in unless the curator says otherwise: as many as people are declared, but a sweep should not take all day."""
+"""The default rows of a stand-in without a stated number of people, and the most, so that a sweep does not take all day."""
 MAX_EPSILONS = 12
 ALL, PARTS = "all", "parts"
 SHARES = {ALL: (1.0,), PARTS: (0.1, 0.25, 0.5, 1.0)}
-"""Parts of the workload that are asked for."""
+"""The parts of the workload to try."""
 
 
 def note(draft: Mapping[str, Any], name: str) -> Any:
@@ -176,7 +176,7 @@ def shown_epsilons(values: Sequence[float]) -> str:
 
 
 SHOWN = "tradeoffs_sweep"
-"""Key under which the sweep on screen is kept."""
+"""Session key of the sweep on screen."""
 
 _STRENGTHS = {RANGE: "weak to strong", 0.0: "none", 0.25: "weak", 0.5: "medium", 0.75: "strong", 0.95: "extreme"}
 _SIZES = {ALL: "all", PARTS: "a tenth, a quarter, half and all"}
@@ -187,7 +187,7 @@ _ABOUT = {
 }
 _SWEEP, _CHECKED = "sweep", "_tradeoffs_checked"
 _AT_ONCE = 10_000
-"""Tables of all settings together up to which their trials are planned in a blink."""
+"""Sweeps with at most this many tables over all settings are planned at once."""
 
 
 def form(project: Current) -> None:

@@ -37,10 +37,10 @@ from dpsynth_core.web.tradeoffs.sweep_form import SHOWN
 T = TypeVar("T", str, float, int)
 V = TypeVar("V")
 Outcomes = Mapping[int, Outcome]
-"""Of finished trials, by their numbers."""
+"""The outcomes of finished trials by the trials' numbers."""
 
 POLL_SECONDS, REDRAW_SECONDS = 1.5, 4.5
-"""Of the progress, and of the charts, which are most of what is sent."""
+"""The intervals at which the progress and the charts are drawn; charts are most of what is sent."""
 _METRIC, _MECHANISM, _EPSILON, _TABLES = "tradeoffs_metric", "tradeoffs_mechanism", "tradeoffs_epsilon", "tradeoffs_tables"
 _PICKED = "_tradeoffs_picked"
 BY_EPSILON, BY_TABLES, OF_TABLES = "by_epsilon", "by_tables", "of_tables"

@@ -36,7 +36,7 @@ from dpsynth_core.web.shell.more_rows import more_rows
 from dpsynth_core.web.shell.text import WHOLE, capital, literal
 
 _VERIFIED = "verified"
-"""In the session: the ids of the uploaded files, and what was reported of them, so that looking at it again costs nothing."""
+"""Session key of the uploaded files' ids and their report, so that showing it again costs nothing."""
 _PUBLIC_HELP = (
     "Some mechanisms start from a public table, which no bundle contains. With the same file the mechanism can be run again, and more of "
     "the release be checked. It is deleted when that is done."

@@ -60,7 +60,7 @@ COST_HELP = (
 )
 OWN = "own"
 _MORE_THAN_MINUTES, _MORE_THAN_MB = 60, 4000
-"""From so much on, time and memory are told."""
+"""Above these limits, time and memory are shown."""
 
 
 def served(draft: Draft) -> str:

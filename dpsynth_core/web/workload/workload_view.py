@@ -39,7 +39,7 @@ WAYS = {
 ORDERS = {1: "single", 2: "pairs", 3: "triples", 4: "fours", 5: "fives"}
 MOST_TO_COPY = 300
 MOST_TO_DRAW = 60
-"""Columns of which all pairs are drawn."""
+"""The most columns with a chart of all pairs."""
 _ABOUT = "Tables of counts over some columns. The rows are made to agree with them; what is not asked for costs nothing."
 CELLS_HELP = "A cell is one count: women of 30 to 34 in the north, say. Each cell gets the same noise, so large tables are mostly noise."
 MATCHING_HELP = (
@@ -57,9 +57,9 @@ KINDS = {
     ACROSS: ("Across", "A column of the first table by one of a member."),
     WITHIN: ("Within", "A column of one member by one of another member of the same household."),
 }
-"""What pages call each kind of table, and what it is."""
+"""The title and the description of each kind of table on pages."""
 _EVERY = 0
-"""Instead of a threshold: all columns of a table have to match."""
+"""Stands for no threshold: all columns of a table have to match."""
 _WORKLOAD = "workload"
 
 
@@ -279,10 +279,10 @@ def outcome(workload: Workload) -> None:
 
 
 Tables = list[dict[str, Any]]
-"""As a workload's document lists them: {"attributes": columns, "weight": weight}."""
+"""The tables as in a workload's document: {"attributes": columns, "weight": weight}."""
 
 _BASE = "_weights_base"
-"""In the session: the version of the editor, and the tables that its edits are about."""
+"""Session key of the editor's version and the tables that its edits refer to."""
 
 
 def _weights_editor(tables: Tables, take: Callable[[Callable[[Tables], Tables]], None]) -> None:

@@ -14,7 +14,7 @@ from streamlit.url_util import make_url_path
 from dpsynth_core.foundation.errors import InputError
 
 VARIABLE = "DPSYNTH_URL"
-"""The address that browsers use, where it is not the one that the server listens on: behind a proxy, or published from a container."""
+"""Environment variable: the address that browsers use if it is not the listening address, behind a proxy or for a container."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _EVERYWHERE = ("0.0.0.0", "::", "")
 _STANDARD_PORTS = {"http": 80, "https": 443}

@@ -19,9 +19,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from dpsynth_core.foundation.errors import InputError
 
 VARIABLE = "DPSYNTH_PROXY"
-"""Addresses or networks of the proxy in front, separated by commas."""
+"""Environment variable: addresses or networks of the proxy in front, separated by commas."""
 PATIENCE_SECONDS = 30.0
-"""For the headers of a request, and for each part of what it sends."""
+"""The time limit for the headers of a request, and for each part of its content."""
 _FORWARDED = (b"forwarded", b"x-real-ip", b"x-client-ip")
 
 

@@ -68,15 +68,15 @@ _FOR_OTHERS = (
 
 
 HEALTH, WORKS, METRICS = "_stcore/health", "health", "metrics"
-"""Streamlit's own, and those of `web.shell.health`."""
+"""The paths of Streamlit's health check and of `web.shell.health`."""
 FOR_PROGRAMS = "books"
-"""Where programs with a person's token charge the ledger of an office (`web.ledger.programs`)."""
+"""The path where programs with a person's token charge the ledger of an office (`web.ledger.programs`)."""
 _SAFE = ("GET", "HEAD")
 _POLICY_VIOLATION = 1008
 _UPLOAD_SHARE = 0.25
-"""Of the memory that is free, so much may be sent at a time."""
+"""The share of the free memory that uploads may occupy at a time."""
 _under_way: list[int] = []
-"""The bytes of what is being sent. Only the server's event loop reads and changes it, so it needs no lock."""
+"""The bytes of each upload. Only the server's event loop reads and changes the list, so it needs no lock."""
 
 
 class Guard:

@@ -34,7 +34,7 @@ _CALLBACK = "oauth2callback"
 _SECRET_LENGTH = 32
 _OWNER_DIGITS = 32
 _SKEW_SECONDS = 300
-"""So far the provider's clock may be ahead of ours."""
+"""The provider's clock may be ahead of this server's by this much."""
 _GROUP = "group:"
 
 
