@@ -105,8 +105,10 @@ class ArrowSource(RecordCounts):
 
 
 def _shared_out(results: Sequence[_Result], items: Sequence[_Item], work: Callable[[_Result, _Item], Iterator[None]]) -> None:
-    """Work each item into one of the results, by one thread for each result, and by none where there is only one. Between the steps of
-    the work signals are obeyed, and where one thread fails the others stop."""
+    """Work each item into one of the results, with one thread for each result, and without threads for a single result.
+
+    Between the steps of the work signals are obeyed, and where one thread fails the others stop.
+    """
     waiting, failed = iter(items), threading.Event()
 
     def some(result: _Result) -> None:

@@ -10,7 +10,7 @@ from dpsynth_core.vocabulary.declared import declared
 from dpsynth_core.vocabulary.names import column_field, trimmed
 
 NESTED = "drop the column: its values are lists or structures"
-"""What is left to do of such a column."""
+"""The remaining task of the curator for a nested column."""
 
 
 def declared_type(column: pa.Field) -> Column:
@@ -34,7 +34,7 @@ def kind_of_type(kind: pa.DataType) -> str:
 
 
 def check_type(name: str, kind: pa.DataType) -> None:
-    """InputError for a type that cannot be read."""
+    """Raise InputError if a type cannot be read."""
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         try:
             pa.array([0], pa.int64()).cast(kind).cast(pa.date32(), safe=False)

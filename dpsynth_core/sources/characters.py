@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 EXACT, LOOK, CASE = SAME_TEXTS = ("exact", "look", "case")
-"""Which texts count as the same: equal ones; those that look the same; those that differ in small and capital letters alone, too."""
+"""Rules of which texts count as the same: equal texts; also texts that look the same; also texts that differ only in capitals."""
 
 _SPACES = "[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 _UNSEEN = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]"

@@ -64,7 +64,16 @@ class RecordsCheck:
 
 
 def check_records(table: Table, columns: Sequence[str], person_column: str | None = None) -> Zoned[RecordsCheck]:
-    """Read the whole table once. columns: those that will be used. Raises InputError if it cannot be read to its end."""
+    """Return the counts of records that cannot be read, from one pass over the whole table.
+
+    Args:
+        table: The table.
+        columns: The columns that will be used.
+        person_column: The column that names persons, if there is one.
+
+    Raises:
+        InputError: The table cannot be read to its end.
+    """
     form, used = table.form, tuple(dict.fromkeys((*columns, *([person_column] if person_column else []))))
     files = table.files if isinstance(table, FileTable) else ()
     malformed = blank = damaged = unnamed = 0
@@ -111,7 +120,17 @@ class LinkCheck:
 
 
 def check_link(first: Table, second: Table, key: str, most: int) -> Zoned[LinkCheck]:
-    """Read the keys of both tables once. most: rows of the second that count for a key. Raises InputError if they cannot be read."""
+    """Return how the keys of two linked tables fit each other, from one pass over both.
+
+    Args:
+        first: The first table.
+        second: The second table.
+        key: The column of the key.
+        most: The rows of the second table that count for a key.
+
+    Raises:
+        InputError: A table cannot be read.
+    """
     rows, owned = (_counts(table, key) for table in (first, second))
     orphans = sum(number for name, number in owned.items() if name not in rows)
     beyond = sum(max(0, number - most) for name, number in owned.items() if name in rows)

@@ -14,7 +14,7 @@ from dpsynth_core.foundation.arrow_times import NO_TIME, Micros
 
 
 def with_zeros(text: pa.Array) -> pa.Array:
-    """Digits with the zeros before them that numbers lose: 830 is 0830, and 5 is five past midnight."""
+    """Return digits with the leading zeros that numbers lose: 830 becomes 0830, and 5 becomes five past midnight."""
     length = pc.utf8_length(text)
     padded = pc.if_else(pc.less_equal(length, 4), pc.utf8_lpad(text, 4, "0"), pc.utf8_lpad(text, 6, "0"))
     return pc.if_else(pc.match_substring_regex(text, "^[0-9]{1,6}$"), padded, text)
@@ -43,7 +43,7 @@ def _micros(parts: pa.StructArray, hours: NDArray[np.int64]) -> Micros:
 
 
 def _whole(parts: pa.StructArray, name: str) -> NDArray[np.int64]:
-    """A part that is a number; 0 where it is not written."""
+    """Return a part that is a number; 0 where it is not written."""
     text = _written(parts, name)
     return np.asarray(pc.if_else(pc.equal(text, ""), "0", text).cast(pa.int64()).to_numpy(zero_copy_only=False))
 

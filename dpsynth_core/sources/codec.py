@@ -25,13 +25,13 @@ from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
 _ZONE = "(Z|[+-][0-9]{4})$"
-"""Behind the text of a timestamp: the clock counts as it is written."""
+"""The time zone behind the text of a timestamp, which is ignored: the clock counts as written."""
 _PLAIN = ("int64", "float64")
-"""What is released as numbers is read from columns of numbers as it is."""
+"""Types of attributes whose columns of numbers are read without a dictionary of distinct values."""
 
 
 def encode(domain: Domain, batch: pa.RecordBatch | pa.Table, notation: Notation) -> dict[str, NDArray[np.int32]]:
-    """Codes of every column of the domain, each of shape (rows,). Columns of the batch that the domain lacks are ignored."""
+    """Return the codes of every column of the domain, each of shape (rows,). Other columns of the batch are ignored."""
     return {a.name: encode_column(a, batch.column(batch.schema.get_field_index(a.name)), notation) for a in domain}
 
 
@@ -58,7 +58,7 @@ def _encoded(attribute: Attribute, column: pa.Array | pa.ChunkedArray, notation:
 
 
 def dictionary(array: pa.Array) -> pa.DictionaryArray:
-    """The array with each distinct value once; not for nulls alone, lists and structures."""
+    """Return the array dictionary-encoded, each distinct value once. Arrays of type null, lists and structures are not allowed."""
     if pa.types.is_dictionary(array.type):
         return array
     try:
@@ -68,7 +68,7 @@ def dictionary(array: pa.Array) -> pa.DictionaryArray:
 
 
 def _codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
-    """Code of each of the values; no dictionary array."""
+    """Return the code of each value of an array that is not dictionary-encoded."""
     return _ENCODERS[attribute.about.form](attribute, values, notation)
 
 

@@ -21,7 +21,7 @@ from dpsynth_core.sources.formats import STATISTICAL, TEXT, Files, kind_of
 from dpsynth_core.sources.locations import Location, Remote, located
 
 LIMITS = Limits(megabytes=2048, seconds=60, processors=available())
-"""Of an answer; of reading all records, each further batch has as many seconds again."""
+"""Limits of one answer. When all records are read, each further batch has as many seconds again."""
 SAVE_AGAIN = "save it again with another program, or as CSV"
 
 _WORK = f"{__package__}.reading_work"
@@ -29,7 +29,7 @@ _LIBRARIES = dict.fromkeys(STATISTICAL, ("pandas", "pyreadstat", f"{__package__}
     "spreadsheet": ("pandas", f"{__package__}.spreadsheet_file"),
     "parquet": (f"{__package__}.parquet_file",),
 }
-"""What reading a kind of file takes. Arrow loads pandas before it makes an array of Python's objects."""
+"""The libraries that read a kind of file. Arrow loads pandas before it makes an array of Python's objects."""
 _WAIT = 10
 """Times the seconds of work that are waited for an answer, for a busy machine."""
 
@@ -41,7 +41,7 @@ def prepare(path: str | os.PathLike[str]) -> None:
 
 
 def about(which: str, path: str | os.PathLike[str], kind: str) -> Any:
-    """The answer of a function of the module that reads such a file, about a single one. Raises InputError."""
+    """Return the answer of the function `which` of the module that reads files of this kind, about one file. Raises InputError."""
     place = located(path).absolute()
     with _work(kind, 0, [place], "about", str(place), kind, which) as answers:
         (answer,) = answers
@@ -50,7 +50,10 @@ def about(which: str, path: str | os.PathLike[str], kind: str) -> Any:
 
 @contextmanager
 def work(which: str, table: Files, *arguments: Any) -> Iterator[Work]:
-    """The answers of a function of `reading_work`, of these files. InputError. A Feather file is mapped into memory, not read into it."""
+    """Yield the answers of the function `which` of `reading_work` about these files. Raises InputError.
+
+    A Feather file is mapped into memory, not read into it, so its size is added to the limit.
+    """
     mapped = table.size >> 20 if table.form.kind == "feather" else 0
     with _work(table.form.kind, mapped, table.files, which, table.to_json(), *arguments) as answers:
         yield answers
@@ -58,7 +61,10 @@ def work(which: str, table: Files, *arguments: Any) -> Iterator[Work]:
 
 @contextmanager
 def _work(kind: str, mapped: int, places: Sequence[Location], which: str, *arguments: Any) -> Iterator[Work]:
-    """An object store takes a network, and the files with credentials for it; on this machine, no file is open to it but these."""
+    """Run the function `which` of `reading_work` in a process with limits.
+
+    On this machine, the process can open no files but these. For an object store it has the network, and files with credentials.
+    """
     limits = replace(LIMITS, megabytes=LIMITS.megabytes + mapped)
     files = None if any(isinstance(place, Remote) for place in places) else list(map(str, places))
     load, patience = _LIBRARIES.get(kind, ()), _WAIT * LIMITS.seconds

@@ -46,7 +46,7 @@ from dpsynth_core.sources.parts import Part, Piece
 from dpsynth_core.vocabulary.names import told_apart, trimmed
 
 MAX_RECORD_BYTES = 64 << 20
-"""Of a record over several lines."""
+"""The largest size of a record over several lines."""
 
 _HEAD_BYTES = 1 << 16
 _TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -54,8 +54,13 @@ _TEXT = pa.dictionary(pa.int32(), pa.string())
 
 @dataclass(frozen=True)
 class Block:
-    """Some whole records of a CSV file with the names of its columns. text: UTF-8, records ended by LF (the last one of a file may not
-    be, where a quote is still open)."""
+    """Some whole records of a CSV file with the names of its columns.
+
+    Attributes:
+        text: UTF-8, records ended by LF (the last record of a file may lack it where a quote is still open).
+        form: The format of the file.
+        names: The names of the columns.
+    """
 
     text: bytes
     form: TableFormat
@@ -67,7 +72,7 @@ class Block:
         return ends if len(ends) and ends[-1] == len(self.text) - 1 else np.append(ends, len(self.text) - 1)
 
     def batch(self, columns: Sequence[str]) -> pa.RecordBatch:
-        """These columns of all records, as dictionary-encoded text; the cells of a malformed record are empty."""
+        """Return these columns of all records, as dictionary-encoded text; the cells of a malformed record are empty."""
         batch = None if self._ambiguous else self._parsed(self.text, columns)
         if batch is None:
             blanked = pc.if_else(pa.array(self._rejected()), self._empty_record, self._records)
@@ -241,7 +246,7 @@ def writing(path: Location, form: TableFormat) -> lines.Writing:
 
 
 def header(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """The cells of the header, trimmed, or the stated names. Empty for a file without any text. Raises OSError and InputError."""
+    """Return the cells of the header, trimmed, or the stated names; empty for a file without any text. Raises OSError and InputError."""
     return next((names for names, _ in _texts(Piece(str(path)), form, _HEAD_BYTES)), ())
 
 
@@ -266,7 +271,8 @@ def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
 
 
 def blocks(part: Part, form: TableFormat) -> Iterator[Block]:
-    """All records of these pieces of files with the same header, in order. Small ones share a block. Raises OSError and InputError."""
+    """Yield all records of these pieces of files with the same header, in order. Small pieces share a block. Raises OSError and InputError.
+    """
     gathered: list[bytes] = []
     names: tuple[str, ...] = ()
     for piece in part:
@@ -281,7 +287,10 @@ def blocks(part: Part, form: TableFormat) -> Iterator[Block]:
 
 
 def batches(part: Part, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """These columns of all their records, in order; the next block is parsed while the caller works on this one. Raises as `blocks`."""
+    """Yield these columns of all records of a part, in order. Raises as `blocks`.
+
+    The next block is parsed while the caller works on this one.
+    """
     with ThreadPoolExecutor(1) as ahead:
         coming: Future[pa.RecordBatch] | None = None
         for block in blocks(part, form):
@@ -351,7 +360,7 @@ def _first_text(block: bytes, form: TableFormat) -> tuple[int, int]:
 
 
 def _whole_records(blocks: Iterator[bytes], form: TableFormat) -> Iterator[bytes]:
-    """Pieces that end with a record. At the end of the file a quote that is still open is closed by it."""
+    """Yield pieces that end with a record. The end of the file closes a quote that is still open."""
     if form.quoting != STANDARD:
         yield from blocks
         return

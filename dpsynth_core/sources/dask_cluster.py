@@ -47,7 +47,7 @@ PATIENCE = 20
 _LOOK_SECONDS = 0.2
 _ONLY_HERE = "127.0.0.1:0"
 _GIVING_BACK = "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_"
-"""By this setting Dask has workers return their memory to the system after each batch, which took a sixth of their time."""
+"""The setting by which workers return their memory to the system after each batch, which took a sixth of their time."""
 _SOONER = 10
 """Priority of tasks that make results smaller."""
 
@@ -57,8 +57,10 @@ New = Callable[[], Counting]
 
 
 class _Connected(Client):
-    """A client that is closed where it cannot connect. It would be closed when it is collected, which may be while another one is made:
-    that waits for itself for ever."""
+    """A client that is closed if it cannot connect.
+
+    Otherwise it would be closed when it is collected, which may be while another client is made: that waits for itself for ever.
+    """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         try:
@@ -70,8 +72,12 @@ class _Connected(Client):
 
 @dataclass(frozen=True)
 class Cluster:
-    """scheduler: its address; None for a cluster of processes on this machine, for as long as a count takes. workers: of such a one, None
-    for as many as there are processors."""
+    """A Dask cluster.
+
+    Attributes:
+        scheduler: The address of its scheduler; None for a cluster of processes on this machine that lasts for one count.
+        workers: The workers of a cluster on this machine; None for as many as there are processors.
+    """
 
     scheduler: str | None = None
     workers: int | None = None
@@ -97,7 +103,7 @@ class Cluster:
             yield client
 
     def _local(self) -> LocalCluster:
-        """Workers that no other user of this machine can talk to, and that write no count to a disk."""
+        """Start workers that no other user of this machine can connect to, and that write no count to a disk."""
         with dask.config.set({_GIVING_BACK: None}):
             return LocalCluster(
                 n_workers=self.workers or processors.available(),
@@ -131,7 +137,7 @@ def _programs(client: Client) -> list[str | Exception]:
 
 
 def _check(programs: Sequence[str | Exception]) -> None:
-    """InputError unless all workers that answer run this program. Each task checks again."""
+    """Raise InputError unless all workers that answer run this program. Each task checks again."""
     if not programs:
         raise InputError("data.scheduler", "no worker of the Dask cluster answers", "see whether they still run, or have too little memory")
     if any(program != build.identity() for program in programs):
@@ -182,8 +188,9 @@ class _Work:
         return self._awaited(total)
 
     def _before(self, job: Future, parts: Sequence[Part], keys: Keys, places: int, limit: int) -> list[list[Future]]:
-        """Return for each part the rows of its persons in the earlier parts, one future from each of the `places` that add up a share of
-        persons.
+        """Return for each part the rows of its persons in the earlier parts.
+
+        Each of the `places`, which adds up a share of the persons, gives one future per part.
         """
         turnouts = [self._submit(_turnout, job, part, keys) for part in parts]
         buckets = [[self._submit(Turnout.bucket, one, place, places, priority=_SOONER) for one in turnouts] for place in range(places)]
@@ -191,7 +198,7 @@ class _Work:
         return [[self._submit(getitem, place, i, priority=_SOONER) for place in met] for i in range(len(parts))]
 
     def _submit(self, task: Callable[..., Any], *arguments: Any, priority: int = 0) -> Future:
-        """task: a function that workers can import."""
+        """Submit a task, a function that workers can import."""
         self._number += 1
         key = f"dpsynth_{task.__name__.lower().strip('_')}-{self._name}-{self._number}"
         return self._client.submit(_run, build.identity(), task, *arguments, key=key, pure=False, priority=priority)

@@ -60,8 +60,10 @@ def typed(domain: Domain, table: pa.Table) -> pa.Table:
 
 
 def as_written(domain: Domain, codes: Codes) -> Codes:
-    """The cells that rows can be read back as: in a column that is not text a value outside is written as nothing, and so counts as missing
-    where there is a cell for that. Shape (n, columns of the domain)."""
+    """Return the cells that written rows are read back as, shape (n, columns of the domain).
+
+    In a column that is not text, a value outside is written as null, and so counts as missing if there is a cell for missing values.
+    """
     written = codes.astype(narrow(domain.sizes(domain.names)))
     for column, attribute in zip(written.T, domain, strict=True):
         if other_is_missing(attribute):
@@ -72,12 +74,21 @@ def as_written(domain: Domain, codes: Codes) -> Codes:
 def decode(
     domain: Domain, codes: Codes, rng: np.random.Generator, first: int = 0, inside: Mapping[str, Inside] = MappingProxyType({})
 ) -> pa.Table:
-    """Rows of values from rows of codes, shape (n, attributes of the domain); columns and types as the original's. first: how many rows
-    come before these. inside: by column, how numbers lie in its bins.
+    """Return rows of values from rows of codes, with the columns and types of the original.
 
-    Numbers are drawn from the parts of their bin, and uniform in each, or in the bin where it has none; so are whole numbers and dates over
-    the values in it. Missing cells become null, and "other" the text other (null where the column is not text: a number there would be
-    taken for one). Raises ValueError for codes that are no cells.
+    Numbers are drawn from the parts of their bin, uniformly in each part, or uniformly from a bin without parts; whole numbers and dates
+    are drawn uniformly from the values there. Missing cells become null, and "other" becomes the text other (null where the column is not
+    text: a number there would be taken for a value).
+
+    Args:
+        domain: The domain.
+        codes: The codes, shape (n, attributes of the domain).
+        rng: The source of randomness.
+        first: The number of rows before these.
+        inside: The distribution of numbers in the bins, by column.
+
+    Raises:
+        ValueError: A code is not a cell.
     """
     if codes.ndim != 2 or codes.shape[1] != len(domain):
         raise ValueError("codes needs one column per attribute of the domain")
@@ -120,7 +131,7 @@ def _ends(column: RowColumn) -> list[Any]:
 
 
 def filled(column: Filled, rows: int, first: int = 0) -> pa.Array:
-    """Return the values of a column that no record decides. first: how many rows come before."""
+    """Return the values of a column that no record decides, for `rows` rows after `first` earlier rows."""
     return pa.array(column.values(rows, first), arrow_type(column))
 
 
@@ -143,8 +154,13 @@ def within(attribute: Attribute, codes: Codes, column: pa.ChunkedArray, of: Chos
 
 
 def strays(domain: Domain, table: pa.Table, first: int = 0) -> list[str]:
-    """The columns in which a row has a value that `decode` never gives; the table has the domain's columns with their types. first: how
-    many rows come before it."""
+    """Return the columns in which a row has a value that `decode` never gives.
+
+    Args:
+        domain: The domain.
+        table: The rows, with the domain's columns and their types.
+        first: The number of rows before these.
+    """
     wrong = {attribute.name for attribute in domain if _strays(attribute, table.column(attribute.name))}
     wrong |= {one.name for one in domain.filled if not one.holds(table.column(one.name).to_pylist(), first)}
     return [name for name in domain.column_names if name in wrong]
@@ -173,7 +189,7 @@ def _strays(attribute: Attribute, column: pa.ChunkedArray) -> bool:
 
 
 def _plain_numbers(attribute: Attribute, column: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
-    """The number of each value of a column that `decode` made; nan for a time that is finer than the column's precision."""
+    """Return the number of each value of a column that `decode` made; nan for a time that is finer than the column's precision."""
     if attribute.dtype in times.READERS:
         unit = MICROSECONDS[attribute.precision]
         counts = micros(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
@@ -198,7 +214,7 @@ def _drawn(attribute: Attribute, codes: Codes, rng: np.random.Generator, parts: 
 
 
 def _written_column(attribute: Attribute, codes: Codes, numbers: NDArray[Any] | None) -> pa.Array:
-    """numbers: of columns with bins."""
+    """Return the values of a column from its codes, and from `numbers` if it has bins."""
     kind = arrow_type(attribute)
     if numbers is None:
         return pa.array(codes, kind) if attribute.is_coded else _cell_values(attribute).take(pa.array(codes))
@@ -216,10 +232,15 @@ def _cell_values(attribute: Attribute) -> pa.Array:
 
 @dataclass(frozen=True, eq=False)
 class DrawnRows:
-    """Synthetic rows whose values are drawn within their cells, one batch after the other, each time the same.
+    """Synthetic rows whose values are drawn within their cells, batch by batch, each time the same.
 
-    codes: shape (rows, attributes of the domain).  state: of the generator that draws the first batch; every later batch has one
-    of its own, made from `seed` and the batch's number.  inside: by column, how numbers lie in its bins."""
+    Attributes:
+        domain: The domain.
+        codes: The cells, shape (rows, attributes of the domain).
+        state: The state of the generator that draws the first batch.
+        seed: Seeds the generator of every later batch, together with the batch's number.
+        inside: The distribution of numbers in the bins, by column.
+    """
 
     domain: Domain
     codes: Codes

@@ -31,7 +31,7 @@ def domains() -> tuple[Domain, Domain]:
 
 @lru_cache(maxsize=1)
 def simulate(rows: int = ROWS, seed: int = 7) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both tables with their key; the same seed gives the same tables. rows: households."""
+    """Return both tables with their key, for `rows` households; the same seed gives the same tables."""
     rng = np.random.default_rng(seed)
     region = rng.choice(len(REGION), rows, p=[0.28, 0.24, 0.12, 0.14, 0.22])
     first = np.clip(np.where(rng.random(rows) < 0.7, rng.normal(42, 12, rows), rng.normal(72, 8, rows)), 20, 95)

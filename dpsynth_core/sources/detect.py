@@ -26,7 +26,7 @@ from dpsynth_core.sources.spelling import example
 
 _SPELLED = ("decimal", "thousands", "date_format", "time_format", "negative", "units")
 SUGGESTED = ("encoding", "skip", "delimiter", *_SPELLED)
-"""What first records can suggest: fields of `TableFormat`."""
+"""The fields of `TableFormat` that first records can suggest."""
 
 _HEAD_BYTES = 1 << 20
 _MOST_READ = 500

@@ -28,7 +28,7 @@ from dpsynth_core.vocabulary.names import column_field
 Marks = tuple[str, str]
 """The decimal mark, and the mark between thousands."""
 MARKS: tuple[Marks, ...] = ((".", ""), (".", ","), (".", " "), (".", "'"), (",", ""), (",", "."), (",", " "), (",", "'"))
-"""All that can be stated; of those that read as much, the first is suggested."""
+"""All marks that can be stated. The first is suggested among marks that read equally many numbers."""
 
 _ALMOST_ALL = 0.95
 _MOSTLY_NUMBERS = 0.5
@@ -145,7 +145,7 @@ def detect_marks(
 
 
 def other_marks(values: Sequence[tuple[str, int]], lower: float, upper: float, notation: Notation) -> Marks | None:
-    """The marks with which most values that are not between these bounds, each with its count, would be; None where no others do that."""
+    """Return the marks with which most of these values, given with their counts, would be between the bounds; None without other marks."""
     texts, counts = pa.array([text.strip() for text, _ in values], pa.string()), np.array([count for _, count in values])
 
     def inside(marks: Marks) -> float:
@@ -170,7 +170,7 @@ def _shapes(cells: Sequence[str]) -> Counter[str]:
 
 @lru_cache(maxsize=4096)
 def _readings(shape: str) -> frozenset[Marks]:
-    """The marks with which this is a number. What has an exponent has no thousands."""
+    """Return the marks with which a shape is a number. A number with an exponent has no thousands."""
     exponent = "e" in shape.lower()
     patterns = {one: number_pattern(one[0], "" if exponent else one[1]) for one in MARKS}
     return frozenset(one for one, pattern in patterns.items() if re.match(pattern, shape))
@@ -182,7 +182,7 @@ def _is_open(shape: str) -> bool:
 
 
 def _fitting(found: Counter[str], offered: Iterable[Marks]) -> list[Marks]:
-    """The marks with which almost all numbers of a column are numbers, and almost all of those that can be read in one way only."""
+    """Return the marks with which almost all numbers of a column, and almost all of its unambiguous numbers, can be read."""
     clear = Counter({shape: count for shape, count in found.items() if not _is_open(shape)})
     return [one for one in offered if all(_share(part, one) >= _ALMOST_ALL for part in (found, clear) if part)]
 
@@ -192,7 +192,7 @@ def _share(found: Counter[str], marks: Marks) -> float:
 
 
 def _best(offered: Sequence[Marks], columns: Collection[Counter[str]]) -> Marks:
-    """The marks with which most numbers are numbers, and of those the most usual."""
+    """Return the marks with which the largest number of numbers can be read; the most usual among equals."""
     return max(offered, key=lambda one: sum(_share(found, one) for found in columns))
 
 
@@ -209,7 +209,7 @@ def _open_question(open_ones: Sequence[str], possible: Sequence[Marks], columns:
 
 
 def _contradiction(fitting: Mapping[int, Sequence[Marks]], shapes: Mapping[int, Counter[str]], names: Sequence[str]) -> Doubt:
-    """Between two columns, or within one."""
+    """Return the question that a contradiction between two columns, or within one, raises."""
     places = list(fitting)
     mixed = next((place for place in places if not fitting[place]), None)
     if mixed is None:
@@ -261,7 +261,7 @@ def _date_forms(cells: Sequence[str]) -> list[str]:
 
 
 def _times(columns: Iterable[Sequence[str]]) -> dict[str, str]:
-    """Digits, and digits with a point, are suggested only where a zero stands in front, as no number has it."""
+    """Return the suggested format of times. Digits, with or without a point, are suggested only with leading zeros, which numbers lack."""
     for cells in columns:
         for form, pattern in _TIMES.items():
             shown_as_time = "h" in form[2:-2] or any(cell.startswith("0") for cell in cells)

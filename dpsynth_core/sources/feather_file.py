@@ -18,7 +18,7 @@ from dpsynth_core.vocabulary.names import trimmed
 
 
 def names(path: Location, _form: TableFormat) -> tuple[str, ...]:
-    """The names of the columns. Raises InputError for types that cannot be read, ArrowException for a damaged file."""
+    """Return the names of the columns. Raises InputError for types that cannot be read, ArrowException for a damaged file."""
     with _mapped(path) as source, _reader(source) as reader:
         for field in reader.schema:
             check_type(field.name, field.type)
@@ -31,7 +31,7 @@ def schema(path: Location, _form: TableFormat) -> pa.Schema:
 
 
 def batches(path: Location, _form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-    """These columns, at most `rows` rows at a time. Raises ArrowException and OSError for a damaged file."""
+    """Yield these columns, at most `rows` rows at a time. Raises ArrowException and OSError for a damaged file."""
     with _mapped(path) as source, _reader(source) as reader:
         places = [[trimmed(written) for written in reader.schema.names].index(name) for name in columns]
         whole = (reader.get_batch(i) for i in range(reader.num_record_batches)) if hasattr(reader, "get_batch") else reader
@@ -43,7 +43,7 @@ def batches(path: Location, _form: TableFormat, columns: Sequence[str], rows: in
 
 
 def _mapped(path: Location) -> pa.NativeFile:
-    """A file of this machine is mapped into memory, which it does not occupy."""
+    """Open the file; a file of this machine is mapped, and so occupies no memory."""
     return path.open("rb") if isinstance(path, Remote) else pa.memory_map(str(path))
 
 

@@ -44,16 +44,21 @@ def opened(source: TableSource, form: TableFormat) -> Table:
 
 
 def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:
-    """The JSON of a domain with all columns in file order, from what a file says of itself: labels, types, declared missing values. No
-    record is read. Labels are a questionnaire's: public before anybody answered. What a file does not say of itself, such as bounds, stays
-    open, and a person who knows the table fills it in (`vocabulary.declared`). Raises InputError."""
+    """Return the JSON of a domain with all columns in file order, from the file's own labels, types and declared missing values.
+
+    No record is read. Labels belong to a questionnaire: they are public before any person answers. Facts that the file does not declare,
+    like bounds, stay open, and a person who knows the table fills them in (`vocabulary.declared`).
+
+    Raises:
+        InputError: The file cannot be read.
+    """
     if form.kind == "jsonl":
         raise InputError("data", "JSON lines say nothing of themselves but in their records", "write the domain by hand")
     return domain_json(FileTable.of(path, form).described(), LABELS if form.kind in STATISTICAL else "")
 
 
 def sheets(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The names of the sheets of a workbook in order. Raises InputError."""
+    """Return the names of the sheets of a workbook in order. Raises InputError."""
     return tuple(confined.about("sheets", table_files(path)[0], "spreadsheet"))
 
 
@@ -64,14 +69,14 @@ class FileTable(Files):
         return tuple(self._answer(readers.names))
 
     def made_names(self) -> tuple[str, ...]:
-        """The names of columns that stand in no header, because one of the same name comes before, or none is there."""
+        """Return the column names that are not in the header, because a name is missing there or repeats an earlier name."""
         if not self.form.applies("names"):
             return ()
         cells = tuple(self._answer(readers.header))
         return tuple(name for name, cell in zip(told_apart(cells), cells, strict=True) if name != cell)
 
     def check(self, limit_bytes: int | None = DEFAULT_LIMIT_BYTES) -> None:
-        """InputError if this cannot be used as a table: it is too large (None: nothing is), or for a reason of `readers.check`."""
+        """Raise InputError if this is larger than the limit (None for any size), or refused by `readers.check`."""
         with readers.reading():
             if limit_bytes is not None and self._exceeds(limit_bytes):
                 problem = f"the file is larger than the limit of {limit_bytes / 1e6:,.0f} MB"
@@ -91,8 +96,11 @@ class FileTable(Files):
         return dict(self._answer(readers.first_texts, rows))
 
     def divide(self, sizes: Sizes) -> list[Part]:
-        """The table in parts, at least one. One part are small tables and those whose records cannot be told apart from anywhere inside: of
-        the quoting "standard" (packed files are one part each)."""
+        """Return the table in parts, at least one.
+
+        A small table is one part. A table with the quoting "standard" is one part, because its records can only be separated from the
+        beginning. Each packed file is one piece.
+        """
         if self.form.kind == "csv" and self.form.quoting == STANDARD:
             return [WHOLE]
         with readers.reading():
@@ -127,7 +135,7 @@ class FileTable(Files):
         return total > limit_bytes
 
     def _answer(self, question: Callable[..., Any], *arguments: Any) -> Any:
-        """question: of `readers`."""
+        """Return the answer of a function of `readers`."""
         if self.form.kind in TEXT:
             return question(self, *arguments)
         with confined.work("answer", self, question.__name__, *arguments) as answers:

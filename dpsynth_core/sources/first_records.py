@@ -145,7 +145,7 @@ def _advice(attribute: Attribute, one: ColumnFit, notation: Notation) -> Iterato
 
 
 def _folds(notation: Notation) -> Mapping[str, Callable[[str], str]]:
-    """Ways in which two texts are one value, each with what a curator then states; the narrowest first."""
+    """Return the rules by which two texts are one value, by the curator's remedy for each; the narrowest first."""
 
     def number(text: str) -> str:
         found = notation.without_markers.numbers(pa.array([text]))[0].as_py()

@@ -20,10 +20,10 @@ from dpsynth_core.sources.notation import DEFAULT_MISSING, Notation
 from dpsynth_core.sources.spelling import COLON, ISO_DATES, SIGN
 
 LINES, NONE, STANDARD = QUOTINGS = ("lines", "none", "standard")
-"""What a quote means in a CSV file; see `csv_file`."""
+"""The meanings of a quote in a CSV file; see `csv_file`."""
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 ALL_DELIMITERS = DELIMITERS | {" ": "space"}
-"""With those that a header is not divided by unless that is stated."""
+"""All delimiters, also the ones that divide a header only if they are stated."""
 MAX_FILES = 20_000
 """Files and folders inside a folder that is one table."""
 MAX_MARKERS = 1000
@@ -41,7 +41,7 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
 }
 """The kinds of table files, by the endings of their names."""
 COMPRESSED = (".gz", ".zst")
-"""What may follow the ending of a text file."""
+"""Endings that may follow the ending of a text file."""
 KNOWN = "CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS"
 TEXT = ("csv", "jsonl")
 _ONLY_HERE = ("spreadsheet", "spss", "stata", "sas")
@@ -67,7 +67,7 @@ _STATED: Mapping[str, tuple[str, ...]] = {
     "sheet": ("spreadsheet",),
     "skip": ("csv", "spreadsheet"),
 }
-"""Of which kinds of files what can be stated."""
+"""The kinds of files that have each field."""
 
 _USUAL = frozenset({"(usual)"})
 """Stands for the usual markers of a kind until the kind is known."""
@@ -161,7 +161,7 @@ class TableFormat:
 
 
 FIELDS = tuple(field.name for field in fields(TableFormat))
-"""Their names, which are those of a spec's entries."""
+"""The names of the fields, which are also the names of a spec's entries."""
 _DEFAULTS = {field.name: field.default for field in fields(TableFormat) if field.default is not MISSING}
 
 
@@ -181,7 +181,7 @@ class Files:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str], form: TableFormat) -> Self:
-        """Raises InputError as `table_files`."""
+        """Return the files at a path. Raises InputError as `table_files`."""
         place = located(path).absolute()
         return cls(tuple(table_files(place)), place if place.is_dir() else None, form)
 
@@ -199,7 +199,7 @@ class Files:
 
 
 def kind_of(path: Location) -> str | None:
-    """The kind of table that the name of a file promises; None without a known ending."""
+    """Return the kind of table that the name of a file promises; None without a known ending."""
     name = path.name.lower()
     packed = next((ending for ending in COMPRESSED if name.endswith(ending)), "")
     kinds = TEXT if packed else tuple(SUFFIXES)
@@ -207,12 +207,14 @@ def kind_of(path: Location) -> str | None:
 
 
 def table_files(path: str | os.PathLike[str]) -> list[Location]:
-    """The file itself, or a folder's tables, all of one kind, in order of their paths. Hidden files, and those whose names end like no
-    table's, are not looked at (`left_out`).
+    """Return the file itself, or a folder's tables, all of one kind, in order of their paths.
 
-    InputError if there is nothing to read, for what is neither file nor folder, and for a folder some of which would be left out in silence
-    (tables of another kind, links that lead nowhere or to folders) or that holds the same file twice (by links): its people would own twice
-    as many rows as they do.
+    Hidden files, and files whose names have no table's ending, are ignored (`left_out`).
+
+    Raises:
+        InputError: There is nothing to read, or the path is neither file nor folder. Or a folder holds files that would be left out in
+            silence (tables of another kind, links to nothing or to folders), or the same file twice (by links): its people would own twice
+            as many rows.
     """
     place = located(path)
     if isinstance(place, Remote):
@@ -238,7 +240,7 @@ def left_out(place: Location) -> int:
 
 
 def partition(place: Location, file: Location) -> tuple[str, ...]:
-    """The columns that the names of folders say of a file below `place`, such as sex in sex=f/part.parquet, in their order."""
+    """Return the columns in the folder names of a file below `place`, like sex in sex=f/part.parquet, in their order."""
     within = PurePosixPath(inner(file)).relative_to(inner(place)).parent.parts
     return tuple(unquote(part.partition("=")[0]) for part in within if "=" in part)
 
@@ -292,7 +294,7 @@ def _of_one_kind(place: Location, inside: Sequence[_File]) -> list[_File]:
 
 
 def _inside(place: Path) -> Iterator[Path]:
-    """The files of a folder that are not hidden. CapacityError where there are very many, which are not one table's."""
+    """Return the files of a folder that are not hidden. Raises CapacityError for more files than one table has."""
     seen = 0
     for folder, folders, names in os.walk(place, onerror=_refuse_folder):
         folders[:] = [name for name in folders if not _hidden(name)]

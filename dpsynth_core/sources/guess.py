@@ -1,7 +1,9 @@
-"""Propose a domain by looking into a table. On the private table this is reading the data: the result is curator-only, and a release
-made with it is branded until the curator says why that is harmless. On a public table of the same columns it is free.
+"""The proposal of a domain from the values of a table.
 
-One pass over the first rows; per column the distinct values with their counts, up to a limit, are all that is kept.
+On the private table this is reading the data: the result is curator-only, and a release made with it is branded until the curator states
+why that is harmless. On a public table of the same columns it is free.
+
+One pass over the first rows keeps only the distinct values of each column with their counts, up to a limit.
 """
 
 from __future__ import annotations
@@ -84,7 +86,7 @@ class Guess:
 def propose(
     table: TableSource, form: TableFormat, sample_rows: int = SAMPLE_ROWS, *, is_public: bool = False, only: Sequence[str] = ()
 ) -> Zoned[tuple[Guess, ...]]:
-    """A guess for every column, from at most `sample_rows` first rows. only: the columns that are read, where not all are."""
+    """Return a guess for every column, or for the columns in `only`, from the first records, at most `sample_rows`."""
     source = opened(table, form)
     names = tuple(only) or source.column_names()
     collected: dict[str, _DistinctValues] = {name: _DistinctValues() for name in names}
@@ -297,7 +299,7 @@ def _integers(summary: _Summary, numbers: NDArray[np.float64], counts: NDArray[n
 
 
 def _zero_edges(numbers: NDArray[np.float64], counts: NDArray[np.int64], upper: float, unit: float) -> list[float] | None:
-    """Edges with a bin for zero alone where zeros dominate a non-negative column; the rest equal, or by ratio if it is skewed."""
+    """Return edges with a bin for zero alone where zeros dominate a non-negative column; the rest equal, or by ratio if it is skewed."""
     share = counts[numbers == 0].sum() / counts.sum()
     if numbers.min() < 0 or share < ZERO_INFLATED or upper <= 4 * unit:
         return None
@@ -311,7 +313,7 @@ def _zero_edges(numbers: NDArray[np.float64], counts: NDArray[np.int64], upper: 
 
 
 def _round_out(lower: float, upper: float) -> tuple[float, float]:
-    """Bounds widened to two significant digits of the range, without crossing zero."""
+    """Return the bounds widened to two significant digits of the range, without crossing zero."""
     step = 10.0 ** (np.floor(np.log10(upper - lower)) - 1)
     digits = max(0, int(-np.log10(step)) + 1)
     return round(float(np.floor(lower / step) * step), digits), round(float(np.ceil(upper / step) * step), digits)

@@ -31,7 +31,7 @@ class Batches(Protocol):
         ...
 
     def batches(self, columns: Sequence[str], decimal: str, /) -> Iterator[pa.RecordBatch]:
-        """The records in order, in these columns. decimal: the mark in numbers that are written as text."""
+        """Yield the records in order, in these columns, with `decimal` as the mark of numbers that become text."""
         ...
 
 
@@ -82,7 +82,7 @@ class Frame:
 
 
 def _array(series: pd.Series, decimal: str) -> pa.Array:
-    """Convert a column by its type alone, so that no value says how another is read: objects become the text of each."""
+    """Convert a column by its type alone, so that no value decides how another is read: each object becomes its text."""
     import pandas as pd
 
     if isinstance(series.dtype, pd.CategoricalDtype):
@@ -113,7 +113,7 @@ def _text(value: object, decimal: str) -> str | None:
 
 
 def _words(value: object) -> str | None:
-    """An object's own text; None where it cannot say one, as a number of more than 4,300 digits cannot."""
+    """Return an object's own text; None where it has none, like a number of more than 4,300 digits."""
     try:
         return str(value).encode(errors="replace").decode()
     except Exception:  # noqa: BLE001  # the same

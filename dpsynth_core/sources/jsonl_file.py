@@ -25,7 +25,7 @@ _HEAD_BYTES = 1 << 20
 
 
 def names(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """The columns of the first lines, in order of their appearance. Raises OSError and InputError."""
+    """Return the columns of the first lines, in order of their appearance. Raises OSError and InputError."""
     first = next(lines.blocks(path, _writing(path, form), _HEAD_BYTES), b"")
     return tuple(dict.fromkeys(name for record in map(_record, first.splitlines()) if record is not None for name in record))
 
@@ -41,7 +41,7 @@ def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[
 
 
 def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
-    """These columns of all records, in order, as dictionary-encoded text. Raises as `names`."""
+    """Yield these columns of all records, in order, as dictionary-encoded text. Raises as `names`."""
     return piece_batches(Piece(str(path)), form, columns)
 
 

@@ -75,8 +75,7 @@ def known_encoding(name: str) -> str:
 
 
 def blocks(path: Location, writing: Writing, size: int | None = None, begin: int = 0, end: int | None = None) -> Iterator[bytes]:
-    """The lines of a file in pieces of whole lines, each of about `size` bytes. begin, end: of `cuts`, for the lines between them alone.
-    Raises OSError."""
+    """Yield the lines of a file in pieces of whole lines, each of about `size` bytes, from `begin` to `end` (of `cuts`). Raises OSError."""
     with packed.opened(path) as stream:
         if begin:
             stream.seek(begin)
@@ -136,8 +135,17 @@ class Writing:
 
     @classmethod
     def of(cls, path: Location, encoding: str, headed: bool) -> Writing:
-        """headed: whether the first line is a header. Otherwise nothing here follows from what the first line says. Raises OSError, and
-        InputError for an encoding that leaves the byte order open."""
+        """Return how a file is written. Without a header, nothing here follows from the content of the first line.
+
+        Args:
+            path: The file.
+            encoding: The stated encoding.
+            headed: Whether the first line is a header.
+
+        Raises:
+            OSError: The file cannot be read.
+            InputError: The encoding leaves the byte order open.
+        """
         usual = known_encoding(encoding).removesuffix("-sig")
         with packed.opened(path) as stream:
             head = stream.read(_HEAD_BYTES)
@@ -154,18 +162,18 @@ class Writing:
         return self.line_end.encode(self.encoding)
 
     def whole_units(self, raw: bytes) -> int:
-        """Bytes of its whole code units."""
+        """Return the number of bytes in whole code units."""
         return len(raw) // self.unit * self.unit
 
     def first_end(self, raw: bytes) -> int:
-        """Bytes before the first line end; -1 without one."""
+        """Return the number of bytes before the first line end; -1 without a line end."""
         if self.unit == 1:
             return raw.find(self.end_bytes)
         ends = self._wide_ends(raw)
         return int(ends[0]) if len(ends) else -1
 
     def last_end(self, raw: bytes) -> int:
-        """Bytes before the last line end; -1 without one."""
+        """Return the number of bytes before the last line end; -1 without a line end."""
         if self.unit == 1:
             return raw.rfind(self.end_bytes)
         ends = self._wide_ends(raw)
@@ -177,7 +185,7 @@ class Writing:
         return np.flatnonzero(units == ord(self.line_end)) * self.unit
 
     def normalised(self, raw: bytes) -> bytes:
-        """Whole lines in UTF-8, each ended by LF, with no other CR or LF and no mark at its start."""
+        """Return whole lines in UTF-8, each ended by LF, with no other CR or LF and no mark at its start."""
         text = self._utf8(raw)
         if self.line_end == "\r":
             text = text.replace(b"\n", b" ").replace(b"\r", b"\n")
@@ -206,7 +214,7 @@ def _header_end(text: str) -> str:
 
 
 def _whole_lines(stream: BinaryIO | _Until, writing: Writing, size: int) -> Iterator[bytes]:
-    """Pieces that end with a line end. A line of more than MAX_LINE_BYTES has become an empty one.
+    """Yield pieces that end with a line end. A line of more than MAX_LINE_BYTES becomes an empty line.
 
     Only the first line of a piece can be that long: the others lie within one `size`.
     """

@@ -32,7 +32,7 @@ class LinkedSource:
     """A `MarginalSource` over the pairs of a link. Counts are its only answers."""
 
     def __init__(self, link: Link, households: Table, members: Table, key: str) -> None:
-        """Raises InputError if a table lacks a column of its domain or the key."""
+        """Open both tables. Raises InputError if a table lacks a column of its domain or the key."""
         self.domain, self._link = link.domain, link
         self._tables = Records(households, key, 1), Records(members, key, link.most)
         for domain, records in zip((link.households, link.members), self._tables, strict=True):

@@ -35,7 +35,7 @@ class Status(NamedTuple):
 
 @dataclass(frozen=True, order=True)
 class Remote(os.PathLike[str]):
-    """A file or folder of an object store. uri: without credentials."""
+    """A file or folder of an object store, by a URI without credentials."""
 
     uri: str
 
@@ -65,7 +65,7 @@ class Remote(os.PathLike[str]):
         return cast(BinaryIO, self.filesystem.open_input_file(self.inner))
 
     def stat(self) -> Status:
-        """Raises OSError."""
+        """Return the size and age of the file. Raises OSError."""
         info = self._info()
         if info.type == pafs.FileType.NotFound:
             raise FileNotFoundError

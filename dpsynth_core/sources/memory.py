@@ -48,7 +48,7 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """name: what a spec calls it."""
+    """A table in memory, with the name that specs call it by."""
 
     name: str
     source: Frame | Columns
@@ -99,7 +99,7 @@ def hold(table: pd.DataFrame | pa.Table) -> Held:
 
 
 def named(name: str) -> Held:
-    """Raises InputError where no such table is held any more."""
+    """Return the table in memory with this name. Raises InputError if the memory was released."""
     held = _NAMED.get(name)
     if held is None:
         raise InputError("data", "the table was held in memory by a program, and is not held any more", "run the program again")

@@ -50,4 +50,4 @@ _NAMES = (
 MONTHS = {name: number for number, names in enumerate(_NAMES, start=1) for name in names.split()}
 """The number of a month by its name in small letters, without a point."""
 LETTERS = "A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
-"""What names of months are written with: Latin, Greek and Cyrillic letters."""
+"""The letters in names of months: Latin, Greek and Cyrillic."""

@@ -26,7 +26,7 @@ TRUTHS = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), "true"),
     **dict.fromkeys(("false", "f", "no", "n", "0"), "false"),
 }
-"""How the values of a column of yes or no may be written, in small or capital letters, and what they mean."""
+"""The meaning of each spelling of a truth value, in small or capital letters."""
 
 _LARGEST = 2.0**62
 _BELOW_ZERO = {spelling.BRACKETS: r"^\((.*)\)$", spelling.BEHIND: "^(.*)-$"}

@@ -21,7 +21,7 @@ from dpsynth_core.vocabulary.order import Order, from_first_to_last, positions
 Codes = NDArray[np.integer]
 """Cells, in a type that also holds the largest code plus one, as `vocabulary.rows.narrow` chooses it."""
 Numbers = dict[str, NDArray[Any]]
-"""By column, the number of the value of each row."""
+"""The number of each row's value, by column."""
 Draw = Callable[[Attribute, Codes], NDArray[Any]]
 """Numbers from the cells of a column."""
 _ROUNDS = 16
@@ -66,7 +66,7 @@ def _known(domain: Domain, codes: Codes, name: str) -> NDArray[np.bool_]:
 
 
 def _one_after_the_other(domain: Domain, codes: Codes, names: Sequence[str], rng: np.random.Generator) -> Numbers:
-    """Numbers in order: each between its bin's ends, what the columns before it have, and what those behind it allow."""
+    """Return numbers in order: each between its bin's ends, above the columns before it, and with room for the columns behind it."""
     lowest, highest = {}, {}
     for name in names:
         attribute, cells = domain[name], np.minimum(codes[:, domain.position(name)], domain[name].values - 1)
@@ -94,7 +94,7 @@ def _one_after_the_other(domain: Domain, codes: Codes, names: Sequence[str], rng
 
 
 def _between(low: NDArray[np.float64], high: NDArray[np.float64], decimals: int | None, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Uniform between two ends, to the digits of the column where it has such a number there."""
+    """Return numbers drawn uniformly between two ends, with the column's decimals where a number with these decimals exists there."""
     drawn = np.minimum(low + rng.random(len(low)) * (high - low), high)
     if decimals is None:
         return drawn
@@ -104,7 +104,7 @@ def _between(low: NDArray[np.float64], high: NDArray[np.float64], decimals: int 
 
 
 def _most(rule: Order, first: Attribute, bound: NDArray[Any]) -> NDArray[Any]:
-    """The largest numbers of the first column that are in order with these positions of the second."""
+    """Return the largest numbers of the first column that are in order with these positions of the second."""
     if rule.span:
         return np.asarray(((bound // rule.span - rule.gap + 1) * rule.span) // first.scale.span - 1)
     if first.scale.whole:
@@ -113,7 +113,7 @@ def _most(rule: Order, first: Attribute, bound: NDArray[Any]) -> NDArray[Any]:
 
 
 def _least(rule: Order, second: Attribute, bound: NDArray[Any]) -> NDArray[Any]:
-    """The smallest numbers of the second column that are in order with these positions of the first."""
+    """Return the smallest numbers of the second column that are in order with these positions of the first."""
     if rule.span:
         return np.asarray((bound // rule.span + rule.gap) * rule.span // second.scale.span)
     if second.scale.whole:

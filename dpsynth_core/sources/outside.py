@@ -137,9 +137,7 @@ def apart(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[n
 
 
 def _unreadable(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
-    """Return which values are missing and which are not a number, date or time of the column's kind. The column's values are yet to be
-    learnt.
-    """
+    """Return which values are missing and which are not a number, date or time of the kind of a column with values to be learnt."""
     plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     text = texts(plain)
     gone = np.asarray(pc.or_kleene(pc.is_null(text), notation.absent(text)).to_numpy(zero_copy_only=False)).astype(bool)

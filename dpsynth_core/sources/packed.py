@@ -15,7 +15,7 @@ from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.sources.locations import Location, Remote
 
 MAX_RATIO = 200
-"""How many times its size a file may unpack to. Tables reach 50; the same line again and again reaches 1,000 and far more."""
+"""The largest ratio of unpacked to packed size. Tables reach 50; the same line again and again reaches 1,000 and far more."""
 ANY_RATIO_BYTES = 64 << 20
 """So much may come out of any file."""
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -42,8 +42,10 @@ class _Unpacked(io.RawIOBase):
 
 
 def opened(path: Location) -> BinaryIO:
-    """The bytes of a text file, unpacked. Reading raises OSError for a packed file that is damaged or cut off, and CapacityError for one
-    that unpacks to far more than a table would."""
+    """Open a text file, unpacked.
+
+    Reading raises OSError for a packed file that is damaged or cut off, and CapacityError if it unpacks to far more than a table would.
+    """
     with path.open("rb") as stream:
         start = stream.read(4)
     codec = next((codec for mark, codec in _PACKED.items() if start.startswith(mark)), None)
@@ -56,7 +58,7 @@ def is_packed(path: Location) -> bool:
 
 
 def size(path: Location, most: int | None = None) -> int:
-    """Bytes of the text, which are counted by unpacking it where it is packed, until there are more than `most`. Raises as reading does."""
+    """Return the bytes of the text. A packed file is unpacked until there are more than `most`. Raises as reading does."""
     if not is_packed(path):
         return path.stat().st_size
     total = 0

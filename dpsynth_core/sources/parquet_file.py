@@ -36,7 +36,7 @@ def names(paths: Sequence[Location], folder: Location | None) -> tuple[str, ...]
 
 
 def check(paths: Sequence[Location], folder: Location | None) -> None:
-    """InputError if a file is no Parquet, the files differ in their columns, a type cannot be read, or there are no rows."""
+    """Raise InputError if a file is not Parquet, the files differ in their columns, a type cannot be read, or there are no rows."""
     try:
         fragments = list(_dataset(paths, folder).get_fragments())
         schemas = [fragment.physical_schema for fragment in fragments]
@@ -58,12 +58,12 @@ def schemas(paths: Sequence[Location], folder: Location | None) -> list[pa.Schem
 
 
 def schema(paths: Sequence[Location], folder: Location | None) -> pa.Schema:
-    """The columns with their types, in the first file."""
+    """Return the columns with their types, from the first file."""
     return _dataset(paths, folder).schema
 
 
 def row_groups(paths: Sequence[Location]) -> Iterator[tuple[Piece, int]]:
-    """Each row group of the files, with its rows. Raises ArrowException and OSError for a damaged file."""
+    """Yield each row group of the files, with its number of rows. Raises ArrowException and OSError for a damaged file."""
     for path in paths:
         with path.open("rb") as file:
             metadata = pq.read_metadata(file)
@@ -74,9 +74,9 @@ def row_groups(paths: Sequence[Location]) -> Iterator[tuple[Piece, int]]:
 def batches(
     paths: Sequence[Location], folder: Location | None, columns: Sequence[str], rows: int, part: Part = WHOLE
 ) -> Iterator[pa.RecordBatch]:
-    """These columns, at most `rows` rows at a time, of all records or a part. Raises ArrowException and OSError for a damaged file.
+    """Yield these columns, at most `rows` rows at a time, of all records or a part. Raises ArrowException and OSError for a damaged file.
 
-    One row group after the other: scanning the whole dataset at once would read far ahead and fill the memory.
+    One row group is read after the other: scanning the whole dataset at once would read far ahead and fill the memory.
     """
     dataset = _dataset(paths, folder)
     written = {trimmed(name): name for name in dataset.schema.names}

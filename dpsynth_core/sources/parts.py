@@ -43,7 +43,7 @@ class Piece(NamedTuple):
 
 Part = tuple[Piece, ...]
 WHOLE: Part = ()
-"""A table that is not divided, whatever it is made of."""
+"""A table that is not divided."""
 
 Listed = Mapping[str, Sequence[str]]
 """The listed values of columns, by name."""
@@ -55,13 +55,18 @@ def whole(files: Iterable[Location]) -> Part:
 
 
 def cut(file: str, places: Sequence[int]) -> Iterator[Piece]:
-    """The file in pieces that end at these places, in rising order."""
+    """Yield the file in pieces that end at these places, which are in rising order."""
     for begin, end in zip([0, *places], [*places, None], strict=True):
         yield Piece(file, begin, end)
 
 
 def gathered(pieces: Iterable[tuple[Piece, int]], size: int) -> list[Part]:
-    """Parts of whole pieces, each of about this size or one piece. pieces: with their sizes, in file order."""
+    """Return parts of whole pieces, each of about `size` or one piece.
+
+    Args:
+        pieces: The pieces with their sizes, in file order.
+        size: The wanted size of a part.
+    """
     parts: list[Part] = []
     part: Part = ()
     held = 0

@@ -43,7 +43,7 @@ from dpsynth_core.sources.formats import TableFormat
 
 
 def check_limit(max_rows_per_person: int) -> None:
-    """InputError unless it lets a person have a row."""
+    """Raise InputError if `max_rows_per_person` is below 1."""
     if max_rows_per_person < 1:
         raise InputError("unit.max_rows_per_person", "it is below 1", "give a whole number from 1 up")
 
@@ -67,11 +67,11 @@ def named(column: pa.Array, form: TableFormat) -> pa.DictionaryArray:
 
 
 Before = Callable[[pa.Array], NDArray[np.int64]]
-"""How many rows of these persons come before those that are read."""
+"""Returns how many rows of these persons come before the rows that are read."""
 
 
 def nobody(people: pa.Array) -> NDArray[np.int64]:
-    """The `Before` of a table that is read from its beginning."""
+    """Return 0 for each person: the `Before` of a table that is read from its beginning."""
     return np.zeros(len(people), dtype=np.int64)
 
 
@@ -129,7 +129,7 @@ def new_keys() -> Keys:
 
 
 def hashes(people: pa.Array, keys: Keys) -> NDArray[np.bytes_]:
-    """16 bytes for each name; no nulls."""
+    """Return a hash of 16 bytes for each name. Nulls are not allowed."""
     names = people.to_numpy(zero_copy_only=False).astype(object)
     from pandas.util import hash_array  # takes a while to load, and only tables with a column of persons need it
 
@@ -138,7 +138,7 @@ def hashes(people: pa.Array, keys: Keys) -> NDArray[np.bytes_]:
 
 
 def turnout(batches: Iterable[pa.DictionaryArray], keys: Keys, limit: int) -> Turnout:
-    """The rows of each person in a part. batches: whom its records name (`named`)."""
+    """Return the rows of each person in a part, from the names of its records (`named`)."""
     turned_out = together([], limit)
     for persons in batches:
         present = np.bincount(persons.indices.drop_null().to_numpy(), minlength=len(persons.dictionary))

@@ -52,7 +52,7 @@ class Differences:
 
 @contextmanager
 def _about_this_table() -> Iterator[None]:
-    """Errors about a table file, as errors about the public table."""
+    """Turn errors about a table file into errors about the public table."""
     try:
         yield
     except InputError as error:
@@ -71,7 +71,11 @@ def compare(path: Location, form: TableFormat, domain: Domain) -> Differences:
 
 @_about_this_table()
 def read(path: Location, form: TableFormat, domain: Domain) -> PublicTable:
-    """The table in the codes of the domain. Raises InputError where it lacks a column, writes one differently, or says too little."""
+    """Return the table in the codes of the domain.
+
+    Raises:
+        InputError: The table lacks a column, writes the values of a column differently, or holds too few rows.
+    """
     table = FileTable.of(path, form)
     table.check()
     differences, codes = _read(table, domain)
@@ -84,7 +88,7 @@ def read(path: Location, form: TableFormat, domain: Domain) -> PublicTable:
 
 
 def refusal(differences: Differences) -> InputError | None:
-    """Why a table with these differences cannot be used, or None."""
+    """Return why a table with these differences cannot be used, or None."""
     if names := differences.missing:
         problem = f"it lacks the column{'s' * (len(names) > 1)} {listed(list(map(repr, names)), 5)} of the domain"
         return InputError(FIELD, problem, "add the column, under the same name, or drop it from the domain")
@@ -99,7 +103,7 @@ def refusal(differences: Differences) -> InputError | None:
 
 @_about_this_table()
 def digest(path: Location) -> str:
-    """SHA-256 of the content of a file, or of a folder's table files one after the other."""
+    """Return the SHA-256 of the content of a file, or of a folder's table files one after the other."""
     content_hash = sha256()
     for file in table_files(path):
         for chunk in _chunks(file):

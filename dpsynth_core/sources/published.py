@@ -49,7 +49,7 @@ def section(source: TableSource, domain: Domain, where: str, field: str) -> dict
 
 @contextmanager
 def _about(field: str) -> Iterator[None]:
-    """Errors about a table, as errors that name `field`."""
+    """Turn errors about a table into errors that name `field`."""
     try:
         yield
     except InputError as error:

@@ -29,7 +29,7 @@ _TYPES: Mapping[str, frozenset[str]] = {
     "duration": frozenset({"text", "time", "duration"}),
     "": frozenset(),
 }
-"""What the values of a class of types can be read as. The last class is that of lists, structures and types of other programs."""
+"""The kinds that the values of a class of types can be read as. The last class has lists, structures and types of other programs."""
 _MEANT = {"text": "text", "truth": "true or false", "number": "a number", "date": "a date"}
 _MEANT |= {"timestamp": "a date and time", "time": "a time of day", "duration": "a duration"}
 _UNSPENT = "; nothing was spent"

@@ -36,11 +36,11 @@ _READERS |= dict.fromkeys(STATISTICAL, f"{__package__}.statistical_file")
 
 
 def reader(kind: str) -> ModuleType:
-    """The module that reads a kind of file, with the library that it takes; all raise InputError, OSError and ArrowException.
+    """Return the module that reads a kind of file. All modules raise InputError, OSError and ArrowException.
 
-    But for CSV and Parquet, whose folders are read as one, a module reads one file after the other, and has two functions:
-    `names(path, form)`, of the columns in file order, trimmed; and `batches(path, form, columns, rows)`, these columns of every record in
-    file order, with at most about so many rows at once.
+    Except for CSV and Parquet, whose folders are read as one, a module reads one file after the other, and has two functions: `names(path,
+    form)` returns the column names in file order, trimmed; `batches(path, form, columns, rows)` yields these columns of every record in
+    file order, about `rows` rows at once or fewer.
     """
     return jsonl_file if kind == "jsonl" else import_module(_READERS[kind])
 
@@ -56,7 +56,7 @@ def names(table: Files) -> tuple[str, ...]:
 
 
 def header(table: Files) -> tuple[str, ...]:
-    """The cells that `names` tells apart, of CSV files and workbooks."""
+    """Return the header cells of a CSV file or workbook, which `names` makes distinct."""
     with reading():
         return _header(table.files[0], table.form) if table.form.kind == "csv" else reader("spreadsheet").header(table.files[0], table.form)
 
@@ -77,8 +77,10 @@ def described(table: Files) -> list[dict[str, Any]]:
 
 
 def schema(table: Files) -> bytes:
-    """Return the columns with their types, trimmed and in file order, as an Arrow schema in Arrow's own form. A column is there once for
-    each type that it has in a file of a folder. No record is read. Raises InputError."""
+    """Return the columns with their types, trimmed and in file order, as an Arrow schema in Arrow's own form. Raises InputError.
+
+    A column is there once for each type that it has in a file of a folder. No record is read.
+    """
     form = table.form
     with reading():
         if form.kind == "parquet":
@@ -92,9 +94,9 @@ def schema(table: Files) -> bytes:
 
 
 def check(table: Files) -> None:
-    """InputError if this cannot be used as a table: no rows, not a table, blank or repeated column names.
+    """Raise InputError if this cannot be used as a table: no rows, not a table, blank or repeated column names.
 
-    Looks at the structure of every file of a folder, and at the whole content only with the quoting "standard" (see `csv_file`).
+    The structure of every file of a folder is read, and the whole content only with the quoting "standard" (see `csv_file`).
     """
     with reading():
         there = names(table)
@@ -131,8 +133,10 @@ def _texts(column: pa.Array) -> list[str]:
 
 
 def pieces(table: Files, every: int) -> list[tuple[Piece, int]]:
-    """The table in pieces that can be read alone, in file order, with their sizes: row groups of Parquet with their rows, other kinds with
-    their bytes: files, and of lines every so many bytes. Raises InputError."""
+    """Return the table in pieces that can be read alone, in file order, with their sizes. Raises InputError.
+
+    Parquet has row groups, with their rows. Other kinds have files with their bytes; files of lines are cut about every `every` bytes.
+    """
     with reading():
         if table.form.kind == "parquet":
             return list(reader("parquet").row_groups(table.files))
@@ -179,7 +183,7 @@ def batches(
 
 
 def check_names(names: Sequence[str]) -> None:
-    """InputError unless these can be the names of columns."""
+    """Raise InputError unless these can be the names of columns."""
     if not names:
         raise InputError("data", "the table has no columns", "choose a file with a header line and rows")
     if (unnamed := next((at for at, name in enumerate(names, start=1) if not name.strip()), None)) is not None:
@@ -189,7 +193,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def check_columns(names: Sequence[str], wanted: Sequence[str]) -> None:
-    """InputError if a column that is wanted is not there, or there twice."""
+    """Raise InputError if a wanted column does not exist, or exists twice."""
     there = Counter(names)
     for name in wanted:
         if not there[name]:

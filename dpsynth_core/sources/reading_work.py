@@ -28,7 +28,7 @@ def answer(table: list[Any], which: str, *arguments: Any) -> Iterator[Any]:
 def batches(
     table: list[Any], columns: list[str], rows: int, pieces: list[list[Any]], seconds: int, listed: dict[str, list[str]]
 ) -> Iterator[bytes]:
-    """Each as a stream of its own. seconds: of work, for each and again for all bytes of the files."""
+    """Yield each batch as a stream of its own, within `seconds` of work for each, and for all a limit that grows with the files' bytes."""
     files, part = Files.from_json(table), tuple(Piece(*piece) for piece in pieces)
     longest = seconds + files.size / SLOWEST
     for batch in readers.batches(files, columns, rows, part, listed):

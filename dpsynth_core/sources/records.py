@@ -30,7 +30,7 @@ from dpsynth_core.vocabulary.tally import Tally, check_canonical
 
 
 class Batches(Protocol):
-    """Takes the records of a table in, a batch after the other. columns: those whose codes it looks at."""
+    """A counter that takes in the records of a table batch by batch, and uses the codes of `columns`."""
 
     @property
     def domain(self) -> Domain: ...
@@ -63,8 +63,14 @@ Counts = TypeVar("Counts", bound=Counting)
 
 @dataclass(frozen=True)
 class Records:
-    """person_column: with it, only the first max_rows_per_person rows of each person, in file order, count (see `persons`). sizes: of
-    parts."""
+    """The records of a table that count.
+
+    Attributes:
+        table: The opened table.
+        person_column: The column that names persons; only their first rows in file order count (see `persons`).
+        max_rows_per_person: The number of rows of each person that count.
+        sizes: The sizes of parts.
+    """
 
     table: Table
     person_column: str | None = None
@@ -84,7 +90,7 @@ class Records:
                 raise InputError(column_field(attribute.name), problem, "list one of them, or let texts be told apart (same_text: exact)")
 
     def parts(self) -> list[Part]:
-        """The table in parts, in file order."""
+        """Return the table in parts, in file order."""
         return self.table.divide(self.sizes)
 
     def batches(
@@ -126,7 +132,7 @@ class RecordCounts(ABC):
     """A `RecordSource` that works all records of a table into something that counts them."""
 
     def __init__(self, domain: Domain, records: Records) -> None:
-        """Raises InputError if the table lacks a column of the domain or the person column."""
+        """Check the columns. Raises InputError if the table lacks a column of the domain or the person column."""
         self.domain = domain
         self._records = records
         records.check_columns(domain)
@@ -152,4 +158,4 @@ class RecordCounts(ABC):
 
     @abstractmethod
     def _counted(self, new: Callable[[], Counts]) -> Counts:
-        """All records, worked into something that counts them. new: an empty one."""
+        """Return a counter of all records, where `new` makes an empty counter."""

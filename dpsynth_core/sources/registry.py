@@ -106,7 +106,7 @@ def _open_file(section: Section, domain: Domain, person: str | None, rows: int) 
 
 
 def open_linked(link: Link, households: Section, members: Section, key: str) -> MarginalSource:
-    """The counting source of two linked tables (`can_be_linked`)."""
+    """Return the counting source of two linked tables (`can_be_linked`)."""
     from dpsynth_core.sources.files import opened
     from dpsynth_core.sources.formats import TableFormat
     from dpsynth_core.sources.linked import LinkedSource
@@ -200,7 +200,7 @@ def _survey_held(section: Section, columns: Sequence[str], person: str | None) -
 
 
 def invented(kind: str, rows: int | None = None) -> pd.DataFrame:
-    """A table that the program invents. rows: so many are enough; None for all."""
+    """Return a table that the program invents, its first `rows` rows or all."""
     from dpsynth_core.sources import demo, demo_households
 
     if kind in LINKED_DEMO:

@@ -12,14 +12,14 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.predictors import Codes
 
 _SEED = 0
-"""Which records are looked at protects nobody."""
+"""The seed is fixed, because the choice of the sampled records protects no person."""
 
 
 class SampledSource(MarginalSource, Protocol):
     """A source with records that can be sampled for the curator's own screen."""
 
     def sample(self, most: int) -> NDArray[np.int32]:
-        """At most so many records, all subsets alike, in random order: codes of shape (records, attributes of the domain)."""
+        """Return a uniform sample of at most `most` records in random order: codes of shape (records, attributes of the domain)."""
 
 
 class Sample:

@@ -33,10 +33,17 @@ Float = NDArray[np.float64]
 
 
 def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: float = SKEW) -> NDArray[np.int32]:
-    """Codes, shape (rows, columns of the domain); the same arguments give the same table.
+    """Return codes, shape (rows, columns of the domain); the same arguments give the same table.
 
-    strength: 0 for columns that are independent, 1 for columns that follow from earlier ones. skew: 0 for values that are
-    equally common. Raises InputError out of range.
+    Args:
+        domain: The domain.
+        rows: The number of rows.
+        strength: 0 for independent columns, 1 for columns that follow from earlier columns.
+        seed: The seed.
+        skew: 0 for values that are equally common.
+
+    Raises:
+        InputError: The number of rows or the strength is out of range.
     """
     from scipy.special import ndtr  # a spec imports this file, and simulates nothing
 
@@ -55,7 +62,7 @@ def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: fl
 
 
 def check(rows: int, strength: float) -> None:
-    """Raises InputError for a number of rows or a strength that cannot be simulated."""
+    """Raise InputError for a number of rows or a strength that cannot be simulated."""
     if not 1 <= rows <= MAX_ROWS:
         raise InputError("stand-in rows", f"{rows:,} is out of range", f"use 1 to {MAX_ROWS:,}")
     if not 0 <= strength <= 1:
@@ -74,7 +81,7 @@ def _shares(attribute: Attribute, skew: float, rng: np.random.Generator) -> Floa
 
 
 def _scores(columns: int, rows: int, strength: float, rng: np.random.Generator) -> Float:
-    """Standard normal scores, shape (rows, columns); each has correlation `strength` with its own mixture of earlier ones."""
+    """Return standard normal scores, shape (rows, columns); each has correlation `strength` with its own mixture of earlier scores."""
     scores = rng.standard_normal((rows, columns))
     correlation = np.eye(columns)
     for column in range(1, columns):
@@ -88,7 +95,7 @@ def _scores(columns: int, rows: int, strength: float, rng: np.random.Generator) 
 
 
 def _pick(shares: Float, quantile: Float) -> NDArray[np.int32]:
-    """The cell in which each quantile lies, shape (rows,)."""
+    """Return the cell in which each quantile lies, shape (rows,)."""
     return np.minimum(np.searchsorted(np.cumsum(shares), quantile, side="right"), len(shares) - 1).astype(np.int32)
 
 

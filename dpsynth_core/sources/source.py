@@ -26,22 +26,25 @@ class MarginalSource(Protocol):
     def domain(self) -> Domain: ...
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-        """Exact counts of each canonical clique, shape domain.sizes(clique); the empty clique gives the number of rows, shape ()."""
+        """Return exact counts of each canonical clique, shape domain.sizes(clique); the empty clique has the number of rows, shape ()."""
 
 
 class CellSource(MarginalSource, Protocol):
     """A source that can name the cells of a table that is too large to be counted into."""
 
     def occupied(self, clique: Clique) -> Occupied:
-        """Exactly the cells of a canonical clique that records are in. Of the same records, every source gives the same arrays. ValueError
-        for a table whose cells 64 bits do not number (`vocabulary.occupied`)."""
+        """Return exactly the cells of a canonical clique that records are in. For the same records, every source returns the same arrays.
+
+        Raises:
+            ValueError: The cells of the table cannot be numbered in 64 bits (`vocabulary.occupied`).
+        """
 
 
 class RecordSource(MarginalSource, Protocol):
     """A source through whose hands records go one by one, so that a released function of a record can be asked of each."""
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-        """Exact numbers of records that each predictor is right about; a record and the public predictor alone decide it."""
+        """Return how many records each predictor is right about, exactly; a record and the public predictor alone decide it."""
 
 
 class RootSource(MarginalSource, Protocol):
@@ -66,12 +69,14 @@ class ValueSource(MarginalSource, Protocol):
         """Return a source of the same records, coded in another domain."""
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
-        """Exact numbers of records by key (`vocabulary.keys`) of a column, in parts that have no key in common."""
+        """Yield exact counts of records by key (`vocabulary.keys`) of a column, in parts without common keys."""
 
 
 def counted(source: MarginalSource, cliques: Collection[Clique], table_bytes: int = TABLE_BYTES) -> dict[Clique, NDArray[np.int64]]:
-    """`MarginalSource.counts` in as many passes as keep the tables of counts below `table_bytes` (`vocabulary.blocks.slices`): the same
-    integers. What is returned is not part of that memory."""
+    """Return `MarginalSource.counts` in as many passes as keep the tables of counts below `table_bytes` (`vocabulary.blocks.slices`).
+
+    The integers are the same as in one pass. The returned tables do not count towards `table_bytes`.
+    """
     tables: dict[Clique, NDArray[np.int64]] = {}
     for group in slices(source.domain, cliques, table_bytes):
         tables |= source.counts(group)

@@ -30,7 +30,7 @@ WORDY_FORMATS = ("dd mmmm yyyy", "dd. mmmm yyyy", "mmmm dd, yyyy", "dd de mmmm d
 """Forms with names of months, in full or shortened, and of days, which are not looked at."""
 _ZONE_HOURS = "[+-][0-9]{1,2}(?::?[0-9]{2}){0,2}"
 _BEHIND = f"(?:$|[T ,:]|Z$|{_ZONE_HOURS}$)"
-"""What may follow a date: a time of day, which is cut off, or a time zone."""
+"""The text that may follow a date: a time of day, which is cut off, or a time zone."""
 _ISO = r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})" + _BEHIND
 _DAY_DIGITS = "^(?P<year>[0-9]{4})(?P<month>[0-9]{2})(?P<day>[0-9]{2})"
 _BASIC_DAY, _FOURTEEN = f"{_DAY_DIGITS}T", f"{_DAY_DIGITS}[0-9]{{6}}(?:[.,]|Z|[+-]|$)"
@@ -99,12 +99,12 @@ def _is_unit(unit: str) -> bool:
 
 
 def example(decimal: str, thousands: str) -> str:
-    """A number that shows both marks."""
+    """Return a number that shows both marks."""
     return f"1{thousands}234{decimal}5"
 
 
 def thousands_marks(thousands: str) -> str:
-    """The mark, and the characters that are written for it."""
+    """Return the mark, and the characters that are written in its place."""
     return _GROUPED_BY.get(thousands, thousands)
 
 

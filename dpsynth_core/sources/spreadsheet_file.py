@@ -36,7 +36,7 @@ _ROWS = 8192
 
 
 def sheets(path: Location) -> tuple[str, ...]:
-    """The names of the sheets in order. Raises InputError."""
+    """Return the names of the sheets in order. Raises InputError."""
     with _reading():
         if xlsx_file.is_xlsx(Path(path)):
             return xlsx_file.sheets(Path(path))
@@ -54,7 +54,7 @@ def is_workbook(path: Location) -> bool:
 
 
 def header(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """The cells of the header, or the stated names. Raises InputError, CapacityError for a sheet that is too large."""
+    """Return the cells of the header, or the stated names. Raises InputError, CapacityError for a sheet that is too large."""
     return form.names or _header(_cells(path, form), form)[0]
 
 
@@ -63,7 +63,7 @@ def names(path: Location, form: TableFormat) -> tuple[str, ...]:
 
 
 def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
-    """These columns of all rows that are not blank, as dictionary-encoded text. Raises as `names`."""
+    """Yield these columns of all rows that are not blank, as dictionary-encoded text. Raises as `names`."""
     cells = _cells(path, form)
     texts, at = _header(cells, form)
     there = told_apart(texts)
@@ -125,7 +125,7 @@ def _cells(path: Location, form: TableFormat) -> Iterator[list[Any]]:
 
 
 def _rows_of(sheet: python_calamine.CalamineSheet) -> Iterator[list[Any]]:
-    """The rows of a sheet; one with a value that the library cannot hand over, such as a date after the last one, is damaged."""
+    """Yield the rows of a sheet; a row with a value that the library cannot return, like a date after the last one, is damaged."""
     rows = iter(sheet.iter_rows())
     while True:
         try:
@@ -154,12 +154,12 @@ def _reading() -> Iterator[None]:
 
 
 def _is_of_calamine(error: BaseException) -> bool:
-    """An error, or its PanicException, which is no Exception."""
+    """Return whether this is an error that calamine may raise: an Exception, or its PanicException, which is not an Exception."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 def _text(cell: Any, form: TableFormat) -> str | None:
-    """A cell as text; None for a blank one."""
+    """Return a cell as text; None for a blank cell."""
     if isinstance(cell, str):
         return cell if cell.strip() else None
     if isinstance(cell, bool):

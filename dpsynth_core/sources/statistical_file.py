@@ -44,7 +44,7 @@ _KINDS = {  # as `declared` names them, by families of formats of SPSS and SAS, 
     re.compile("[DM]TIME|MMSS"): "duration",
 }
 _LIKE_DATES = re.compile("DAT|TIM|YY|MON(?!EY)|DAY|8601|WEEK|QTR|JUL|MDY|YMD|DMY|HH|%-?T")
-"""What names of formats of dates and times have in common: an unknown one is said, and its numbers stay numbers."""
+"""The common pattern in names of formats of dates and times: an unknown format is reported, and its numbers stay numbers."""
 _STATA = re.compile(r"%-?(t[a-zA-Z]|d)")
 _STATA_KINDS = {"td": "date", "d": "date", "tc": "timestamp", "tC": "timestamp", "tw": "date", "tm": "date", "tq": "date", "th": "date"}
 _MONTHS = {"tm": 1, "tq": 3, "th": 6}
@@ -66,7 +66,7 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 
 
 def encoding_of(path: Location) -> str:
-    """The encoding that the file names, or that its kind and version have. For a suggestion."""
+    """Return the encoding that the file names, or that its kind and version have, as a suggestion."""
     head = _head(path)
     if statistical_kind(head) == "stata":
         return "utf-8" if re.match(rb"<stata_dta><header><release>(118|119|12[01])", head) else "cp1252"
@@ -78,7 +78,7 @@ def encoding_of(path: Location) -> str:
 
 
 def names(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """The names of the columns. Raises InputError for a file that cannot be read."""
+    """Return the names of the columns. Raises InputError for a file that cannot be read."""
     return _names(_meta(path), form)
 
 
@@ -174,7 +174,7 @@ def _head(path: Location) -> bytes:
 
 
 def _opened(head: bytes) -> Callable[..., tuple[Any, Any]]:
-    """The function that reads a file that begins so, text as bytes where it can be told to."""
+    """Return the function that reads files with this beginning, with text as bytes if it can do so."""
     return _reader(head) if _is_portable(head) else partial(_reader(head), encoding=_BYTES)
 
 
@@ -333,6 +333,6 @@ def _moments(cells: list[Any], first: int, unit: int, counts_leap_seconds: bool)
 
 
 def _times(cells: list[Any]) -> pa.Array:
-    """Hours, minutes and seconds, to the millisecond; more than 24 hours for what lasts longer than a day."""
+    """Return hours, minutes and seconds, to the millisecond; more than 24 hours for durations of more than a day."""
     clocks = [clock_text(round(seconds * 1000) * 1000) if -1e9 < seconds < 1e9 else None for seconds in _floats(cells)]
     return pa.array(clocks, pa.string()).dictionary_encode()

@@ -49,8 +49,10 @@ READERS: Mapping[str, Callable[[pa.Array, Notation, int], Micros]] = {
     "time": _times_of_day,
     "duration": _durations,
 }
-"""By the type of the released column: the microseconds of values of any type, `NO_TIME` for what is none. The last argument is how many
-microseconds a plain number counts."""
+"""Functions, by the type of the released column, that return the microseconds of values of any type, `NO_TIME` for other values.
+
+The last argument is the number of microseconds in a unit of plain numbers.
+"""
 
 
 def _unmarked(text: pa.Array, notation: Notation, read: Callable[[pa.Array], Micros]) -> Micros:

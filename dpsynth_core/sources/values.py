@@ -61,7 +61,7 @@ def keyed_counts(
 def _keyed(
     column: pa.Array, missing_markers: AbstractSet[str], hierarchy: Hierarchy | None, same_text: str
 ) -> Iterator[tuple[str, int]]:
-    """The keys of a batch with their numbers of records; a key may come more than once."""
+    """Yield the keys of a batch with their numbers of records; a key may come more than once."""
     if pa.types.is_null(column.type) or pa.types.is_nested(column.type):
         yield MISSING, len(column)
         return

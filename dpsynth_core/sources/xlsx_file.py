@@ -31,9 +31,9 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _ISO_MOMENT = re.compile("^([0-9]{4}-[0-9]{2}-[0-9]{2})T")
 _DAY, _LASTING = "day", "lasting"
 _BUILT_IN = {**dict.fromkeys((*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)), _DAY), 46: _LASTING}
-"""What the numbers of formats that every workbook has say."""
+"""The meaning of the format numbers that every workbook has."""
 _BESIDE = re.compile(r'"[^"]*"|\\.|_.|\*.')
-"""What a format shows as it is."""
+"""The parts of a format that are shown unchanged."""
 _MILLISECONDS = 86_400_000
 
 
@@ -61,8 +61,13 @@ def is_xlsx(path: Path) -> bool:
 
 
 def rows(path: Path, sheet: str) -> Iterator[list[Cell]]:
-    """The cells of each row, from column A. sheet: its name. Raises KeyError for a part that is lacking, ParseError for broken markup, and
-    what `zipfile` does."""
+    """Yield the cells of each row of the sheet with this name, from column A.
+
+    Raises:
+        KeyError: A part is lacking.
+        ParseError: The markup is broken.
+        Exception: Errors of `zipfile`.
+    """
     with zipfile.ZipFile(path) as archive:
         zero, targets = _found(archive)
         shared = _each(archive, "xl/sharedStrings.xml", "si") if _member(archive, "xl/sharedStrings.xml") else ()
@@ -72,7 +77,7 @@ def rows(path: Path, sheet: str) -> Iterator[list[Cell]]:
 
 
 def sheets(path: Path) -> tuple[str, ...]:
-    """The names of the sheets in order. Raises as `rows`."""
+    """Return the names of the sheets in order. Raises as `rows`."""
     with zipfile.ZipFile(path) as archive:
         return tuple(_found(archive)[1])
 
@@ -92,7 +97,8 @@ def _cells(row: Element, book: _Book) -> list[Cell]:
 
 @lru_cache(_COLUMNS)
 def _column(letters: str) -> int:
-    """The column that letters such as AB mean, from 0; -1 for none."""
+    """Return the number of a column with letters like AB, from 0; -1 for no letters, and a number beyond the last column for other texts.
+    """
     if not re.fullmatch("[A-Za-z]{1,3}", letters):
         return _COLUMNS if letters else -1
     column = 0
@@ -154,7 +160,7 @@ def _text(element: Element) -> str:
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    """The character, if a text may hold it: no half of one."""
+    """Return the character if a text may hold it, which excludes surrogates."""
     point = int(match[1], 16)
     return DAMAGED if 0xD800 <= point < 0xE000 else chr(point)
 
@@ -163,7 +169,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _found(archive: zipfile.ZipFile) -> tuple[datetime, dict[str, str]]:
-    """The day before day 1, and the part of each sheet by its name, in order."""
+    """Return the day before day 1, and the part of each sheet by its name, in order."""
     zero, identifiers = datetime(1899, 12, 30), dict[str, str]()
     for element in _each(archive, "xl/workbook.xml", "workbookPr", "sheet"):
         if _name(element.tag) == "sheet":
@@ -198,12 +204,12 @@ def _meaning(code: str) -> str:
 
 
 def _member(archive: zipfile.ZipFile, part: str) -> str | None:
-    """A part as the archive writes its name, in which case does not count."""
+    """Return the name of a part in the archive's spelling, in which case is ignored."""
     return next((name for name in archive.namelist() if name.lower() == part.lower()), None)
 
 
 def _each(archive: zipfile.ZipFile, part: str, *names: str) -> Iterator[Element]:
-    """The elements of these names in a part, each emptied when the next one is asked for."""
+    """Yield the elements with these names in a part; each is emptied when the next is requested."""
     parser: XMLPullParser[Element] = XMLPullParser(("end",))
     with archive.open(_member(archive, part) or part) as stream:
         for text in _legal_pieces(stream):
@@ -216,7 +222,7 @@ def _each(archive: zipfile.ZipFile, part: str, *names: str) -> Iterator[Element]
 
 
 def _legal_pieces(stream: IO[bytes]) -> Iterator[str]:
-    """The text of a part in pieces that end with a tag, without what XML does not allow."""
+    """Yield the text of a part in pieces that end with a tag, without characters that XML does not allow."""
     first, rest = stream.read(_PIECE), ""
     decoder = codecs.getincrementaldecoder("utf-16" if first.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")("replace")
     while first:

@@ -17,7 +17,7 @@ FIELD = "data.path"
 SUFFIXES = {"duckdb": (".duckdb", ".ddb"), "sqlite": (".db", ".sqlite", ".sqlite3")}
 _SCHEMES = {"postgres": "postgres", "postgresql": "postgres", "duckdb": "duckdb", "sqlite": "sqlite"}
 _OPTIONS = ("service", "sslmode", "sslrootcert")
-"""What an address of PostgreSQL may state besides the place; none of it is secret."""
+"""Options that an address of PostgreSQL may state besides the place; all of them are public."""
 KNOWN = "postgresql://HOST/DATABASE, duckdb:///FILE, sqlite:///FILE, or a file that ends in .duckdb, .db or .sqlite"
 
 
@@ -38,7 +38,7 @@ class Address:
         return self.engine in SUFFIXES
 
     def file(self) -> str:
-        """The path of a file that is there. InputError."""
+        """Return the path of an existing file. Raises InputError."""
         if not os.path.isfile(self.place):
             remedy = "check the path; duckdb:/// and sqlite:/// start at the top of the file system"
             raise InputError(FIELD, "there is no such file", remedy)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from dpsynth_core.foundation.errors import InputError
 
 Name = tuple[str, ...]
-"""Of a table, behind its schema, which may stand behind a database."""
+"""The name of a table, behind its schema, which may stand behind a database."""
 Batches = Generator[pa.RecordBatch, None, None]
 _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 
@@ -38,7 +38,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """columns: all that the catalogue lists, in its order; never those that a database adds by itself, such as rowid or ctid."""
+    """A table of the catalogue, whose columns are all that the catalogue lists, in its order.
+
+    Columns that a database adds by itself, like rowid or ctid, are left out.
+    """
 
     name: Name
     columns: tuple[Column, ...]
@@ -74,13 +77,13 @@ class Catalogue:
     capitals: bool
 
     def listed(self) -> list[str]:
-        """A name for each table that `named` finds it by: with its schema where that is needed, in quotes where points mislead."""
+        """Return a name for each table that `named` finds it by: with its schema where needed, in quotes where points mislead."""
         plain = {table: table[1] if self.find(None, self._is(table[1])) == table else ".".join(table) for table in self.tables}
         often = Counter(plain.values())
         return sorted(_quoted(table) if often[text] > 1 else text for table, text in plain.items())
 
     def named(self, text: str) -> tuple[str, str]:
-        """The table of this name: TABLE, SCHEMA.TABLE or "SCHEMA"."TABLE". Either may have a point in it. InputError."""
+        """Return the table that a name means: TABLE, SCHEMA.TABLE or "SCHEMA"."TABLE". Either may contain a point. Raises InputError."""
         same = self._is(text)
         exact = [table for table in self.tables if same(_quoted(table))]
         alone = self.find(None, same)
@@ -101,12 +104,12 @@ class Catalogue:
 
 
 def small(text: str) -> str:
-    """Without capitals, as databases see it: letters of ASCII alone."""
+    """Return the text without capitals, in the way of databases: only ASCII letters change."""
     return text.translate(_SMALL)
 
 
 def unlike(columns: Iterable[str]) -> str:
-    """A name for a table, like none of its columns, which a database could take for it."""
+    """Return a table name that differs from the names of all columns, since a database could confuse them."""
     names, called = set(map(small, columns)), "record"
     while called in names:
         called += "_"

@@ -34,19 +34,22 @@ _LOOK_EVERY = 0.1
 _NO_ANSWER = ("data", "the database refused or failed to answer a statement", "see the server's own log for why")
 _LOCK_NOT_AVAILABLE, _CANCELED = "55P03", "57014"
 _ENDED = ("57P", "08")
-"""By these PostgreSQL says that it ends a connection, or lost one."""
+"""Codes by which PostgreSQL reports that it ends a connection, or lost one."""
 
 _Answer = TypeVar("_Answer")
 
 
 class Engine(Protocol):
-    """A kind of database; a module. CATALOGUE: the statement for the schemas and names of all tables and views. All raise what the driver
-    does."""
+    """A kind of database; a module. All functions raise the driver's own errors.
+
+    Attributes:
+        CATALOGUE: The statement for the schemas and names of all tables and views.
+    """
 
     CATALOGUE: str
 
     def opened(self, address: Address, timeout: int, /) -> Opened:
-        """A connection that reads and does nothing else, and sees one state of the database."""
+        """Return a connection that only reads, and sees one state of the database."""
 
     def columns(self, raw: Any, select: str, /) -> list[Column]:
         """Return the columns of a SELECT, from the catalogue. `raw` is described in `Opened`."""
@@ -79,13 +82,20 @@ class Connection:
         return self._opened.raw
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """Everything that a statement returns. A signal ends it: then Interrupted is raised. InputError if the database refuses."""
+        """Return all rows of a statement. A signal ends it with Interrupted. Raises InputError if the database refuses."""
         raw = self.raw
         with self._failures(*_NO_ANSWER):
             return self._watched(lambda: list(raw.execute(statement).fetchall()), self._deadline())
 
     def batches(self, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
-        """The records of a SELECT as Arrow batches of these columns (at least one); otherwise as `rows`. order: see `DatabaseTable`."""
+        """Yield the records of a SELECT as Arrow batches of these columns (at least one). Raises as `rows`.
+
+        Args:
+            select: The statement.
+            columns: The columns of the batches.
+            order: The columns that records are sorted by, see `DatabaseTable`.
+            decimal: The decimal mark of numbers that become text.
+        """
         with closing(self._engine.batches(self.raw, select, columns, order, decimal)) as records:
             deadline = self._deadline()
             while True:
@@ -102,7 +112,7 @@ class Connection:
         return Catalogue(tables, self._opened.home, capitals=self.address.engine == "postgres")
 
     def select(self, section: Mapping[str, Any]) -> str:
-        """The one statement whose rows are the records (see `query`). Reads no record. InputError."""
+        """Return the one statement whose rows are the records (see `query`), without reading a record. Raises InputError."""
         from dpsynth_core.sources.databases import query  # which loads sqlglot
 
         engine, table, text = self.address.engine, section.get("table"), section.get("query")
@@ -114,13 +124,13 @@ class Connection:
         return query.whole(self._table(self.catalogue.named(str(table))), engine)
 
     def columns(self, select: str) -> list[Column]:
-        """The columns of a SELECT. Reads no record. InputError."""
+        """Return the columns of a SELECT, without reading a record. Raises InputError."""
         raw = self.raw
         with self._failures("data.table", "the table or query cannot be read", "check its name, and who may read it"):
             return self._watched(lambda: self._engine.columns(raw, select), self._deadline())
 
     def _table(self, name: Name) -> Table:
-        """The columns that SELECT * has are those that the catalogue lists."""
+        """Return a table of the catalogue, whose columns are the result columns of SELECT *."""
         from dpsynth_core.sources.databases import query
 
         if name not in self._tables:
@@ -238,18 +248,18 @@ class DatabaseTable:
         return [declared_type(pa.field(name, column.arrow)) if column.type else columns_of.declared(name) for name, column in columns]
 
     def batches(self, columns: Sequence[str], decimal: str) -> Batches:
-        """These columns (at least one) of every record. decimal: with which numbers are written where they come as text. InputError."""
+        """Yield these columns (at least one) of every record, with `decimal` as the mark of numbers that become text. Raises InputError."""
         wanted, order = ([self._columns[name] for name in names] for names in (columns, self._order))
         for batch in self._connection.batches(self._select, wanted, order, decimal):
             yield pa.RecordBatch.from_arrays(list(map(one_zero, batch.columns)), names=list(columns))
 
 
 def connect(section: Mapping[str, Any]) -> Connection:
-    """InputError for an address that cannot be used."""
+    """Return the connection of a section. Raises InputError for an address that cannot be used."""
     return Connection(addresses.read(section["path"]), section.get("timeout") or DEFAULT_TIMEOUT)
 
 
 def tables(section: Mapping[str, Any]) -> list[str]:
-    """The names of the tables and views that can be read, from the catalogue alone. InputError."""
+    """Return the names of the tables and views that can be read, from the catalogue alone. Raises InputError."""
     with closing(connect(section)) as connection:
         return connection.catalogue.listed()

@@ -34,11 +34,11 @@ _TYPES = {
     "TIMESTAMP WITH TIME ZONE": pa.timestamp("us"),
     "TIME": pa.time64("us"),
 }
-"""What is not here counts as text."""
+"""Arrow types by the database's types. All other types count as text."""
 
 
 def opened(address: Address, _timeout: int) -> Opened:
-    """A macro of the file may have the name of a function or operator; none is looked for there."""
+    """Open a database file without looking up names in it: a macro may have the name of a function or operator."""
     import duckdb
 
     settings: dict[str, str | bool | int | float | list[str]] = {

@@ -1,5 +1,7 @@
-"""Tables of a PostgreSQL server, all of whose passes are one transaction and so see one snapshot. Records come by COPY, some megabytes at a
-time, and Arrow reads their columns."""
+"""Tables of a PostgreSQL server, all of whose passes are one transaction and so see one snapshot.
+
+Records come by COPY, some megabytes at a time, and Arrow reads their columns.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +38,11 @@ _TYPES = {
     "timestamp with time zone": pa.timestamp("us"),
     "time without time zone": pa.time64("us"),
 }
-"""What is not here counts as text."""
+"""Arrow types by the database's types. All other types count as text."""
 
 
 def opened(address: Address, timeout: int) -> Opened:
-    """A function, operator or type of another schema may have the name of one of PostgreSQL's; none is looked for there."""
+    """Open a database without looking up names in its schemas: functions, operators or types there may have names of PostgreSQL's own."""
     import psycopg
 
     wait = min(1000 * LOCK_TIMEOUT, 900 * timeout)  # ends before the statement does, so that it can be told why
@@ -87,7 +89,7 @@ def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Co
 
 
 def _read(content: bytes, columns: Sequence[Column]) -> pa.RecordBatch:
-    """One block of records. A text stands in quotes, and so none is taken for NULL, for the end of a record or for a byte order mark."""
+    """Return one block of records. Texts stand in quotes, so that no text is taken for NULL, a record's end or a byte order mark."""
     types = {f"c{place}": column.arrow for place, column in enumerate(columns)}
     table = csv.read_csv(
         pa.BufferReader(content),

@@ -37,7 +37,7 @@ logging.getLogger("sqlglot").setLevel(logging.CRITICAL + 1)  # it would repeat w
 
 
 def read(text: str, dialect: str) -> exp.Select:
-    """The statement of a query. InputError unless it is one SELECT from one table."""
+    """Return the statement of a query. Raises InputError unless it is one SELECT from one table."""
     if len(text) > MAX_QUERY or "\0" in text:
         raise InputError(_FIELD, "it is too long or has control characters", f"use at most {MAX_QUERY:,} characters, or make a view")
     try:
@@ -54,7 +54,7 @@ def read(text: str, dialect: str) -> exp.Select:
 
 
 def table_of(statement: exp.Select, catalogue: Catalogue, dialect: str) -> tuple[str, str]:
-    """The table that a statement names. InputError."""
+    """Return the table that a statement names. Raises InputError if the catalogue does not list it."""
     table = statement.args["from_"].this
     _only(table, "this", "db", "alias")
     if table.args.get("alias") is not None:
@@ -74,13 +74,13 @@ def star(name: Name, dialect: str) -> str:
 
 
 def whole(table: Table, dialect: str) -> str:
-    """All columns of a table."""
+    """Return the statement that selects all columns of a table."""
     called = unlike(column.name for column in table.columns)
     return _written([_column(column.name, called) for column in table.columns], None, table.name, called, dialect)
 
 
 def rebuilt(statement: exp.Select, table: Table, dialect: str) -> str:
-    """The statement, written anew. InputError for what does not look at one record alone."""
+    """Return the statement rebuilt from new parts. Raises InputError if it uses more than one record at a time."""
     called = unlike(column.name for column in table.columns)
     row = _Row(table.columns, statement.args["from_"].this, called, dialect)
     try:
@@ -110,7 +110,7 @@ def _column(name: str, called: str) -> exp.Expression:
 
 
 def _selected(part: exp.Expression, row: _Row) -> list[exp.Expression]:
-    """One column of the result, or all of the table for a star."""
+    """Return one column of the result, or all columns of the table for a star."""
     if isinstance(part, exp.Star) or (isinstance(part, exp.Column) and isinstance(part.this, exp.Star)):
         _only(part.this if isinstance(part, exp.Column) else part)
         if isinstance(part, exp.Column):
@@ -139,7 +139,7 @@ def _means(identifier: exp.Expression, dialect: str) -> Callable[[str], bool]:
 
 
 def _only(node: exp.Expression, *arguments: str) -> None:
-    """InputError where a part of the statement says more than this."""
+    """Raise InputError if a part of the statement has arguments besides these."""
     for name, value in node.args.items():
         if name not in arguments and value not in (None, False, []):
             raise _refused(value if isinstance(value, exp.Expression) else node)
@@ -176,7 +176,7 @@ class _Row:
         return exp.Try(this=made) if self.dialect == "duckdb" and kind not in _NEVER_FAIL else made
 
     def truth(self, node: exp.Expression) -> exp.Expression:
-        """A condition. DuckDB would cast a text to one, and fail."""
+        """Rebuild a condition. In DuckDB, other expressions than truth values are cast with TRY, because a cast of its own would fail."""
         made = self.expression(node)
         is_one = self.dialect != "duckdb" or isinstance(node.unnest(), _TRUTHS)
         return made if is_one else exp.TryCast(this=made, to=exp.DataType.build("boolean"), safe=True)
@@ -196,7 +196,7 @@ class _Row:
         return _column(self.meant(node).name, self.called)
 
     def meant(self, node: exp.Column) -> Column:
-        """The column of the catalogue. InputError for any other name."""
+        """Return the column of the catalogue that a name means. Raises InputError for any other name."""
         self.check_qualifier(node)
         name = node.this
         found = next(filter(lambda one: _means(name, self.dialect)(one.name), self.columns), None) if type(name) is exp.Identifier else None
@@ -214,7 +214,7 @@ class _Row:
 
 
 _FLAGS = ("negate", "typed", "safe")
-"""How sqlglot tells NOT LIKE from LIKE, and whole-number division from the other."""
+"""Flags by which sqlglot separates NOT LIKE from LIKE, and whole-number division from other division."""
 _TWO = ("this", "expression")
 _PARTS: dict[type[exp.Expression], tuple[str, ...]] = {
     **dict.fromkeys((exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is), _TWO),
@@ -224,7 +224,7 @@ _PARTS: dict[type[exp.Expression], tuple[str, ...]] = {
     exp.Coalesce: ("this", "expressions"),
     exp.Null: (),
 }
-"""Parts of a statement that look at one record, and those of their arguments that are expressions. What is not here or below is refused."""
+"""Parts of a statement that use one record, with the arguments that are expressions. Parts that are not here or below are refused."""
 
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?|\d\d:\d\d(:\d\d(\.\d{1,6})?)?")
@@ -259,7 +259,7 @@ def _between(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _in(node: exp.Expression, row: _Row) -> exp.Expression:
-    """Among stated values, all texts or all numbers, so that nothing but the value is cast."""
+    """Rebuild IN with stated values, all texts or all numbers, so that only the column's value is cast."""
     _only(node, "this", "expressions")
     stated = [one.this if isinstance(one, exp.Neg) else one for one in node.expressions]
     if not all(isinstance(one, exp.Literal) for one in stated) or len({one.is_string for one in stated}) != 1:
@@ -280,7 +280,7 @@ def _case(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _quotient(node: exp.Expression, row: _Row) -> exp.Expression:
-    """PostgreSQL alone ends a statement that divides by 0."""
+    """Rebuild a division. PostgreSQL alone ends a statement that divides by 0, so 0 becomes NULL there."""
     made = row.same(node, *_TWO)
     if row.dialect == "postgres":
         made.set("expression", exp.Nullif(this=made.expression, expression=exp.Literal.number(0)))
@@ -318,7 +318,7 @@ def _trim(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _of_time(node: exp.Expression, row: _Row) -> exp.Expression:
-    """A part of a date or time, or one cut to its month."""
+    """Rebuild a part of a date or time, or a date cut to a unit, e.g. its month."""
     unit, of = ("this", "expression") if isinstance(node, exp.Extract) else ("unit", "this")
     _only(node, unit, of)
     if not isinstance(node.args[unit], exp.Var) or node.args[unit].name.upper() not in _UNITS:

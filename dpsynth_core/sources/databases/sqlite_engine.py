@@ -52,7 +52,7 @@ def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Co
 
 
 def texts(values: Sequence[Any], decimal: str) -> pa.Array:
-    """Each value as text, looked at by itself; those that are NULL stay so."""
+    """Return each value as text, converted on its own; NULLs stay NULL."""
     kinds = set(map(type, values)) - {type(None)}
     if len(kinds) == 1:
         return _texts_of(kinds.pop(), values, decimal)

@@ -14,7 +14,7 @@ from dpsynth_core.sources.arrow_types import kind_of_type
 from dpsynth_core.sources.databases.catalogue import Column, unlike
 
 Expression = Callable[[str, Column], str]
-"""Of a column, from its qualified name."""
+"""Writes an expression of a column, from its qualified name."""
 _ENDS = {
     "date": ("DATE '0001-01-01'", "DATE '9999-12-31'"),
     "timestamp": ("TIMESTAMP '0001-01-01 00:00:00'", "TIMESTAMP '9999-12-31 23:59:59.999999'"),
@@ -24,8 +24,15 @@ _ENDS = {
 
 
 def reading(select: str, columns: Sequence[Column], order: Sequence[Column], value: Expression, key: Expression) -> str:
-    """The records of a SELECT with these columns, called c0, c1, and so on. order: see `DatabaseTable`. key: what differs wherever values
-    do that are read differently."""
+    """Return the statement for the records of a SELECT with these columns, called c0, c1, and so on.
+
+    Args:
+        select: The SELECT.
+        columns: The columns of the records.
+        order: The columns that records are sorted by, see `DatabaseTable`.
+        value: Writes the value of a column.
+        key: Writes a sort key, which differs wherever values differ that are read differently.
+    """
     records = unlike(column.name for column in (*columns, *order))
 
     def named(column: Column) -> str:
@@ -37,7 +44,7 @@ def reading(select: str, columns: Sequence[Column], order: Sequence[Column], val
 
 
 def plain(name: str, column: Column) -> str:
-    """A value of DuckDB or PostgreSQL in the column's Arrow type; as text where Arrow has no such type."""
+    """Return the expression of a column's value in DuckDB or PostgreSQL in its Arrow type; as text where Arrow has no type for it."""
     if pa.types.is_string(column.arrow):
         return f"CAST({name} AS text)"
     if column.type.lower().startswith("timestamp") and "with time zone" in column.type.lower():
