@@ -1,4 +1,4 @@
-"""Arrow arrays as texts, and what their types are."""
+"""Arrow arrays as texts, and tests of their types."""
 
 from __future__ import annotations
 

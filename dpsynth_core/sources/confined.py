@@ -1,6 +1,6 @@
 """Questions about files that a library in C reads, answered by a process with limits (`reading_work`).
 
-A file from a stranger may make such a library take any memory, run for ever or crash. Then one InputError says so, and nothing else is
+A file from a stranger may make the library take any memory, run for ever or crash. Then one InputError reports it, and nothing else is
 harmed. Records come back as Arrow batches: nothing of the file is written anywhere.
 """
 
@@ -35,7 +35,7 @@ _WAIT = 10
 
 
 def prepare(path: str | os.PathLike[str]) -> None:
-    """Start what reading this file will take, by the ending of its name, and wait for nothing. Nothing for text and for folders."""
+    """Start loading the libraries that read this file, by the ending of its name, without waiting. Text and folders need no library."""
     if (kind := kind_of(located(path))) is not None and kind not in TEXT:
         confined.prepare(_WORK, *_LIBRARIES.get(kind, ()))
 

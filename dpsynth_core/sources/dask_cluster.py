@@ -164,7 +164,7 @@ class DaskSource(RecordCounts):
 
 
 class _Work:
-    """The tasks of one count. Their names tell them apart and say nothing else."""
+    """The tasks of one count. Their names are distinct and reveal nothing else."""
 
     def __init__(self, client: Client) -> None:
         self._client, self._name, self._number = client, uuid.uuid4().hex, 0

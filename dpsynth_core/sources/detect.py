@@ -114,7 +114,7 @@ def public_format(path: str | os.PathLike[str], field: str) -> TableFormat:
 
 
 def in_words(form: TableFormat, fields: Collection[str]) -> str:
-    """Return what these fields of a format say, in a few words."""
+    """Return a short description of these fields of a format."""
     words = {
         "encoding": form.encoding,
         "skip": f"{_ABOVE.get(form.skip, f'{form.skip} lines')} above the header",

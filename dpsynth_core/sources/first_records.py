@@ -134,7 +134,7 @@ def _wanted(attribute: Attribute) -> tuple[str, str]:
 
 
 def _advice(attribute: Attribute, one: ColumnFit, notation: Notation) -> Iterator[str]:
-    """Yield what the curator could state, by the cause. Frequent values come first."""
+    """Yield the statements that would help the curator, by the cause. Frequent values come first."""
     counted = Counter(dict(one.values))
     if one.placeholders and sum(counted[value] for value in one.placeholders) >= _MOST_OF_THEM * counted.total():
         yield f"If {shown(one.placeholders[0])} stands for a missing value, state it as a missing marker."
@@ -168,7 +168,7 @@ def _other_spelling(attribute: Attribute, counted: Counter[str]) -> Iterator[str
 
 
 def _other_notation(attribute: Attribute, one: ColumnFit, counted: Counter[str], notation: Notation) -> Iterator[str]:
-    """Yield what most of the values are: numbers, dates or times in another notation, or beyond the bounds."""
+    """Yield the kind of most of the values: numbers, dates or times in another notation, or beyond the bounds."""
     texts, numbers = pa.array([value for value, _ in one.values], pa.string()), np.array([number for _, number in one.values])
 
     def are_read(form: Mapping[str, Any]) -> bool:

@@ -104,7 +104,7 @@ def propose(
 
 
 def _with_notes(summary: _Summary, guess: Guess, notation: Notation) -> Guess:
-    """Return a guess that says which texts count as missing, and which look the same as others."""
+    """Return a guess with notes on which texts count as missing, and which look the same as others."""
     marked = sorted(summary.marked - {""})
     notes = [f"{_quoted(marked)} counts as missing; if it is a value, list it." if len(marked) == 1 else ""]
     notes += [f"{_quoted(marked)} count as missing; list those that are values." if len(marked) > 1 else ""]
@@ -176,7 +176,7 @@ def _sentinels(numbers: NDArray[np.float64]) -> list[float]:
 
 
 def _other_notation(categories: Sequence[str], notation: Notation) -> str:
-    """Return how almost all of these texts are written as numbers or dates, where that differs from what is stated; "" for no way."""
+    """Return the notation of numbers or dates that fits almost all of these texts, if it is not the stated one; else ""."""
     found = detect_notation([categories], notation)
     stated = {name: value for name, value in found.stated.items() if value != getattr(notation, name)}
     texts = pa.array(categories, pa.string())

@@ -1,4 +1,4 @@
-"""A table in memory or in a database, as a table that answers what a file does (`files.FileTable`). It is one part and has no header."""
+"""A table in memory or in a database, with the methods of a file's table (`files.FileTable`). It is one part and has no header."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ _NAMED: WeakValueDictionary[str, Held] = WeakValueDictionary()
 
 
 def hold(table: pd.DataFrame | pa.Table) -> Held:
-    """Give the table a name for as long as what this returns is kept."""
+    """Give the table a name for as long as the returned object is kept."""
     held = Held(secrets.token_hex(8), Columns(table) if isinstance(table, pa.Table) else Frame(table))
     _NAMED[held.name] = held
     return held

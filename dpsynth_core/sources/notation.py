@@ -106,7 +106,7 @@ class Notation:
         return pc.if_else(is_below, self._without_unit(below) if self.negative == spelling.BRACKETS else below, text)
 
     def _without_unit(self, text: pa.Array) -> pa.Array:
-        """Return texts without the unit before them or, where none is there, the unit behind."""
+        """Return texts without the unit before them or, without a unit before, the unit behind."""
         if not self.units:
             return text
         (before, rest), (behind, start) = spelling.unit_patterns(self.units)

@@ -1,7 +1,7 @@
-"""Values of a table that its domain has no cell for: how many, what they would count as, and which. For the curator's eyes only.
+"""Values of a table that its domain has no cell for: their number, the cells that they would count in, and the values themselves.
 
-A column is encoded with cells of its own for missing values and for those outside: what ends in these, where the declared column has no
-such cell, would become something else.
+The results are for the curator's eyes only. A column is encoded with extra cells for missing values and for values outside: values in the
+extra cells would count as something else if the declared column lacks these cells.
 """
 
 from __future__ import annotations
@@ -72,13 +72,13 @@ def fit(domain: Domain, source: TableSource, form: TableFormat, first: int | Non
     """Compare every column of the domain with its values, in one pass.
 
     Args:
-        domain: The declared columns. Of one whose values are to be learnt, only what its kind cannot read is outside.
+        domain: The declared columns. In a column whose values are to be learnt, only values that its kind cannot read are outside.
         source: The table.
-        form: How the table is written.
-        first: Number of records that are looked at; None for all.
+        form: The format of the table.
+        first: The number of records to read; None for all.
 
     Raises:
-        InputError: If the table cannot be read or lacks a column.
+        InputError: The table cannot be read or lacks a column.
     """
     rows, missing, values = 0, Counter[str](), {name: Counter[str]() for name in domain.names}
     beyond = Counter[str]()

@@ -1,7 +1,7 @@
-"""Text files as they are or packed (gzip, Zstandard), read as one stream of bytes.
+"""Text files, plain or packed (gzip, Zstandard), read as one stream of bytes.
 
-What packs a file says nothing of its records: neighbours are the texts inside. Recognised by the first bytes, which no text begins with.
-A small file can unpack to any size; one that grows beyond every table's measure is refused where it does.
+The packing reveals nothing about records: neighbours are the texts inside. Packed files are recognised by their first bytes, which begin no
+text. A small file can unpack to any size; a file that grows beyond every table's measure is refused at that point.
 """
 
 from __future__ import annotations

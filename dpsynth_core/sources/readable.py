@@ -88,7 +88,7 @@ def _spelled(kind: pa.DataType) -> str:
 
 
 def _meaning(attribute: Attribute) -> str:
-    """Return what a value has to be to be in a cell of its own."""
+    """Return the description of values that have a cell of their own."""
     if attribute.is_listed:
         return {"bool": "truth", "string": "text"}.get(attribute.dtype, "number")
     return attribute.dtype if attribute.dtype in _TYPES else "number"

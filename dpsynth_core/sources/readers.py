@@ -1,9 +1,9 @@
-"""Files and folders of every kind, as tables: what they say of themselves, whether they are tables, their records as batches.
+"""Files and folders of every kind, as tables: their own declarations, the check that they are tables, and their records as batches.
 
-Nothing here knows the domain; values stay what the file says (text in CSV). Messages speak about the structure of the file only,
-never about a value or the number of a row. Which lines are records, and what becomes of those that cannot be read: `csv_file`.
+Nothing here knows the domain; values stay as the file holds them (text in CSV). Messages are about the structure of the file only,
+never about a value or the number of a row. The rules of which lines are records, and of unreadable lines, are in `csv_file`.
 
-Of kinds that are read by a library in C, `files` lets a process with limits run these functions (`reading_work`).
+For kinds that a library in C reads, `files` lets a process with limits run these functions (`reading_work`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The kinds of files by their magic numbers: bytes that a program writes at the start of a container, and no record has a part in.
+"""The kinds of files by their magic numbers: bytes that a program writes at the start of a container, in which no record takes part.
 
-A caller hands over a file's first line alone. Text has no magic number; what a text's first line says is in `default_format`.
+A caller passes only a file's first line. Text has no magic number; `default_format` reads the first line of a text.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ _STATED = {
 
 
 def check(decimal: str, thousands: str, date_format: str, time_format: str, negative: str, units: Sequence[str]) -> None:
-    """Raise InputError for what is unknown or contradicts itself."""
+    """Raise InputError for an unknown or contradictory statement."""
     if decimal not in DECIMALS:
         raise InputError("data.decimal", "it is not a known decimal mark", "use a point or a comma")
     if thousands not in THOUSANDS:
@@ -156,7 +156,7 @@ def _is_whole(parts: Sequence[str], has_first_year: bool) -> bool:
 
 
 def _sign_pattern(sign: str) -> str:
-    """Return the pattern of what is between two parts: a space alone may be several, and one beside a sign may be left out."""
+    """Return the pattern of the text between two parts: a lone space may be several, and a space beside a sign may be left out."""
     return re.escape(sign).replace(r"\ ", " *" if sign.strip() else " +")
 
 

@@ -1,6 +1,6 @@
-"""Read-only connections to databases, and what a statement may take and say.
+"""Read-only connections to databases: the time that a statement may take, and the errors that users read.
 
-Nothing that a database says of an error is repeated: it may quote a value. What people read instead is written here.
+No error message of a database is repeated, because it may quote a value. Fixed sentences replace it here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The statement that reads records: some columns of a SELECT, each as a plain type of Arrow, in an order that the records' content decides.
 
-No expression here fails for a value: a failure would end the statement for all, and say that some record has such a value.
+No expression here fails for a value: a failure would end the statement for all, and reveal that some record has this value.
 """
 
 from __future__ import annotations
