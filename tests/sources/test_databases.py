@@ -258,7 +258,14 @@ ODD_TYPES: dict[str, list[tuple[str, str, str]]] = {
         ("timestamp", "-infinity", "0001-01-01 00:00:00"),
         ("time", "24:00", "23:59:59.999999"),
         ("numeric", "1.5", "1.5"),
+        ("numeric", "9007199254740993", "9007199254740993"),
+        ("numeric", "-0.1000", "-0.1"),
+        ("numeric", "-Infinity", "-1" + "0" * 308),
+        ("numeric", "NaN", ""),
         ("numeric(50, 2)", "1.5", "1.5"),
+        ("numeric(50, 2)", "9007199254740993", "9007199254740993"),
+        ("numeric(90, 2)", "9007199254740993.5", "9007199254740993.5"),
+        ("numeric(5, -2)", "1234", "1200"),
         ("numeric(4, 1)", "NaN", ""),
         ("interval", "26 hours", "26:00:00"),
         ("integer[]", "{1,2}", "{1,2}"),
@@ -299,6 +306,24 @@ def test_values_of_every_type_count_as_what_they_say(engine: str, tmp_path: Path
         for name, (kind, _, said) in zip(names, odd, strict=True):
             expected = [0, 0, 0, 0] if nobody else [1, 0, 0, 0] if said else [0, 0, 0, 1]
             assert counts[(name,)].tolist() == expected, (kind, person)
+
+
+def test_a_number_of_any_size_is_a_number_and_names_one_person() -> None:
+    """As doubles, both identifiers would be 9007199254740992; whole numbers keep one name, however many decimals they are written with."""
+    table = postgres.new_table()
+    with postgres.connect() as made:
+        made.execute(f"CREATE TABLE {table} (who numeric, choice text)")
+        made.execute(f"INSERT INTO {table} VALUES (9007199254740992, 'a'), (9007199254740993, 'a'), (9007199254740993.00, 'a')")
+    section = {"path": postgres.address(), "table": table}
+    assert opened(Domain((CHOICES,)), section, person="who").counts([("choice",)])[("choice",)][0] == 2
+    read = connect.DatabaseTable(section, ["who"])
+    assert read.declared[0].kind == "numeric"
+    assert [value for batch in read.batches(["who"], ",") for value in batch.column(0).to_pylist()] == [
+        "9007199254740992",
+        *["9007199254740993"] * 2,
+    ]
+    half = Attribute.numeric("who", 0, 1e16, bins=2, **OWN)
+    assert opened(Domain((half,)), section).counts([("who",)])[("who",)].tolist() == [0, 3, 0, 0]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

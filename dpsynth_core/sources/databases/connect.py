@@ -244,8 +244,8 @@ class DatabaseTable:
     @property
     def declared(self) -> list[DeclaredColumn]:
         """The declarations of the columns that follow from their types."""
-        columns = self._columns.items()
-        return [declared_type(pa.field(name, column.arrow)) if column.type else columns_of.declared(name) for name, column in columns]
+        types = {name: pa.float64() if one.is_number_as_text else one.arrow for name, one in self._columns.items() if one.type}
+        return [declared_type(pa.field(name, types[name])) if name in types else columns_of.declared(name) for name in self._columns]
 
     def batches(self, columns: Sequence[str], decimal: str) -> Batches:
         """Yield these columns (at least one) of every record, with `decimal` as the mark of numbers that become text. Raises InputError."""

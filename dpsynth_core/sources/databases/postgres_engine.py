@@ -26,6 +26,8 @@ CATALOGUE = (
 )
 BATCH_BYTES = 8 << 20
 _MOST_DIGITS = 38
+_END = "1e308"
+"""Numbers beyond it, such as infinity, are read as it."""
 _TYPES = {
     "boolean": pa.bool_(),
     "smallint": pa.int16(),
@@ -67,18 +69,24 @@ def columns(raw: Any, select: str) -> list[Column]:
 def _arrow(kind: str) -> pa.DataType:
     if kind.startswith("numeric") and not kind.endswith("[]"):
         digits, scale = map(int, (re.findall(r"-?\d+", kind) or (0, 0)))
-        return pa.decimal128(digits, scale) if 0 <= scale <= digits and 0 < digits <= _MOST_DIGITS else pa.float64()
+        return pa.decimal128(digits, scale) if 0 <= scale <= digits and 0 < digits <= _MOST_DIGITS else pa.string()
     return _TYPES.get(re.sub(r"\(\d+\)", "", kind), pa.string())
 
 
-def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], _decimal: str) -> Batches:
+def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
+    def value(name: str, column: Column) -> str:
+        if not column.is_number_as_text:
+            return plain(name, column)
+        within = f"CASE WHEN {name} <> 'NaN' THEN least(greatest({name}, -{_END}), {_END}) END"
+        return f"replace(trim_scale({within})::text, '.', '{decimal}')"
+
     def key(name: str, column: Column) -> str:
         return f'CAST({name} AS text) COLLATE "C"' if pa.types.is_string(column.arrow) else name
 
     of_text = ", ".join(f"c{place}" for place, column in enumerate(columns) if pa.types.is_string(column.arrow))
     form = "FORMAT csv, NULL '\\N', ENCODING 'UTF8'" + (f", FORCE_QUOTE ({of_text})" if of_text else "")
     content = bytearray()
-    with raw.cursor().copy(f"COPY ({reading(select, columns, order, plain, key)}\n) TO STDOUT ({form})") as copied:
+    with raw.cursor().copy(f"COPY ({reading(select, columns, order, value, key)}\n) TO STDOUT ({form})") as copied:
         for record in copied:  # a whole one
             content += record
             if len(content) >= BATCH_BYTES:

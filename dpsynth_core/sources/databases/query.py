@@ -362,6 +362,8 @@ def _may_be_text(node: exp.Expression, row: _Row) -> bool:
         return _may_be_text(node.this, row)
     if isinstance(node, exp.Column):
         column = row.meant(node)
+        if column.is_number_as_text:
+            return False
         return pa.types.is_string(column.arrow) and (not column.type.startswith(("time", "interval", "uuid")) or column.type.endswith("[]"))
     if isinstance(node, exp.Cast):
         return node.args["to"].this in _TEXTS
