@@ -124,7 +124,8 @@ class Notation:
         for pattern in spelling.date_patterns(self.date_format):
             parts = pc.extract_regex(text, pattern)
             at = np.flatnonzero(pc.is_valid(parts).to_numpy(zero_copy_only=False))
-            days[at] = self._days(parts.drop_null())
+            if len(at):
+                days[at] = self._days(parts.drop_null())
         return days
 
     def moments(self, text: pa.Array) -> NDArray[np.int64]:
