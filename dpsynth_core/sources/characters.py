@@ -14,6 +14,8 @@ EXACT, LOOK, CASE = SAME_TEXTS = ("exact", "look", "case")
 
 _SPACES = "[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 _UNSEEN = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]"
+_CONTROLS = "[\\x00-\\x08\\x0e-\\x1f\\x7f]"
+"""Control characters of ASCII that are no blanks."""
 _DASHES = "[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]"
 _APOSTROPHES = "[\u02b9\u02bc\u2018\u2019\u201b\u2032\u00b4\uff07]"
 _QUOTES = "[\u201c-\u201f\u2033\u00ab\u00bb\uff02]"
@@ -40,7 +42,8 @@ def folded(text: pa.Array, same: str) -> pa.Array:
     """
     if same == EXACT:
         return text
-    look = pc.replace_substring_regex(_rewritten(text, _look), r"\s+", " ")
+    visible = pc.replace_substring_regex(text, _CONTROLS, "")
+    look = pc.replace_substring_regex(_rewritten(visible, _look), r"\s+", " ")
     return look if same == LOOK else pc.ascii_lower(_rewritten(look, str.casefold))
 
 

@@ -136,7 +136,10 @@ def _wanted(attribute: Attribute) -> tuple[str, str]:
 def _advice(attribute: Attribute, one: ColumnFit, notation: Notation) -> Iterator[str]:
     """Yield the statements that would help the curator, by the cause. Frequent values come first."""
     counted = Counter(dict(one.values))
-    if one.placeholders and sum(counted[value] for value in one.placeholders) >= _MOST_OF_THEM * counted.total():
+    quoted = sum(number for text, number in one.values if len(text) > 1 and text[0] == text[-1] == "'")
+    if quoted >= _MOST_OF_THEM * counted.total():
+        yield "Most of them stand in single quotes: export the table with double quotes around cells, or without quotes."
+    elif one.placeholders and sum(counted[value] for value in one.placeholders) >= _MOST_OF_THEM * counted.total():
         yield f"If {shown(one.placeholders[0])} stands for a missing value, state it as a missing marker."
     elif attribute.is_listed and attribute.hierarchy is None:
         yield from _other_spelling(attribute, counted)
