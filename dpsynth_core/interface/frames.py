@@ -84,7 +84,7 @@ def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
     else:
         problem = f"a {type(data).__name__} is no table that can be read"
         raise InputError(field, problem, "give a pandas, Polars or Arrow table, a DuckDB relation or a path; collect a lazy frame first")
-    back = _AsGiven(kind, held.source.schema.remove_metadata(), data.columns if kind == "pandas" else None)
+    back = _AsGiven(kind, row_types.restorable(held.source.schema), data.columns if kind == "pandas" else None)
     return Given({"kind": memory.KIND, "path": held.name}, back, held=held)
 
 

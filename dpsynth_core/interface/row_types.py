@@ -12,6 +12,21 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import TYPED
 
 
+def restorable(columns: pa.Schema) -> pa.Schema:
+    """Return the columns with the types that `restored` uses, and no type for the others.
+
+    Plans and releases are pickled with the result. So metadata of fields, and of nested or extension types, is left out: it may hold
+    values, as metadata of Polars' Enum columns does.
+    """
+    return pa.schema([(column.name, _restorable(column.type)) for column in columns])
+
+
+def _restorable(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(pa.int32(), pa.string(), ordered=kind.ordered)
+    return kind if pa.types.is_integer(kind) or pa.types.is_timestamp(kind) else pa.null()
+
+
 def restored(rows: pa.Table, types: pa.Schema, domain: Domain) -> pa.Table:
     """Return synthetic rows whose columns have types of the table that came in.
 
@@ -20,7 +35,7 @@ def restored(rows: pa.Table, types: pa.Schema, domain: Domain) -> pa.Table:
 
     Args:
         rows: The rows of a release.
-        types: The columns that came in, with their types.
+        types: The columns that came in (`restorable`).
         domain: The domain of the rows.
     """
     for place, name in enumerate(rows.column_names):

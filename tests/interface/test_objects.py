@@ -15,6 +15,7 @@ import duckdb
 import joblib
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -113,6 +114,21 @@ def test_a_plan_is_copied_without_its_table(made: str) -> None:
         del plan
         gc.collect()
         assert again.run(progress=False).rows is not None
+
+
+def test_no_value_in_the_metadata_of_a_column_is_in_a_pickle() -> None:
+    """Types say which values a column may have, too: those of an Enum of Polars stand in the metadata of its field."""
+    secret, frame = "value of one person alone", people()
+    column = pa.field("sex", pa.string(), metadata={"note": secret})
+    nested = pa.field("nested", pa.struct([column]))
+    fields = [pa.field("age", pa.int64()), column, pa.field("region", pa.string()), nested]
+    cells = [*(pa.array(frame[name]) for name in ("age", "sex", "region")), pa.nulls(len(frame), nested.type)]
+    noted = pa.Table.from_arrays(cells, schema=pa.schema(fields))
+    listed = pl.from_pandas(frame).with_columns(pl.col("sex").cast(pl.Enum(["f", "m", secret])))
+    for table in (noted, listed):
+        plan = planned(table, population=None)
+        assert secret.encode() not in pickle.dumps(plan)
+        assert secret.encode() not in pickle.dumps(plan.run(progress=False))
 
 
 def test_a_plan_from_a_pickle_has_no_table_and_says_so() -> None:
