@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
@@ -43,6 +44,10 @@ class Accountant(ABC):
 
     def __repr__(self) -> str:
         return self.name
+
+    def __reduce__(self) -> tuple[Callable[[str], Accountant], tuple[str]]:
+        """Pickle and copy the name, because callers compare accountants by identity."""
+        return named, (self.name,)
 
     def cost(self, event: Event) -> Fraction:
         """Return rho of an operation. ValueError for an event that this accountant cannot account for."""

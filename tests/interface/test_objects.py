@@ -131,6 +131,12 @@ def test_no_value_in_the_metadata_of_a_column_is_in_a_pickle() -> None:
         assert secret.encode() not in pickle.dumps(plan.run(progress=False))
 
 
+@pytest.mark.parametrize("made", COPIES)
+def test_the_release_of_a_copied_plan_is_consistent(made: str) -> None:
+    plan = planned(people())
+    assert COPIES[made](plan).run(progress=False).verify().verdict == CONSISTENT
+
+
 def test_a_plan_from_a_pickle_has_no_table_and_says_so() -> None:
     plan = planned(people())
     content = pickle.dumps(plan)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +15,7 @@ from scipy.special import ndtri
 
 from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy import conversions, lattice
-from dpsynth_core.privacy.accountant import GDP, RUNS, ZCDP, common, in_force, named
+from dpsynth_core.privacy.accountant import GDP, RUNS, ZCDP, Accountant, common, in_force, named
 from dpsynth_core.privacy.events import Event, Gaussian, Residual, Selection
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.research.privacy.events import Approximate, Laplace, PermuteAndFlip, PerturbedMinimum, Retention
@@ -109,3 +111,10 @@ def test_runs_add_up_in_gdp_only_if_all_of_them_are() -> None:
 def test_accountants_are_found_by_name() -> None:
     assert (named("zCDP"), named("GDP")) == (ZCDP, GDP)
     refused(named, "PLD", saying="unknown")
+
+
+@pytest.mark.parametrize("accountant", [ZCDP, GDP], ids=repr)
+def test_copies_of_an_accountant_are_the_accountant(accountant: Accountant) -> None:
+    copies = (pickle.loads(pickle.dumps(accountant)), copy.copy(accountant), copy.deepcopy(accountant))
+    assert all(one is accountant for one in copies)
+    assert all(common([one]) is accountant for one in copies)
