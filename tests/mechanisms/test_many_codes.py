@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpsynth_core.mechanisms.graphical.aim_strategies import LOUD, LOUDER, mean_noise
+from dpsynth_core.mechanisms.graphical.aim_strategies import LOUD, LOUDER, USUAL_GAP, halves_equal, loud, mean_noise
 from dpsynth_core.mechanisms.registry import get
-from dpsynth_core.mechanisms.steps import Finished
+from dpsynth_core.mechanisms.steps import Finished, Measured
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
@@ -56,9 +56,27 @@ def test_aim_keeps_the_codes_as_independent_does_and_the_relation_as_mst_does(co
     assert error(source, alone, ("a", "b")) > 0.5  # it would be lost if columns were independent
 
 
+def test_tables_without_a_loud_column_are_measured_before_any_round() -> None:
+    source, chosen = table(5000, 20_000, 3), get("aim")
+    workload, accountant = all_kway(source.domain, 2), chosen.card.accountant
+    kernel = PrivacyKernel(source, Unit(), accountant.rho_from(1.0, 1e-9), SeededNoise(3), accountant=accountant)
+    steps = list(chosen.steps(kernel, workload))
+    first = [step.measurement.clique for step in steps if isinstance(step, Measured) and step.round == 0]
+    assert [clique for clique in first if len(clique) > 1] == [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+def test_a_loud_column_leaves_each_other_half_of_what_a_column_gets_on_average() -> None:
+    assert loud([0.7, 0.01, 0.01]) == [True, False, False]
+    assert loud([0.15, 0.01, 0.01]) == [False, False, False]  # noise does not hide it
+    assert loud([0.7]) == [False]  # there is no other column
+    assert loud([0.3, 0.2, 0.4]) == [False, False, False]
+    assert halves_equal({("code",): 0.98, ("a",): 0.02}) == pytest.approx({("code",): 0.74, ("a",): 0.26})
+
+
 def test_one_loud_column_takes_no_more_than_its_part_and_alike_ones_all_that_they_need() -> None:
     assert mean_noise([0.7]) == 0.7  # there is no other column
-    assert mean_noise([0.7, 0.01, 0.01, 0.01]) == pytest.approx((LOUD + 0.03) / 4)
+    assert mean_noise([0.7, 0.01, 0.01, 0.01]) == pytest.approx((USUAL_GAP + 0.03) / 4)
+    assert mean_noise([0.15, 0.01, 0.01, 0.01]) == pytest.approx((LOUD + 0.03) / 4)
     assert mean_noise([0.7, 0.2, 0.2]) == pytest.approx((LOUDER * 0.2 + 0.4) / 3)
     assert mean_noise([0.3, 0.2, 0.4]) == pytest.approx(0.3)
     assert mean_noise([]) == 0.0

@@ -160,7 +160,8 @@ class Aim(AimParameters):
         ranged = [name for name in workload.ranges if (name,) in own]
         levels = self.strategies.levels(domain, ranged) if len(columns) < self.strategies.wide else {}
         leveled = kernel.grouped(list(chain.from_iterable(levels.values()))) if levels else kernel
-        parts = divided(self.strategies.divide(domain, own), levels) if own else {}
+        shares = self.strategies.divide(domain, own) if own else {}
+        parts = divided(shares, levels)
         measurements, spent = list[Measurement](), 0.0
         if not own and not kernel.unit.total_is_public:
             measurements.append((yield from count_people(kernel, TOTAL_SHARE)))
@@ -174,7 +175,10 @@ class Aim(AimParameters):
                 spent = share
 
         yield from spend(self.least_for_columns(weights, domain))
-        noise, gap = _noise_of_columns(kernel, measurements), USUAL_GAP
+        each, gap = _noise_of_columns(kernel, measurements), USUAL_GAP
+        noise = aim_strategies.mean_noise(each)
+        loud = {m.clique[0] for m, is_loud in zip(_cells_of(measurements), aim_strategies.loud(each), strict=True) if is_loud}
+        parts = divided(aim_strategies.halves_equal(shares), levels) if loud else parts
         if spent < COLUMNS_ALONE and self.asks(noise, len(columns)) and any(len(r) == 2 for r in weights):
             yield from spend(self.share_beside(noise, LARGE_GAP))
             gap = self._gap(kernel, weights, [m for m in measurements if not m.groups], noise)
@@ -183,8 +187,10 @@ class Aim(AimParameters):
             start = self._start(kernel, weights, columns, levels, measurements, share)
             if start.prior.marginals:
                 break
-        rho = PLANNED * kernel.rho_left
-        start.measurements.extend((yield from _measured(start.kernel, self._planned(start, workload, rho, gap), rho)))
+        asked = domain.unpublished(r for r in workload.weights if len(r) > 1)
+        seen = {r: workload.weights[r] for r in asked if loud.isdisjoint(r)}
+        rho = PLANNED * kernel.rho_left * len(seen) / max(1, len(asked))  # rounds keep the part of the others
+        start.measurements.extend((yield from _measured(start.kernel, self._planned(start, seen, rho, gap), rho)))
         return start
 
     def _gap(self, kernel: Kernel, tables: Iterable[Clique], columns: Sequence[Measurement], noise: float) -> float:
@@ -198,15 +204,20 @@ class Aim(AimParameters):
         found, doubt = dependence.gap(kernel, [r for r in tables if len(r) == 2], model, columns, believed, noise)
         return max(found, min(doubt, USUAL_GAP) / 2, noise if noise < dependence.NOISY else 0.0)
 
-    def _planned(self, start: _Start, workload: Workload, rho: float, gap: float) -> Mapping[Clique, float]:
-        """Return each table's share of rho if all tables of the workload are measured before any round.
+    def _planned(self, start: _Start, tables: Mapping[Clique, float], rho: float, gap: float) -> Mapping[Clique, float]:
+        """Return each table's share of rho if all these tables are measured before any round.
 
         That saves the cost of selections. It applies to few tables that one model holds, if noise puts no more people in a wrong cell than
         independence does (the gap). The result is None otherwise, if noise would hide a table and so waste its share, or if other knowledge
         about the tables exists.
+
+        Args:
+            start: The state before any round.
+            tables: The weights c_r of the workload's tables of several columns, without those of a loud column, which noise hides.
+            rho: The budget for all of them.
+            gap: The dependence of the columns, as in `_gap`.
         """
         domain = start.kernel.domain
-        tables = {r: workload.weights[r] for r in domain.unpublished(workload.weights) if len(r) > 1}
         few = 0 < len(tables) <= self.strategies.planned and start.capacity.used_mb(tables) <= self.max_size_mb
         if start.alone or start.prior.marginals or not few:
             return {}
@@ -268,16 +279,21 @@ def _measured(kernel: Kernel, shares: Mapping[Clique, float], rho: float) -> Gen
     return taken
 
 
-def _noise_of_columns(kernel: Kernel, columns: Sequence[Measurement]) -> float:
-    """Return the mean noise of columns if they had all of the budget (`aim_strategies.mean_noise`).
+def _noise_of_columns(kernel: Kernel, columns: Sequence[Measurement]) -> list[float]:
+    """Return the noise of each column if columns had all of the budget, as in `aim_strategies.mean_noise`.
 
     Args:
         kernel: which says what was spent.
         columns: all that was measured of columns.
     """
-    cells = [m for m in columns if m.clique and not m.groups]  # none where all are published
+    cells = _cells_of(columns)  # none where all are published
     spread = HALF_NORMAL * math.sqrt(kernel.rho_spent / kernel.rho_total) / (2 * max(1.0, total_from(kernel, columns))) if cells else 0.0
-    return aim_strategies.mean_noise([spread * m.values.size * m.deviation for m in cells])
+    return [spread * m.values.size * m.deviation for m in cells]
+
+
+def _cells_of(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """Return the measurements of columns by their cells."""
+    return [m for m in measurements if m.clique and not m.groups]
 
 
 PUBLISHED = Aim(

@@ -38,7 +38,7 @@ WIDE, WIDE_CAPACITY = 50, 1 / 16
 _ANY_NOISE = 1e-9
 LOUD, LOUDER = 0.1, 2.0
 """The share of the people that noise may put in a wrong cell of a column, and how many times as many as of other columns on average: what
-is above both does not count."""
+is above both does not count. Of a column that noise hides no more than `USUAL_GAP` counts: what independent columns would put in one."""
 HIDDEN = 0.005
 """The share of the people that the noise of a selection may hide of a column's errors."""
 HIDDEN_TABLE = 0.2
@@ -60,10 +60,31 @@ def mean_noise(columns: Sequence[float]) -> float:
     Args:
         columns: the share of the people that noise would put in a wrong cell of each, if columns had all of the budget.
     """
+    return math.fsum(map(min, columns, _most_noise(columns))) / max(1, len(columns))
+
+
+def loud(columns: Sequence[float]) -> list[bool]:
+    """Return for each column whether noise hides it, and is larger than that of the others; `columns` as in `mean_noise`."""
+    return [one > max(HIDDEN_TABLE, most) for one, most in zip(columns, _most_noise(columns), strict=True)]
+
+
+def _most_noise(columns: Sequence[float]) -> list[float]:
+    """Return the most noise that counts of each column; an only column has no limit."""
     if len(columns) < 2:
-        return math.fsum(columns)
+        return [math.inf] * len(columns)
     whole = math.fsum(columns)
-    return math.fsum(min(one, max(LOUD, LOUDER * (whole - one) / (len(columns) - 1))) for one in columns) / len(columns)
+    others = [LOUDER * (whole - one) / (len(columns) - 1) for one in columns]
+    return [max(USUAL_GAP if one > HIDDEN_TABLE else LOUD, limit) for one, limit in zip(columns, others, strict=True)]
+
+
+def halves_equal(shares: Weights) -> Weights:
+    """Return the shares of columns beside a loud one: half in equal parts, half as given.
+
+    The least error of all columns together gives a loud column nearly everything. The others would be so noisy that rounds, which cost as
+    much as a column gets on average, would measure them again instead of tables. With half of that average, a column's noise is at most
+    1.41 times that of a table of a round.
+    """
+    return {clique: (share + 1 / len(shares)) / 2 for clique, share in shares.items()}
 
 
 def a_tenth_of_those_before(measured: int) -> int:
@@ -239,7 +260,8 @@ OURS = Card(
         f"A round measures one table for each {MEASURED_FOR_ONE_MORE} before it; the paper's rounds measure one.",
         f"A round after one that taught little costs up to {DEARER:g} times as much; the paper's 4 times.",
         f"Up to {FEW} tables are measured at once, for {PLANNED:.0%} of what columns leave, where one model holds them and noise would put "
-        "no more people in a wrong cell than independent columns would, and hide none of them; the paper selects each.",
+        "no more people in a wrong cell than independent columns would, and hide none of them; tables of a column that noise would make "
+        "far worse than the others are left to rounds, and columns beside it divide half of their budget equally. The paper selects each.",
         f"From {WIDE} columns on the model may take a sixteenth of its size; the paper has no such rule.",
         WEIGHTS_KEPT,
         "All together: about 0.74 times the published one's error, in 22 settings of Titanic and the demo.",
