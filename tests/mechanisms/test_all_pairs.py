@@ -55,4 +55,6 @@ def test_what_it_cannot_do_is_refused_with_what_can() -> None:
     assert "merge values" in get("all_pairs").forecast(many, 1.0).reason
     wide = all_kway(Domain.from_json({f"c{number}": 2 for number in range(700)}), 1)
     assert "244,650 pairs would be too long to be checked" in get("all_pairs").forecast(wide, 1.0).reason
+    codes = all_kway(Domain.from_json({"code": 20_000, "a": 4, "b": 2}), 2)
+    assert "20,006 values together, more than 10,000; merge values" in get("all_pairs").forecast(codes, 1.0).reason
     assert all_pairs.MOST_BYTES <= unpack.MAX_JSON_BYTES  # what is allowed can be checked

@@ -34,11 +34,17 @@ MOST_BYTES, _PAIR_BYTES, _CELL_BYTES = 200_000_000, 850, 5
 """Largest size of release.json, above which `bundle.unpack` does not read it and the bundle cannot be checked; bytes of a pair and of a
 cell.
 """
+MOST_VALUES = 10_000
+"""Largest number of values of all columns together: the matrix of all pairs has their square of cells, and its patterns take their cube of
+steps.
+"""
 _USUAL_TOTAL = 50_000
 _PAIR, _CELL, _MOVE = 7.8e-4, 1.3e-5, 7e-11
 """Seconds of a pair, of a cell of a pair, and of one row per squared value, from one run each with 100 and 300 columns
 (benchmarks/wide.py).
 """
+_PATTERN, _CROSSING_MB = 6e-10, 4.5e-5
+"""Seconds for each cubed value and megabytes for each squared one, from runs with columns of 1,000 and 3,000 codes."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +73,13 @@ class AllPairs:
         impossible = "it does not keep to impossible combinations; use AIM" if domain.zeros else ""
         large = _PAIR_BYTES * pairs + _CELL_BYTES * cells > MOST_BYTES
         many = f"what it says of {pairs:,} pairs would be too long to be checked; use fewer columns" if large else ""
+        values = sum(sizes)
+        wide = f"the columns have {values:,} values together, more than {MOST_VALUES:,}; merge values or drop columns"
         reason = rounds.without_pairs(domain) or impossible or rounds.too_many_in_pairs(cells, MOST_CELLS) or many
-        moves = min(all_pairs.MOST_WORK, all_pairs.PASSES * _USUAL_TOTAL * sum(sizes) ** 2)
-        seconds = 2.0 + _PAIR * pairs + _CELL * cells + _MOVE * moves
-        return Forecast(not reason, seconds, 300.0 + 0.011 * pairs + 1.5e-4 * cells, reason)
+        reason = reason or (wide if values > MOST_VALUES else "")
+        moves = min(all_pairs.MOST_WORK, all_pairs.PASSES * _USUAL_TOTAL * values**2)
+        seconds = 2.0 + _PAIR * pairs + _CELL * cells + _MOVE * moves + _PATTERN * values**3
+        return Forecast(not reason, seconds, 300.0 + 0.011 * pairs + 1.5e-4 * cells + _CROSSING_MB * values**2, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
         return ((CHOSEN, 1.0),)
