@@ -18,6 +18,8 @@ from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Measurement
 
 MISFITS = "misfits"
 """The part of a release's details that names the tables."""
+UNSEEN = "unmeasured_columns"
+"""The part of a release's details that names columns whose values no measured table has."""
 FALSE_ALARM = 1e-6
 """The probability of an alarm about any table of a model that has the true answers."""
 MATERIAL = 0.05
@@ -35,6 +37,26 @@ def misfits(domain: Domain, model: Model, measurements: Sequence[Measurement], t
     """
     tables = [one for one in measurements if one.clique and one.spread is None]
     return list(dict.fromkeys(label(one.clique) for one in tables if _is_misfit(domain, model, one, FALSE_ALARM / len(tables), total)))
+
+
+def unseen(domain: Domain, model: Model, measurements: Sequence[Measurement]) -> list[str]:
+    """Return the columns that are in no measured table and that the model makes uniform; none where no table was measured.
+
+    Args:
+        domain: of the tables.
+        model: answers in counts.
+        measurements: all tables that were measured, of columns.
+    """
+    measured = {name for one in measurements for name in one.clique}
+    return [name for name in domain.names if name not in measured and _is_uniform(model, name)] if measured else []
+
+
+def _is_uniform(model: Model, name: str) -> bool:
+    try:
+        values = model.marginal((name,))
+    except KeyError:  # the model does not answer this column
+        return False
+    return len(values) > 1 and bool(np.allclose(values, values.mean(), rtol=1e-6))
 
 
 def _is_misfit(domain: Domain, model: Model, measured: Measurement, false_alarm: float, total: float) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dpsynth_core.claims.registry import CLAIMS
-from dpsynth_core.evaluation.misfit import MISFITS
+from dpsynth_core.evaluation.misfit import MISFITS, UNSEEN
 from dpsynth_core.mechanisms.mechanism import Learner
 from dpsynth_core.planning import looks, origins, weakness
 from dpsynth_core.planning.discovery import sentences
@@ -109,8 +109,7 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
         table = f"{public['name']!r} ({public['rows']:,} rows, SHA-256 {public['sha256'][:16]})"
         nobody = "nothing here protects the people in it. That it may be used so is the curator's word."
         yield Brand("assumed-public", f"The table {table} was used as public: {nobody}")
-    if unfitted := details.get(MISFITS):
-        yield Brand("misfit", misfit_sentence(unfitted))
+    yield from _of_model(details)
     yield from _of_published(plan, details.get(OFF, 0.0))
     yield from _hangs_on(plan)
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):
@@ -125,11 +124,26 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
         yield Brand(f"public-table-{verdict}", reading["sentence"])
 
 
+def _of_model(details: Mapping[str, Any]) -> Iterator[Brand]:
+    """Yield where the model contradicts what was measured, or nothing was."""
+    if unfitted := details.get(MISFITS):
+        yield Brand("misfit", misfit_sentence(unfitted))
+    if unmeasured := details.get(UNSEEN):
+        yield Brand("unmeasured-columns", unseen_sentence(unmeasured))
+
+
 def misfit_sentence(tables: Sequence[str]) -> str:
     """Return a warning that the rows do not say what these tables, of which there is one at least, say."""
     more = f" and {len(tables) - 1:,} more" if len(tables) > 1 else ""
     fits = f"The model that made the rows does not fit the noisy table {tables[0]!r}{more}"
     return f"{fits}: noise explains so large a distance once in a million runs. Use the noisy tables instead of the rows there."
+
+
+def unseen_sentence(columns: Sequence[str]) -> str:
+    """Return a warning that nothing was measured of these columns, of which there is one at least."""
+    which = f"Column {columns[0]!r} is" if len(columns) == 1 else f"Columns {', '.join(map(repr, columns))} are"
+    whose = "its" if len(columns) == 1 else "their"
+    return f"{which} in no measured table: {whose} values are uniform and say nothing of the data. Allow more rounds, or use AIM."
 
 
 def _of_published(plan: Plan, off: float) -> Iterator[Brand]:

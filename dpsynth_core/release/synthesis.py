@@ -23,7 +23,7 @@ from dpsynth_core.claims.claim import AnswersEnd, Claim, Final
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weighted import WEIGHTED, Weighted, calibrated
 from dpsynth_core.evaluation.bounds import Bound, bounds
-from dpsynth_core.evaluation.misfit import MISFITS, misfits
+from dpsynth_core.evaluation.misfit import MISFITS, UNSEEN, misfits, unseen
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zoned, combine, curator_only
@@ -49,7 +49,16 @@ from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.spool import Spool
-from dpsynth_core.release.statement import OFF, brands, misfit_sentence, public_details, row_policy, statement, unmeasured_brands
+from dpsynth_core.release.statement import (
+    OFF,
+    brands,
+    misfit_sentence,
+    public_details,
+    row_policy,
+    statement,
+    unmeasured_brands,
+    unseen_sentence,
+)
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import Given, Keep, RecordedAnswer, recording
 from dpsynth_core.sources import first_records, readable
@@ -256,6 +265,8 @@ def carry_out(
     measured = of_columns(journal.measurements) if one_table else ()
     if unfitted := misfits(plan.domain, finished.model, measured, finished.total):
         journal.announce(misfit_sentence(unfitted), kernel.rho_spent, done=1.0)
+    if unmeasured := unseen(plan.domain, finished.model, measured):
+        journal.announce(unseen_sentence(unmeasured), kernel.rho_spent, done=1.0)
     row_seed = transcript.row_seed(answers) if plan.spec.output.seed is None else plan.spec.output.seed
     rows = _write_rows(plan, finished, found, row_seed, kernel.rho_spent, journal)
     codes = rows.codes
@@ -270,7 +281,7 @@ def carry_out(
         claims[claim.name] = _measured(claim, plan, kernel, final, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
     drawn_rows = [table for table in (rows.values, *rows.further) if isinstance(table, DrawnRows) and plan.domain.published]
-    details |= {MISFITS: unfitted} if unfitted else {}
+    details |= ({MISFITS: unfitted} if unfitted else {}) | ({UNSEEN: unmeasured} if unmeasured else {})
     details |= {OFF: max(max(rows_off(plan.domain, table.codes)) for table in drawn_rows)} if drawn_rows else {}
     rows = _weighed(plan, rows, claims[WEIGHTED.name])
     return Release(
