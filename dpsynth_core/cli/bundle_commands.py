@@ -113,7 +113,7 @@ def _sample(options: argparse.Namespace) -> None:
 
 
 def _show(progress: Progress) -> None:
-    """What a run says of its steps, without what looks like spending: the answers are those that the release paid for."""
+    """Print the steps of a repeated run without amounts spent, because its answers are already paid for."""
     interrupts.check()
     if progress.kind == "measured":
         what = " x ".join(progress.attributes) or "the number of records"

@@ -53,7 +53,7 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _linked(options: argparse.Namespace) -> LinkedTables | None:
-    """Of two tables, where another program's document is about two."""
+    """Return the two linked tables of another program's document, or None for one table."""
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.vocabulary import peers
 

@@ -1,5 +1,7 @@
-"""From a plan to the files of a release: everything checked, charged if asked to, made, written, and said what came out. With all that
-this needs, it is loaded where a release is made."""
+"""Make the files of a release from a plan: check, charge if asked to, run, write, and report the result.
+
+The module has many imports and is loaded only where a release is made.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +48,12 @@ _LONGEST_NAME = 255
 def release(
     spec: Spec, out: Path, population: str | None, formats: Sequence[str], assumed: str, unstated: Sequence[str], notes: bool
 ) -> None:
-    """Check everything, charge if asked to, make the release and write it with its rows in these formats.
+    """Check a plan, charge if asked to, make the release and write it with its rows in these formats.
 
-    assumed: how the table is written, where it was not stated. unstated: columns that do not state what happens to missing and unlisted
-    values. notes: whether what is for the curator alone is printed even if stderr is no terminal.
+    Args:
+        assumed: How the table is written, where it was not stated.
+        unstated: Columns that do not state the treatment of missing and unlisted values.
+        notes: Whether notes for the curator alone are printed even if stderr is not a terminal.
     """
     if population is not None:
         ledger.check_name(population)
@@ -77,10 +81,16 @@ def release(
 
 @contextmanager
 def alone_in(out: Path, formats: Sequence[str], population: str | None) -> Iterator[None]:
-    """Before anything is charged: the files of a release can be written in the folder of --out, where no other run writes meanwhile and
-    nothing is lost that another run made. What a run left half written that was killed is removed.
+    """Hold the folder of --out for this run, after checking that the files of a release can be written there without loss.
 
-    formats: of the rows. population: that is charged, None if none is. Raises InputError.
+    No other run writes there meanwhile, files of other runs are not overwritten, and half-written files of a killed run are removed.
+
+    Args:
+        formats: Formats of the rows.
+        population: The charged population, or None.
+
+    Raises:
+        InputError: The files cannot be written.
     """
     check_writable(out)
     descriptor = os.open(out, os.O_RDONLY)
@@ -113,7 +123,7 @@ def _check_population(document: Path, population: str | None) -> None:
 
 
 def _notes(plan: Plan, assumed: str, unstated: Sequence[str], shown_here: bool) -> list[str]:
-    """What the curator should read before the charge. shown_here: whether what is for them alone is printed."""
+    """Return the notes for the curator before the charge; `shown_here` adds the notes for the curator alone."""
     lines = [f"assumed, for your eyes only: {assumed}"] if assumed else []
     lines += [f"warning, for your eyes only: {finding}" for finding in making.findings(plan).value]
     if not shown_here:  # one line whether there are some or not
@@ -154,7 +164,7 @@ def told(plan: Plan, lines: Sequence[str] = (), privately: bool = False) -> Told
 
 
 def spool_beside(out: Path) -> Path:
-    """Where a run that charges no ledger keeps what it measured: beside the folder, which may be lost, or in it where that cannot be."""
+    """Return the folder for the answers of a run that charges no ledger: beside --out, or in it where that is not possible."""
     whole = out.resolve()
     beside = f"{whole.name}.interrupted"
     named = len(os.fsencode(beside)) <= _LONGEST_NAME
@@ -180,8 +190,13 @@ def check_formats(plan: Plan, formats: Sequence[str]) -> None:
 
 
 def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: Sequence[str], ours: bool) -> None:
-    """Write all files of a release and say what came out. taken: how long it took, for a file that stays here. formats: of the rows.
-    ours: it is known that this installation made it, so that its key may sign it."""
+    """Write all files of a release and report the result.
+
+    Args:
+        taken: The duration of the run, for a file that stays here.
+        formats: Formats of the rows.
+        ours: Whether this installation is known to have made the release, so that its key may sign it.
+    """
     try:
         lasting_directory(out)
         written = _write_packed_rows(made, out, formats)

@@ -1,6 +1,6 @@
-"""`next`: the plan of a release for next year's table, with what changed and what is left of the budget.
+"""`next`: plan a release of next year's table, with the changes of its columns and the rest of the budget.
 
-No record is read but the first ones, and these on a terminal alone or with --private-notes: what of them the plan no longer understands.
+No record is read, apart from the first ones on a terminal or with --private-notes, to name columns that the plan no longer understands.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the options of several commands share: how a command is declared, typed values, and folders to write to.
+"""The parts that options of several commands share: declarations of commands, typed values, and output folders.
 
-Each command imports what it needs when it runs, so that --help and mistakes answer at once.
+Each command imports its needs when it runs, so that --help and mistakes answer at once.
 """
 
 from __future__ import annotations

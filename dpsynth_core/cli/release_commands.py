@@ -240,8 +240,10 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
 
 
 def table_of(options: argparse.Namespace) -> tuple[str, dict[str, Any], tuple[str, ...], str]:
-    """What a release of the table is called, the spec's section about it, its columns, and how it is written, as far as that was not
-    stated. Raises InputError."""
+    """Return the name of a table's release, the spec's section about the table, its columns, and its format as far as it was not stated.
+
+    Raises InputError.
+    """
     if table_options.is_demo(options):
         return "Simulated people", {"kind": DEMO}, tuple(column["name"] for column in demo_domain()["attributes"]), ""
     if table_options.is_database(options):

@@ -56,13 +56,16 @@ _MARKS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'", "none": "
 
 
 def place(text: str) -> Path | str:
-    """A path; an address, or the name of the simulated people, as it is written. argparse calls it."""
+    """Parse a path, an address, or the name of the simulated people (called by argparse)."""
     return text if "://" in text or text == DEMO else Path(text)
 
 
 def is_demo(options: argparse.Namespace) -> bool:
-    """Whether the simulated people are meant, which are no path (`place`). InputError for a file of that name beside them, and for options
-    that say how a file is read."""
+    """Return whether the simulated people are meant, which have no path (`place`).
+
+    Raises:
+        InputError: There is a file of that name, or an option says how a file is read.
+    """
     if options.data != DEMO:
         return False
     if Path(DEMO).exists():
@@ -80,7 +83,7 @@ def demo_domain() -> dict[str, Any]:
 
 
 def is_database(options: argparse.Namespace) -> bool:
-    """Whether the data are in a database. InputError for options of databases where they are not."""
+    """Return whether the data are in a database. Raises InputError for options of databases without one."""
     if is_address(str(options.data)):
         return True
     _refuse(options, _OF_DATABASES, "the data are not in a database", "leave it out, or give the address of a database")
@@ -153,7 +156,7 @@ def stated_format(options: argparse.Namespace, prefix: str = "") -> TableFormat:
 
 
 def refuse_members_options(options: argparse.Namespace) -> None:
-    """Raise InputError for an option of a second table, where there is none."""
+    """Raise InputError if an option of a second table is given without a second table."""
     _refuse(options, (MEMBERS + name for name in _WRITTEN), "there is no second table", "name it with --members, or leave this out")
 
 
@@ -185,7 +188,7 @@ def _stated_notation(options: argparse.Namespace) -> dict[str, object]:
 
 
 def assumed(options: argparse.Namespace, form: TableFormat) -> str:
-    """What was not stated of how the table is written, in words; nothing if all was."""
+    """Return in words how the table is taken to be written where that was not stated; "" if everything was."""
     from dpsynth_core.sources.formats import DELIMITERS, WRITTEN_AS_TEXT
     from dpsynth_core.sources.spelling import DECIMALS, THOUSANDS, example
 

@@ -1,4 +1,4 @@
-"""What the command line prints, and the code it ends with."""
+"""The output of the command line, and its exit codes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ BAD_INPUT, FAILED, VIOLATED, UNCHECKED, UNPRINTED = 2, 1, 3, 4, 5
 
 
 def print_message(line: str) -> None:
-    """To stderr, without the control characters that a column name may hold."""
+    """Print a line to stderr, without the control characters that a column name may hold."""
     print(_printable(line), file=sys.stderr, flush=True)
 
 
 def print_result(line: str) -> None:
-    """The same to stdout: what was asked for."""
+    """Print a line of the result to stdout, without control characters."""
     print_text(_printable(line))
 
 
@@ -25,7 +25,7 @@ class Unprinted(Exception):
 
 
 def print_text(text: str) -> None:
-    """To stdout, with the characters that it can show. Raises Unprinted, so that no exit code is taken for a result."""
+    """Print a text to stdout, with the characters that the terminal can show. Raises Unprinted, so that a failure changes the exit code."""
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")

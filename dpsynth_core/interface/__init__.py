@@ -1,5 +1,5 @@
-"""What a Python program calls: plan (free), run (spends, once), release (free for ever). `dpsynth_core` names the public parts.
+"""The interface for Python programs: plan (free), run (spends, once), release (free). `dpsynth_core` exports the public parts.
 
-Thin: what a plan means, what a run does and what a release knows is decided in other rooms. Here frames come in and go out, and what is
-said on a terminal or in a notebook is worded. No `repr` here names a path or says anything of records.
+This room is thin: other rooms define plans, runs and releases. Here frames come in and go out, and output for terminals and notebooks is
+worded. A `repr` here never contains a path or a fact about records.
 """

@@ -1,4 +1,4 @@
-"""What each column may contain, in a few signs: a dict of names, or a domain as it is written elsewhere."""
+"""Short descriptions of columns: a dict of names, or a domain written by another program."""
 
 from __future__ import annotations
 
@@ -114,7 +114,8 @@ def _column(name: str, said: Any) -> dict[str, Any]:
 def _listed(said: Any) -> dict[str, Any] | None:
     """Return kind and categories of values in a list, an array, an index or a series.
 
-    The values of a pandas category are those of its dtype, in their order if they have one."""
+    The values of a pandas category are its dtype's categories, in their order if they have one.
+    """
     if isinstance(said, list | tuple):
         return {"kind": "categorical", "categories": list(said)} if said else None
     dtype = getattr(said, "dtype", said)

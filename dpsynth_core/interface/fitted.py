@@ -48,8 +48,14 @@ STATEMENT = "No guarantee of this program: these rows protect people as far as t
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fitted:
-    """rows: as a pandas frame. differences: of each table that was given, the share of the rows that would have to be in another cell to
-    agree with it, negative counts taken as none. statement: what is said of privacy, to be passed on with the rows."""
+    """Rows that were fitted to tables.
+
+    Attributes:
+        rows: The rows as a pandas frame.
+        differences: For each given table, the share of the rows that would have to change cells to agree with it, with negative counts as
+            0.
+        statement: The privacy statement to be passed on with the rows.
+    """
 
     rows: pd.DataFrame
     differences: pd.DataFrame
@@ -141,7 +147,7 @@ def _names(names: Any) -> list[str]:
 
 
 def _counted(domain: Domain, names: list[str], table: Any) -> tuple[list[str], NDArray[np.float64]]:
-    """Return the columns of a table, and its counts with an axis for each of them."""
+    """Return the columns of a table, and its counts with one axis per column."""
     if isinstance(table, str) or (not names and isinstance(table, Mapping)):
         raise InputError("tables", f"{shown(table)} is no table of counts", "give tables by their columns, or pandas frames with a count")
     field = f"table {label(tuple(names))}" if names else "tables"

@@ -29,14 +29,12 @@ _WRITTEN = {"data": "form={}", "members": "members=(path, columns, {})"}
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """A table that a plan is about.
+    """A table as a program gave it.
 
     Attributes:
-        section: The `data` section of the spec.
-        back: Converts rows into the kind of table that came in.
-        name: What the release is called.
-        held: Keeps a table in memory there.
-        second: The second of two linked tables.
+        section: The data section of a spec.
+        back: The conversion of rows to the kind of table that was given.
+        held: The object that keeps a table in memory at its address.
     """
 
     section: Mapping[str, Any]

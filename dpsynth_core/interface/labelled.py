@@ -1,6 +1,6 @@
 """Tables of counts that carry labels: pandas Series, cross tables and pivot tables, frames with a count, Arrow and Polars tables, dicts.
 
-Each becomes lines, a value of each column and a count, whatever form it came in, and `sources.published` puts lines into cells by name.
+Each becomes lines, a value of each column and a count, from any of these forms; `sources.published` puts lines into cells by name.
 """
 
 from __future__ import annotations

@@ -54,21 +54,31 @@ _MOST_PEOPLE = 10**12
 
 
 class Options(TypedDict, total=False):
-    """What `plan` takes besides. Each is a field of a spec; the reference says more of them.
+    """The further arguments of `plan`. Each is a field of a spec; the reference has the details.
 
-    delta: probability that the guarantee fails. mechanism, settings: its name and its parameters. person: the column that tells people
-    apart, and rows_per_person how many rows of each count. members: of two linked tables, the second, as a table or its path, and what its
-    columns may contain, ``(persons, {"age": (0, 99)})``, and of a path behind these how it is written, as in form; person is then the key
-    of both, rows_per_person how many members of a household count, and rules what holds in every household. published: tables that were
-    published about the same people, each a path or a table with labels as in `rows_from`, and where it was published: ``[("ages.csv",
-    "Census 2021")]``. relation: "add-remove" or "replace". people: about how many there are, as far as that is public; decides nothing but
-    the forecast. rows: how many to write. certificate, discovery, inside, means, ranges, weighted: shares. weight: the column of survey
-    weights, whose upper bound is the largest that counts; take the design weight, which depends on no other record. weight_totals: public
-    totals that the rows' weights are calibrated to: of each column {value: number}, or a Series. weight_tables: of several columns, whose
-    weighted errors are measured too. criteria: fixed beforehand. models: columns that models are to predict. epsilon_reason, domain_origin,
-    origin_reason, other_copies, looked (["nothing"] where there was no look): what the release says of how it came about. about:
-    ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``, and contact, citation, period and place likewise. form: how a file is
-    written (the first of two linked ones), or the table or query of a database.
+    Attributes:
+        delta: Probability that the guarantee fails.
+        mechanism, settings: Name and parameters of the mechanism.
+        person, rows_per_person: The column that identifies people, and the number of rows of each person that count.
+        members: The second of two linked tables: its path, its columns as for `plan`, and optionally how it is written, as in form:
+            ``("persons.csv", {"age": (0, 99)})``. person is then the key of both tables, rows_per_person the number of members of a
+            household that count, and rules hold in every household.
+        published: Published tables of the same people, each a path or a table with labels as in `rows_from`, with its source:
+            ``[("ages.csv", "Census 2021")]``.
+        relation: "add-remove" or "replace".
+        people: The approximate number of people, as far as it is public; only the forecast depends on it.
+        rows: Number of rows to write.
+        certificate, discovery, inside, means, ranges, weighted: Shares of the budget.
+        weight: The column of survey weights; its upper bound is the largest weight that counts. Take the design weight, which depends on no
+            other record.
+        weight_totals: Public totals that the rows' weights are calibrated to: by column, {value: number} or a Series.
+        weight_tables: Tables of several columns whose weighted errors are measured too.
+        criteria: Criteria fixed beforehand.
+        models: Columns that models are to predict.
+        epsilon_reason, domain_origin, origin_reason, other_copies: Statements of the release about its origin.
+        looked: Views of the private table before the plan; ["nothing"] if there was none.
+        about: ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``, and contact, citation, period and place in the same way.
+        form: How a file is written (the first of two linked ones), or the table or query of a database.
     """
 
     delta: float
@@ -270,7 +280,7 @@ def _workload(domain: Domain, tables: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """What a release will cost and give. `run` makes it. Print it, or leave it at the end of a notebook's cell, to read what it says."""
+    """The cost and the expected result of a release. `run` makes it. Print it, or end a notebook's cell with it, to read its statements."""
 
     sealed: Sealed
     _given: Given
@@ -278,7 +288,7 @@ class Plan:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """The plan as a document, as it is published: no path is in it."""
+        """The plan as the document that is published; it contains no path."""
         return self.sealed.spec.published()
 
     @property
@@ -293,17 +303,17 @@ class Plan:
 
     @property
     def population(self) -> str | None:
-        """Whose ledger account is charged; None where none is."""
+        """The population whose ledger account is charged, or None."""
         return None if self.sealed.spec.population == UNNAMED else self.sealed.spec.population
 
     @property
     def forecast(self) -> Forecast:
-        """What the run is expected to need: `seconds` and `memory_mb`."""
+        """The expected time and memory of the run: `seconds` and `memory_mb`."""
         return self.sealed.forecast
 
     @cached_property
     def leaks(self) -> tuple[Leak, ...]:
-        """What the release gives away besides what it is charged for, the worst first: each with `severity`, `title`, `why` and `fix`."""
+        """Disclosures of the release that its budget does not cover, the worst first, each with `severity`, `title`, `why` and `fix`."""
         releases = 0
         if self.population is not None:
             from dpsynth_core.store import charging
@@ -314,7 +324,7 @@ class Plan:
 
     @property
     def expected(self) -> Power | None:
-        """What the rows should be good for; None where it is not said about how many people there are, or no tables are made."""
+        """The expected quality of the rows; None if the number of people is not stated, or the release has no tables."""
         standin = self.sealed.spec.data.standin
         people = self._people or (standin.rows if standin else None)
         if not people or not self.sealed.mechanism.card.publishes_tables:

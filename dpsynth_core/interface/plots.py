@@ -23,20 +23,20 @@ class Plots:
     _made: Release
 
     def errors(self, threshold: float = LIMIT, *, show: int = 20) -> Any:
-        """How far off is each table? The worst ones, one line each."""
+        """Draw the error of each table: the `show` worst ones, one line each."""
         return _charts().marginals(self._judged(threshold), threshold, show=show)
 
     def overview(self, threshold: float = LIMIT) -> Any:
-        """How good are all the tables together?"""
+        """Draw the errors of all tables together."""
         return _charts().overview(self._judged(threshold), threshold)
 
     def simpler(self) -> Any:
-        """What would a simpler way have given on the same budget, on average?"""
+        """Draw the mean errors of simpler mechanisms with the same budget."""
         judged = report.quality_of(self._made).value
         return _charts().means(quality.means(released(judged.headline), released(judged.table)))
 
     def pairs(self) -> Any:
-        """Which pairs of columns can be trusted?"""
+        """Draw the error bound of each pair of columns."""
         return _charts().pair_map(quality.pair_map(report.statements(self._made)))
 
     def _judged(self, threshold: float) -> Zoned[pd.DataFrame]:

@@ -1,4 +1,4 @@
-"""A release: rows, what they are good for, and answers to questions. All of it may be published, and none of it costs anything."""
+"""A release: its rows, their errors, and answers to questions. All parts may be published, and none costs budget."""
 
 from __future__ import annotations
 
@@ -41,9 +41,11 @@ Of: TypeAlias = "Cells | str | list[str] | None"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """What a run ends with, or what a bundle holds. Print it to read what it says of itself.
+    """The result of a run, or the content of a bundle. Print it to read its statements.
 
-    made: the release as the rooms below know it. back: converts its rows into the kind of table that came in.
+    Attributes:
+        made: The release as the lower rooms know it.
+        back: The conversion of its rows to the kind of table that was given.
     """
 
     made: releases.Release
@@ -66,39 +68,41 @@ class Release:
 
     @cached_property
     def members(self) -> Any:
-        """Of two linked tables, the rows of the second, under the keys of `rows`; None where there is one table."""
+        """The rows of the second of two linked tables, under the keys of `rows`; None for one table."""
         return None if self.made.members is None else self.back(whole(self.made.members), self.made.domain)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows for any library that speaks Arrow's PyCapsule interface. Raises InputError where there are none."""
+        """Return the rows for any library with Arrow's PyCapsule interface. Raises InputError for a release without rows."""
         if (table := self.made.table) is None:
             raise InputError("rows", "this release has none", "look at what it measured: errors, ask")
         return table.__arrow_c_stream__(requested_schema)
 
     @property
     def verdict(self) -> str:
-        """What the release may be published for, and why; "" for a rule, which is no table."""
+        """The purposes that the release may be published for, with reasons; "" for a rule, which is not a table."""
         return words.verdict(self.made)
 
     @property
     def guarantee(self) -> str:
-        """What is protected, in words."""
+        """The protection of the people, in words."""
         return self.made.statement
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader must know before they trust it, in full sentences."""
+        """The warnings for readers, in full sentences."""
         return tuple(report.warnings(self.made))
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """What it is, in pairs of name and text."""
+        """Facts about the release, in pairs of name and text."""
         return report.in_short(self.made)
 
     @property
     def errors(self) -> pd.DataFrame:
-        """How far off each table is, as shares of the people: `error` as it was measured, `low` and `limit` with 95 % confidence each, the
-        largest `limit` first; missing where nothing is known."""
+        """The error of each table, as a share of the people, the largest `limit` first.
+
+        `error` is the measured error; `low` and `limit` hold with 95 % confidence each. Values are missing where they are not known.
+        """
         table = report.quality_of(self.made).value.table
         return table[["marginal", "cells", "error", "low", "limit", "support"]].reset_index(drop=True)
 
@@ -268,7 +272,12 @@ def _column(by: Any) -> str | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sample:
-    """rows: as the kind of table that the release has. errors: what is known of how far their tables are off, in a sentence."""
+    """Rows drawn from the model of a release.
+
+    Attributes:
+        rows: The rows, in the kind of table that the release has.
+        errors: A sentence about the errors of their tables.
+    """
 
     rows: Any
     errors: str
@@ -341,7 +350,7 @@ def open(path: str | os.PathLike[str] | bytes | BinaryIO, *, package: str = "") 
 
 
 def opened(stored: Path | bytes, back: Back, package: str) -> Release:
-    """Open a bundle whose rows come back as another kind of table."""
+    """Open a bundle whose rows are given back as another kind of table."""
     from dpsynth_core.bundle import unpack
     from dpsynth_core.bundle.checks.opened import whole
 

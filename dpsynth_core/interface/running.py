@@ -58,7 +58,10 @@ def _run(plan: Plan, table: Given, charged: bool, progress: bool, anew: bool) ->
 
 
 def _kept(back: Back, progress: bool, work: Callable[[Told, Callable[[releases.Release, Any], None]], object]) -> Release:
-    """What some work makes, once it is kept; it is told how it goes, and hands over a release."""
+    """Do some work that makes a release, and return the release once it is kept.
+
+    `work` is given a function for its progress and one that takes the release.
+    """
     made: list[Release] = []
     with _working(progress) as told:
         work(told, lambda one, _: made.append(Release(one, kept.keep(one, told.note), back)))
@@ -132,7 +135,7 @@ def _is_notebook() -> bool:
 
 
 def _bar() -> Callable[[str], None] | None:
-    """Shows a line in place of the one before; "" takes it away. None where nobody looks."""
+    """Return a function that replaces the previous line with a new one ("" removes it), or None without a terminal."""
     if _is_notebook():
         display = import_module("IPython.display").display
         handle = display({"text/plain": ""}, raw=True, display_id=True)

@@ -1,5 +1,7 @@
-"""For tests of programs that make releases: noise that repeats. What is made with it is marked as not private, and protects nobody. And for
-mechanisms of other packages: what they have to pass."""
+"""Tests of programs that make releases, with noise that repeats; such releases are marked as not private and protect no one.
+
+It also has the checks that mechanisms of other packages have to pass.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,7 @@ def check_mechanism(name: str) -> None:
 
 
 def _check_imports(mechanism: Mechanism) -> None:
-    """Of its own file: not what import rules of ours forbid. What it reaches through others is not seen."""
+    """Check that the mechanism's own file imports nothing that our import rules forbid; imports of other files are not checked."""
     for node in ast.walk(ast.parse(inspect.getsource(sys.modules[type(mechanism).__module__]))):
         named = [node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in getattr(node, "names", ())]
         for module in named if isinstance(node, ast.Import | ast.ImportFrom) else ():
@@ -89,7 +91,7 @@ def _check_split(tried: Plan) -> None:
 
 
 def _check_replay(tried: Plan, made: Release) -> None:
-    """The same rows follow from the answers alone, without the table."""
+    """Check that the same rows follow from the answers alone, without the table."""
     sealed = tried.sealed
     kernel = replaying(sealed.domain, sealed.unit, sealed.shares, made.transcript, made.charges)
     again = synthesis.carry_out(sealed, kernel, made.private, lambda _: None)

@@ -79,9 +79,9 @@ def test_adult_is_described_by_learning_in_few_interactions(page: Page, server: 
     hand = Hand(page, tmp_path)
     column(hand, "fnlwgt")
     hand.text("Use it")
-    for name in ("capital-gain", "capital-loss"):
+    for name, kind in (("capital-gain", "Whole number"), ("capital-loss", "Whole number"), ("income", "Categories")):
         column(hand, name)
-        choose(page, "Kind", "Whole number")
+        choose(page, "Kind", kind)
         hand.interactions += 2
     hand.button("Learn what I do not know")
     expect(page.get_by_text("must be shared by about")).to_be_visible()
@@ -92,6 +92,7 @@ def test_adult_is_described_by_learning_in_few_interactions(page: Page, server: 
     domain = domain_in(server, page)
     assert [name for name, one in domain.items() if not one.get("discover")] == ["age", "hours-per-week"]
     assert domain["capital-gain"]["kind"] == "integer"
+    assert domain["income"]["kind"] == "categorical"  # its name suggests a number, and the first records show that it has none
     check_missing(domain)
 
 
