@@ -6,7 +6,7 @@
     release = plan.run()
     release.rows
 
-ARCHITECTURE.md is the map of the rooms behind these names. None of them is loaded before it is used.
+ARCHITECTURE.md maps the rooms behind these names. A room is imported when the first of its names is used.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def _sample(options: argparse.Namespace) -> None:
 
 
 def _show(progress: Progress) -> None:
-    """Print the steps of a repeated run without amounts spent, because its answers are already paid for."""
+    """Print the steps of a run without its spending: the answers come from the release, which paid for them."""
     interrupts.check()
     if progress.kind == "measured":
         what = " x ".join(progress.attributes) or "the number of records"

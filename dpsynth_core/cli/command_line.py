@@ -1,15 +1,19 @@
-"""The command line: make a release without the app, from options or from a spec. Tools are built on it, so it keeps its word. It is called
-`dpsynth-studio` where the program is installed, and `python -m dpsynth_core` anywhere.
+"""The command line: make a release without the app, from options or from a spec.
 
-Files: DIR/synthetic.csv, DIR/release.json, and both with all else that is published in DIR/release.zip. DIR/times.json is for the curator
-only: how long it took may say something about the records, so no published file does. stderr: one line per round, warnings, and for bad
-input exactly one line; what is exact about the table is only said on a terminal, or with --private-notes, because logs are kept. Exit
-codes: 0 done, 1 the run itself failed, 2 bad input (nothing was read and nothing charged), 130 interrupted. What a run was charged that
-ended early stays charged, and what it measured is kept: `recover` finishes its release without spending again. For recipients of a bundle:
-`verify` prints one line per check and ends with 0 (consistent), 1 (not) or 4 (consistent as far as checked); `reproduce` writes the rows
-again and ends with 0 (the same) or 1. `audit` runs the program on invented people and ends with 0 (nothing found) or 3 (a promise is
-broken). 5: what was found could not be printed to the end.
-The ledger is used only with --population, and then as the app does; `ledger` checks it (0 whole, 1 not), exports and restores it.
+Tools are built on it, so its output and exit codes stay stable. It is called `dpsynth-studio` where the program is installed, and
+`python -m dpsynth_core` anywhere.
+
+Files: DIR/synthetic.csv, DIR/release.json, and DIR/release.zip with both and all other published files. DIR/times.json is for the curator
+only: the duration may depend on the records, so no published file has it. stderr has one line per round, warnings, and exactly one line for
+bad input. Exact facts about the table are printed on a terminal only, or with --private-notes, because logs are kept.
+
+Exit codes: 0 done, 1 the run itself failed, 2 bad input (nothing was read and nothing charged), 5 the output could not be printed to its
+end, 130 interrupted. The charge of a run that ended early stays charged, and its measurements are kept: `recover` finishes its release
+without spending again. For recipients of a bundle, `verify` prints one line per check and ends with 0 (consistent), 1 (inconsistent) or 4
+(consistent as far as checked); `reproduce` writes the rows again and ends with 0 (the same) or 1. `audit` runs the program on invented
+people and ends with 0 (nothing found) or 3 (a promise is broken).
+
+The ledger is used only with --population, and then as in the app; `ledger` checks it (0 intact, 1 not), exports and restores it.
 """
 
 from __future__ import annotations

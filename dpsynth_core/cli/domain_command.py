@@ -53,7 +53,7 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _linked(options: argparse.Namespace) -> LinkedTables | None:
-    """Return the two linked tables of another program's document, or None for one table."""
+    """Return the two linked tables that another program's document describes, or None."""
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.vocabulary import peers
 

@@ -1,6 +1,6 @@
-"""Make the files of a release from a plan: check, charge if asked to, run, write, and report the result.
+"""Making a release on the command line, from a plan to its files: check, charge, make, write, and report the results.
 
-The module has many imports and is loaded only where a release is made.
+Commands import this module, and all that it needs, when a release is made.
 """
 
 from __future__ import annotations
@@ -51,9 +51,13 @@ def release(
     """Check a plan, charge if asked to, make the release and write it with its rows in these formats.
 
     Args:
-        assumed: How the table is written, where it was not stated.
-        unstated: Columns that do not state the treatment of missing and unlisted values.
-        notes: Whether notes for the curator alone are printed even if stderr is not a terminal.
+        spec: The spec of the release.
+        out: The folder of --out.
+        population: The population to charge; None charges no ledger.
+        formats: Formats of the rows.
+        assumed: The table's format, as far as it was assumed and not stated.
+        unstated: Columns that do not state how missing and unlisted values count.
+        notes: Whether notes for the curator only are printed even if stderr is not a terminal.
     """
     if population is not None:
         ledger.check_name(population)
@@ -81,16 +85,17 @@ def release(
 
 @contextmanager
 def alone_in(out: Path, formats: Sequence[str], population: str | None) -> Iterator[None]:
-    """Hold the folder of --out for this run, after checking that the files of a release can be written there without loss.
+    """Hold the folder of --out for one run, after a check that the files of a release can be written there, before anything is charged.
 
-    No other run writes there meanwhile, files of other runs are not overwritten, and half-written files of a killed run are removed.
+    No other run writes there meanwhile, no release of another population is replaced, and half-written files of a killed run are removed.
 
     Args:
+        out: The folder of --out.
         formats: Formats of the rows.
-        population: The charged population, or None.
+        population: The population that is charged, or None.
 
     Raises:
-        InputError: The files cannot be written.
+        InputError: The folder cannot be written, another run holds it, or it has a release of another population.
     """
     check_writable(out)
     descriptor = os.open(out, os.O_RDONLY)
@@ -123,7 +128,7 @@ def _check_population(document: Path, population: str | None) -> None:
 
 
 def _notes(plan: Plan, assumed: str, unstated: Sequence[str], shown_here: bool) -> list[str]:
-    """Return the notes for the curator before the charge; `shown_here` adds the notes for the curator alone."""
+    """Return the lines that the curator should read before the charge; `shown_here` includes notes for the curator only."""
     lines = [f"assumed, for your eyes only: {assumed}"] if assumed else []
     lines += [f"warning, for your eyes only: {finding}" for finding in making.findings(plan).value]
     if not shown_here:  # one line whether there are some or not
@@ -164,7 +169,10 @@ def told(plan: Plan, lines: Sequence[str] = (), privately: bool = False) -> Told
 
 
 def spool_beside(out: Path) -> Path:
-    """Return the folder for the answers of a run that charges no ledger: beside --out, or in it where that is not possible."""
+    """Return the path where a run without a ledger stores its measurements: beside the folder of --out, or inside if that is impossible.
+
+    The folder itself may be lost.
+    """
     whole = out.resolve()
     beside = f"{whole.name}.interrupted"
     named = len(os.fsencode(beside)) <= _LONGEST_NAME
@@ -190,12 +198,14 @@ def check_formats(plan: Plan, formats: Sequence[str]) -> None:
 
 
 def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: Sequence[str], ours: bool) -> None:
-    """Write all files of a release and report the result.
+    """Write all files of a release and print the results.
 
     Args:
-        taken: The duration of the run, for a file that stays here.
+        made: The release.
+        out: The folder of --out.
+        taken: The duration of the run, for a file that is not published.
         formats: Formats of the rows.
-        ours: Whether this installation is known to have made the release, so that its key may sign it.
+        ours: Whether this installation made the release, so that its key may sign the bundle.
     """
     try:
         lasting_directory(out)

@@ -1,6 +1,6 @@
-"""`next`: plan a release of next year's table, with the changes of its columns and the rest of the budget.
+"""`next`: the plan of a release for next year's table, with its changes and the remaining budget.
 
-No record is read, apart from the first ones on a terminal or with --private-notes, to name columns that the plan no longer understands.
+Of the records only the first ones are read, and only on a terminal or with --private-notes, to list what the plan no longer understands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The parts that options of several commands share: declarations of commands, typed values, and output folders.
+"""Options that several commands share: the declaration of a command, typed values, and folders to write to.
 
 Each command imports its needs when it runs, so that --help and mistakes answer at once.
 """

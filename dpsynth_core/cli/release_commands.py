@@ -240,9 +240,10 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
 
 
 def table_of(options: argparse.Namespace) -> tuple[str, dict[str, Any], tuple[str, ...], str]:
-    """Return the name of a table's release, the spec's section about the table, its columns, and its format as far as it was not stated.
+    """Return the name of a release of the table, the spec's section about it, its columns, and its assumed format in words.
 
-    Raises InputError.
+    Raises:
+        InputError: The table cannot be read with these options.
     """
     if table_options.is_demo(options):
         return "Simulated people", {"kind": DEMO}, tuple(column["name"] for column in demo_domain()["attributes"]), ""

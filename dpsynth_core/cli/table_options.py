@@ -56,15 +56,15 @@ _MARKS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'", "none": "
 
 
 def place(text: str) -> Path | str:
-    """Parse a path, an address, or the name of the simulated people (called by argparse)."""
+    """Return a path; an address or the name of the simulated people stays a text. argparse calls this function."""
     return text if "://" in text or text == DEMO else Path(text)
 
 
 def is_demo(options: argparse.Namespace) -> bool:
-    """Return whether the simulated people are meant, which have no path (`place`).
+    """Return whether the options name the simulated people (see `place`).
 
     Raises:
-        InputError: There is a file of that name, or an option says how a file is read.
+        InputError: A file or folder has the name of the simulated people, or an option states how a file is read.
     """
     if options.data != DEMO:
         return False
@@ -83,7 +83,7 @@ def demo_domain() -> dict[str, Any]:
 
 
 def is_database(options: argparse.Namespace) -> bool:
-    """Return whether the data are in a database. Raises InputError for options of databases without one."""
+    """Return whether the data are in a database. Raise InputError if they are not and an option is for databases only."""
     if is_address(str(options.data)):
         return True
     _refuse(options, _OF_DATABASES, "the data are not in a database", "leave it out, or give the address of a database")
@@ -156,7 +156,7 @@ def stated_format(options: argparse.Namespace, prefix: str = "") -> TableFormat:
 
 
 def refuse_members_options(options: argparse.Namespace) -> None:
-    """Raise InputError if an option of a second table is given without a second table."""
+    """Raise InputError if an option is for a second table but there is only one table."""
     _refuse(options, (MEMBERS + name for name in _WRITTEN), "there is no second table", "name it with --members, or leave this out")
 
 
@@ -188,7 +188,7 @@ def _stated_notation(options: argparse.Namespace) -> dict[str, object]:
 
 
 def assumed(options: argparse.Namespace, form: TableFormat) -> str:
-    """Return in words how the table is taken to be written where that was not stated; "" if everything was."""
+    """Return the assumed parts of the table's format in words; "" if all parts were stated."""
     from dpsynth_core.sources.formats import DELIMITERS, WRITTEN_AS_TEXT
     from dpsynth_core.sources.spelling import DECIMALS, THOUSANDS, example
 

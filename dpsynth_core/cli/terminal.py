@@ -16,7 +16,7 @@ def print_message(line: str) -> None:
 
 
 def print_result(line: str) -> None:
-    """Print a line of the result to stdout, without control characters."""
+    """Print a line of a requested result to stdout, without control characters."""
     print_text(_printable(line))
 
 
@@ -25,7 +25,9 @@ class Unprinted(Exception):
 
 
 def print_text(text: str) -> None:
-    """Print a text to stdout, with the characters that the terminal can show. Raises Unprinted, so that a failure changes the exit code."""
+    """Print a text to stdout, in the characters that stdout can show. Raise Unprinted if that fails, so that no exit code is taken for a
+    result.
+    """
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")

@@ -1,5 +1,6 @@
-"""The interface for Python programs: plan (free), run (spends, once), release (free). `dpsynth_core` exports the public parts.
+"""The interface for Python programs: plan (spends nothing), run (spends once), release (costs nothing). `dpsynth_core` names the public
+parts.
 
-This room is thin: other rooms define plans, runs and releases. Here frames come in and go out, and output for terminals and notebooks is
-worded. A `repr` here never contains a path or a fact about records.
+This room is thin: other rooms decide what a plan means, what a run does and what a release knows. This room reads and returns frames, and
+words the output for terminals and notebooks. No `repr` here shows a path or depends on records.
 """

@@ -1,4 +1,4 @@
-"""Short descriptions of columns: a dict of names, or a domain written by another program."""
+"""Columns of a domain in short notation: a dict by name, or a domain document of this or another program."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Columns: TypeAlias = "Mapping[str, Said] | Mapping[str, Any] | Domain | str | os
 
 
 def discover(kind: str = "categorical", *, most: int | None = None, **further: Any) -> dict[str, Any]:
-    """A column whose values nobody has listed: they are learnt with noise, for a share of the budget.
+    """Return a column whose values are not listed: they are learnt with noise, for a share of the budget.
 
     Parameters
     ----------
-    kind : what the column holds, such as ``"categorical"``, ``"integer"`` or ``"date"``.
-    most : cells that it may have at most.
+    kind : type of the column, such as ``"categorical"``, ``"integer"`` or ``"date"``.
+    most : maximal number of cells of the column.
     further : other fields of the column, as in a domain in JSON.
 
     Examples
@@ -44,15 +44,16 @@ def discover(kind: str = "categorical", *, most: int | None = None, **further: A
 
 
 def read_domain(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a domain of google/dpsynth, SmartNoise (YAML) or SDV (JSON) says, as a domain in JSON. No record is read.
+    """Convert a domain document of google/dpsynth, SmartNoise (YAML) or SDV (JSON) into a domain in JSON. No record is read.
 
-    What it does not say, such as the bounds of a number, is named under ``"to_do"`` of its column, and has to be filled in before a plan.
+    Facts that the document lacks, such as the bounds of a number, are listed under ``"to_do"`` of their column; fill them in
+    before you plan.
     Identifiers are left out.
 
     Raises
     ------
     InputError
-        For what is no such document.
+        If the file is not a domain document of these programs.
 
     Examples
     --------
@@ -66,12 +67,12 @@ def read_domain(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def write_domain(columns: Columns, program: str) -> dict[str, Any]:
-    """A domain as a document for ``"google"`` (google/dpsynth), ``"smartnoise"`` or ``"sdv"``, to be saved as YAML or JSON.
+    """Return a domain as a document for ``"google"`` (google/dpsynth), ``"smartnoise"`` or ``"sdv"``, ready to save as YAML or JSON.
 
     Raises
     ------
     InputError
-        For a kind of column that the program does not have.
+        If the other program lacks a kind of column that the domain has.
 
     Examples
     --------
@@ -112,9 +113,9 @@ def _column(name: str, said: Any) -> dict[str, Any]:
 
 
 def _listed(said: Any) -> dict[str, Any] | None:
-    """Return kind and categories of values in a list, an array, an index or a series.
+    """Return kind and categories of values in a list, an array, an index or a series; None for anything else.
 
-    The values of a pandas category are its dtype's categories, in their order if they have one.
+    A pandas categorical gives the values of its dtype; it is ordinal if the dtype is ordered.
     """
     if isinstance(said, list | tuple):
         return {"kind": "categorical", "categories": list(said)} if said else None

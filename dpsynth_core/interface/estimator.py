@@ -12,18 +12,20 @@ from dpsynth_core.interface.release import Release, sample
 
 
 class Synthesizer:
-    """Parameters in the constructor, one `fit`, then `sample`. Every fit spends: so a second one is refused, and nothing here belongs in
-    cross-validation or a grid search, each fit of which would be charged.
+    """A synthesizer in the style of scikit-learn: parameters in the constructor, one `fit`, then `sample`.
+
+    Every fit spends budget. A second fit is refused, and cross-validation or a grid search must not be used: each fit would be
+    charged.
 
     Parameters
     ----------
-    columns, epsilon, tables, population : as for `plan`.
-    options : the other options of `plan`, by their names.
+    columns, epsilon, tables, population : see `plan`.
+    options : the other options of `plan`, by name.
 
     Attributes
     ----------
-    plan_ : what was fitted.
-    release_ : what came of it: its bundle, its errors, its verdict.
+    plan_ : the plan that was run.
+    release_ : the release, with its bundle, its errors and its verdict.
 
     Examples
     --------

@@ -48,13 +48,15 @@ STATEMENT = "No guarantee of this program: these rows protect people as far as t
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fitted:
-    """Rows that were fitted to tables.
+    """Rows that were fitted to given tables.
 
-    Attributes:
-        rows: The rows as a pandas frame.
-        differences: For each given table, the share of the rows that would have to change cells to agree with it, with negative counts as
-            0.
-        statement: The privacy statement to be passed on with the rows.
+    Attributes
+    ----------
+    rows : a pandas frame.
+    differences : for each given table, the share of the rows that must move to another cell to match the table. Negative counts
+        of
+        the table are read as 0.
+    statement : a sentence about privacy, to be passed on with the rows.
     """
 
     rows: pd.DataFrame
@@ -73,20 +75,20 @@ def rows_from(
     rows: int | None = None,
     giver: str = "",
 ) -> Fitted:
-    """Rows whose tables are as near to those that are given as one model can be (Private-PGM).
+    """Make rows whose tables match the given tables as closely as one graphical model can (Private-PGM).
 
     Parameters
     ----------
     tables : counts, exact or noisy, of the same people.
     columns : what each column may contain, as for `plan`.
-    deviations : the standard deviation of the noise in a cell of each table; the same for all where it is left out.
-    rows : how many; as many as the tables count unless given.
-    giver : who made the tables, and what they promise: a sentence that is passed on with the rows.
+    deviations : standard deviation of the noise in a cell, by table; equal for all tables by default.
+    rows : number of rows; by default the estimated total of the tables.
+    giver : a sentence that is passed on with the rows: who made the tables, and which protection they promise.
 
     Raises
     ------
     InputError
-        For a table that is not one over these columns, and CapacityError for tables that tie too many columns together.
+        If a table does not fit these columns. CapacityError if the tables connect too many columns for one model.
 
     Examples
     --------
@@ -147,7 +149,7 @@ def _names(names: Any) -> list[str]:
 
 
 def _counted(domain: Domain, names: list[str], table: Any) -> tuple[list[str], NDArray[np.float64]]:
-    """Return the columns of a table, and its counts with one axis per column."""
+    """Return the columns of a table and its counts, an array with one axis per column."""
     if isinstance(table, str) or (not names and isinstance(table, Mapping)):
         raise InputError("tables", f"{shown(table)} is no table of counts", "give tables by their columns, or pandas frames with a count")
     field = f"table {label(tuple(names))}" if names else "tables"

@@ -132,7 +132,7 @@ def _place(place: str, form: Mapping[str, Any], field: str) -> Given:
 
 
 def frame_of(table: pa.Table, _domain: Domain) -> pd.DataFrame:
-    """Return rows as a pandas frame, as those of a file."""
+    """Return rows as a pandas frame, the type used for rows of files."""
     return pandas_of(table)
 
 

@@ -18,7 +18,7 @@ from dpsynth_core.foundation.errors import InputError, shown
 
 
 def plain(value: Any) -> Any:
-    """Return an argument as JSON has it: texts, numbers, truths, lists and objects. What has no such form stays as it is."""
+    """Return an argument as a JSON value (text, number, boolean, list or object); a value without a JSON form is returned unchanged."""
     if isinstance(value, Mapping):
         return {name if isinstance(name, tuple) else plain(name): plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -33,14 +33,14 @@ def plain(value: Any) -> Any:
 
 
 def names(value: Any) -> Any:
-    """Return a list, array, Index or Series of names as a list; anything else as it is."""
+    """Return a list, array, Index or Series of names as a list, and any other value unchanged."""
     if isinstance(value, list | tuple | np.ndarray) or _is_pandas_list(value):
         return list(value)
     return value
 
 
 def cells(value: Any) -> Any:
-    """Return cells that are given as a Series by column as a dict; anything else as it is."""
+    """Return a Series of cells by column as a dict, and any other value unchanged."""
     return dict(value.items()) if _is_pandas_list(value) and hasattr(value, "index") else value
 
 
@@ -71,5 +71,5 @@ def path_of(value: Any, field: str) -> Path:
 
 
 def _is_pandas_list(value: Any) -> bool:
-    """Whether it is a Series or an Index of pandas or Polars, which are lists to their users."""
+    """Return whether a value is a Series or an Index of pandas or Polars."""
     return callable(getattr(value, "to_list", None)) and not isinstance(value, type)

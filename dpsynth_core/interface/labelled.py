@@ -1,6 +1,6 @@
 """Tables of counts that carry labels: pandas Series, cross tables and pivot tables, frames with a count, Arrow and Polars tables, dicts.
 
-Each becomes lines, a value of each column and a count, from any of these forms; `sources.published` puts lines into cells by name.
+Every form is converted to lines with a value of each column and a count; `sources.published` assigns the lines to cells by name.
 """
 
 from __future__ import annotations
@@ -48,10 +48,13 @@ def counts(table: Any, domain: Domain, names: Sequence[str], field: str) -> Coun
 
 
 def known_cells(table: Any, domain: Domain) -> tuple[dict[str, pa.Array], dict[str, NDArray[np.intp]]]:
-    """Return the numbers of a table of records with some columns of a domain, and the cells of all columns of it, each by column.
+    """Return the known columns of a table of records: their numbers, and their cells in the domain.
+
+    Returns:
+        The values of numeric columns, by column, and the cell codes of all columns, by column.
 
     Raises:
-        InputError: The table has a column or a value that the domain does not have, or no column or line.
+        InputError: The table has a column or a value that the domain lacks, or it has no column or no line.
     """
     field = "known"
     held = None if isinstance(table, str | os.PathLike) else given(table, {}, field).held

@@ -54,31 +54,38 @@ _MOST_PEOPLE = 10**12
 
 
 class Options(TypedDict, total=False):
-    """The further arguments of `plan`. Each is a field of a spec; the reference has the details.
+    """The further options of `plan`. Each is a field of a spec; the reference of specs has the details.
 
-    Attributes:
-        delta: Probability that the guarantee fails.
-        mechanism, settings: Name and parameters of the mechanism.
-        person, rows_per_person: The column that identifies people, and the number of rows of each person that count.
-        members: The second of two linked tables: its path, its columns as for `plan`, and optionally how it is written, as in form:
-            ``("persons.csv", {"age": (0, 99)})``. person is then the key of both tables, rows_per_person the number of members of a
-            household that count, and rules hold in every household.
-        published: Published tables of the same people, each a path or a table with labels as in `rows_from`, with its source:
-            ``[("ages.csv", "Census 2021")]``.
-        relation: "add-remove" or "replace".
-        people: The approximate number of people, as far as it is public; only the forecast depends on it.
-        rows: Number of rows to write.
-        certificate, discovery, inside, means, ranges, weighted: Shares of the budget.
-        weight: The column of survey weights; its upper bound is the largest weight that counts. Take the design weight, which depends on no
-            other record.
-        weight_totals: Public totals that the rows' weights are calibrated to: by column, {value: number} or a Series.
-        weight_tables: Tables of several columns whose weighted errors are measured too.
-        criteria: Criteria fixed beforehand.
-        models: Columns that models are to predict.
-        epsilon_reason, domain_origin, origin_reason, other_copies: Statements of the release about its origin.
-        looked: Views of the private table before the plan; ["nothing"] if there was none.
-        about: ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``, and contact, citation, period and place in the same way.
-        form: How a file is written (the first of two linked ones), or the table or query of a database.
+    Parameters
+    ----------
+    delta : probability that the guarantee fails.
+    mechanism, settings : name of the mechanism, and its parameters.
+    person : the column that identifies people.
+    rows_per_person : how many rows of each person count; with two linked tables, how many members of a household count.
+    members : the second of two linked tables, as a table or a path, with its columns: ``(persons, {"age": (0, 99)})``. For a
+        path, a third
+        entry states the file format, as in form. person is then the key of both tables.
+    rules : statements that hold in every household.
+    published : tables that were published about the same people, each a path or a table with labels as in `rows_from`, with the
+        place
+        of publication: ``[("ages.csv", "Census 2021")]``.
+    relation : "add-remove" or "replace".
+    people : approximate number of people, if it is public. It is used for the forecast only.
+    rows : number of rows to write.
+    certificate, discovery, inside, means, ranges, weighted : shares of the budget.
+    weight : the column of survey weights; its upper bound is the largest weight that counts. Use the design weight, which depends
+        on no
+        other record.
+    weight_totals : public totals to which the weights of the rows are calibrated: for each column ``{value: number}``, or a
+        Series.
+    weight_tables : tables of several columns whose weighted errors are measured too.
+    criteria : quality criteria, fixed beforehand.
+    models : columns that models are to predict.
+    epsilon_reason, domain_origin, origin_reason, other_copies, looked : statements of the release about its origin; looked is
+        ``["nothing"]`` if the data were not looked at.
+    about : ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``; further entries are contact, citation, period and
+        place.
+    form : format of the file (of the first of two linked tables), or the table or query of a database.
     """
 
     delta: float
@@ -116,17 +123,22 @@ class Options(TypedDict, total=False):
 def plan(
     data: Any, columns: Columns, *, epsilon: float, tables: Tables = _ALL_TRIPLES, population: str | None = None, **options: Unpack[Options]
 ) -> Plan:
-    """Plan a release. Nothing is spent, and of the records only the notation of the first ones is looked at.
+    """Plan a release. Nothing is spent; of the records, only the notation of the first ones is looked at.
 
     Parameters
     ----------
-    data : a pandas, Polars or Arrow table, a DuckDB relation, the path of a file or of a folder of files, the address of a database, or
+    data : a pandas, Polars or Arrow table, a DuckDB relation, the path of a file or of a folder of files, the address of a
+        database, or
         ``"demo"`` for simulated people.
-    columns : what each column may contain, from public knowledge and not from the data: ``(0, 99)``, ``["f", "m"]``, ``discover()``, or a
-        column of a domain in JSON. A domain, or the path of one, does as well.
-    epsilon : by how much one person may move the odds of anything: at most by the factor e^epsilon.
-    tables : how many columns each table has of which the counts must come out right, or these tables. Two linked tables have their own.
-    population : whose records these are. The ledger in DPSYNTH_HOME is charged for them when the plan runs; without one, none is.
+    columns : what each column may contain, from public knowledge and not from the data: ``(0, 99)``, ``["f", "m"]``,
+        ``discover()``, or a
+        column of a domain in JSON. A whole domain or the path of a domain is accepted too.
+    epsilon : privacy parameter: one person changes the odds of any output by at most the factor e^epsilon.
+    tables : number of columns of the tables whose counts must be accurate, or a list of these tables. Two linked tables have
+        fixed ones.
+    population : name of the people in the data. Their ledger account in DPSYNTH_HOME is charged when the plan runs; without a
+        name, no
+        account is charged.
     **options : see `Options`.
 
     Raises
@@ -280,7 +292,9 @@ def _workload(domain: Domain, tables: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """The cost and the expected result of a release. `run` makes it. Print it, or end a notebook's cell with it, to read its statements."""
+    """A plan of a release, with its cost and its expected quality. `run` makes the release. Print the plan, or end a notebook cell with it,
+    to read a summary.
+    """
 
     sealed: Sealed
     _given: Given
@@ -288,7 +302,7 @@ class Plan:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """The plan as the document that is published; it contains no path."""
+        """The spec as a document, in the form that is published: without paths."""
         return self.sealed.spec.published()
 
     @property
@@ -313,7 +327,7 @@ class Plan:
 
     @cached_property
     def leaks(self) -> tuple[Leak, ...]:
-        """Disclosures of the release that its budget does not cover, the worst first, each with `severity`, `title`, `why` and `fix`."""
+        """The disclosures that the charge does not cover, the most severe first: each has `severity`, `title`, `why` and `fix`."""
         releases = 0
         if self.population is not None:
             from dpsynth_core.store import charging
@@ -324,7 +338,7 @@ class Plan:
 
     @property
     def expected(self) -> Power | None:
-        """The expected quality of the rows; None if the number of people is not stated, or the release has no tables."""
+        """The expected verdict on the rows; None if the number of people is unknown, or the mechanism publishes no tables."""
         standin = self.sealed.spec.data.standin
         people = self._people or (standin.rows if standin else None)
         if not people or not self.sealed.mechanism.card.publishes_tables:
@@ -333,18 +347,22 @@ class Plan:
 
     @explained_imports()
     def survey(self) -> Zoned[tuple[str, ...]]:
-        """What in the table reads oddly, or would count as something else. Exact, and so for the curator's eyes alone: `.value` has it."""
+        """Return findings about values of the table that read oddly or would count as something else.
+
+        The findings are exact, and so for the curator only: `.value` holds them.
+        """
         return making.findings(self.sealed)
 
     def run(self, *, progress: bool = True, again: bool = False) -> Release:
-        """Make the release. From the first record on, what it costs is spent, also if it is interrupted or fails.
+        """Make the release. From the first record on, its cost is spent, even if the run is interrupted or fails.
 
-        The release is kept in DPSYNTH_HOME. Where the ledger knows that this plan was carried out on this very table, that release is
-        returned and nothing is spent; where such a run was interrupted, or its process was killed, it goes on from its last answer.
+        The release is stored in DPSYNTH_HOME. If the ledger shows that this plan was already run on this very table, that earlier
+        release is
+        returned and nothing is spent. A run that was interrupted or killed continues from its last answer.
 
         Parameters
         ----------
-        progress : whether a bar shows how far it is, in a notebook or on a terminal.
+        progress : show a progress bar, in a notebook or on a terminal.
         again : spend once more, for another release of the same plan.
 
         Raises
@@ -352,7 +370,7 @@ class Plan:
         InputError
             Nothing was read, and nothing is spent.
         ChargedError
-            An `InputError` after records were read: no release is made, and what it was charged stays spent.
+            An `InputError` after records were read: no release is made, and the charge stays spent.
         """
         from dpsynth_core.interface import running
 

@@ -23,20 +23,20 @@ class Plots:
     _made: Release
 
     def errors(self, threshold: float = LIMIT, *, show: int = 20) -> Any:
-        """Draw the error of each table: the `show` worst ones, one line each."""
+        """Draw the errors of the worst tables, one line per table."""
         return _charts().marginals(self._judged(threshold), threshold, show=show)
 
     def overview(self, threshold: float = LIMIT) -> Any:
-        """Draw the errors of all tables together."""
+        """Draw the quality of all tables together."""
         return _charts().overview(self._judged(threshold), threshold)
 
     def simpler(self) -> Any:
-        """Draw the mean errors of simpler mechanisms with the same budget."""
+        """Draw the mean error of the release beside the mean errors of simpler mechanisms on the same budget."""
         judged = report.quality_of(self._made).value
         return _charts().means(quality.means(released(judged.headline), released(judged.table)))
 
     def pairs(self) -> Any:
-        """Draw the error bound of each pair of columns."""
+        """Draw a map of the pairs of columns that can be trusted."""
         return _charts().pair_map(quality.pair_map(report.statements(self._made)))
 
     def _judged(self, threshold: float) -> Zoned[pd.DataFrame]:

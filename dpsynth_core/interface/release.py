@@ -1,4 +1,4 @@
-"""A release: its rows, their errors, and answers to questions. All parts may be published, and none costs budget."""
+"""A release: rows, their quality, and answers to questions. All of this may be published, and nothing here costs budget."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ Of: TypeAlias = "Cells | str | list[str] | None"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """The result of a run, or the content of a bundle. Print it to read its statements.
+    """A release, made by a run or read from a bundle. Print it to read a summary.
 
-    Attributes:
-        made: The release as the lower rooms know it.
-        back: The conversion of its rows to the kind of table that was given.
+    Attributes
+    ----------
+    made : the release as the room `release` represents it.
+    back : a function that converts rows into the kind of table that was given.
     """
 
     made: releases.Release
@@ -68,40 +69,41 @@ class Release:
 
     @cached_property
     def members(self) -> Any:
-        """The rows of the second of two linked tables, under the keys of `rows`; None for one table."""
+        """The rows of the second of two linked tables, with the keys of `rows`; None for a single table."""
         return None if self.made.members is None else self.back(whole(self.made.members), self.made.domain)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return the rows for any library with Arrow's PyCapsule interface. Raises InputError for a release without rows."""
+        """Return the rows for any library that reads Arrow's PyCapsule interface. Raise InputError if the release has no rows."""
         if (table := self.made.table) is None:
             raise InputError("rows", "this release has none", "look at what it measured: errors, ask")
         return table.__arrow_c_stream__(requested_schema)
 
     @property
     def verdict(self) -> str:
-        """The purposes that the release may be published for, with reasons; "" for a rule, which is not a table."""
+        """The uses that the release is fit to be published for, with reasons; "" for a rule, which has no tables."""
         return words.verdict(self.made)
 
     @property
     def guarantee(self) -> str:
-        """The protection of the people, in words."""
+        """The privacy guarantee, in words."""
         return self.made.statement
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The warnings for readers, in full sentences."""
+        """Warnings that a reader must know before trusting the release, in full sentences."""
         return tuple(report.warnings(self.made))
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """Facts about the release, in pairs of name and text."""
+        """A summary of the release, as pairs of name and text."""
         return report.in_short(self.made)
 
     @property
     def errors(self) -> pd.DataFrame:
-        """The error of each table, as a share of the people, the largest `limit` first.
+        """The error of each table, as a share of the people: `error` as measured, and the bounds `low` and `limit`, each with 95 %
+        confidence.
 
-        `error` is the measured error; `low` and `limit` hold with 95 % confidence each. Values are missing where they are not known.
+        Tables are sorted by `limit`, the largest first; unknown values are missing.
         """
         table = report.quality_of(self.made).value.table
         return table[["marginal", "cells", "error", "low", "limit", "support"]].reset_index(drop=True)
@@ -139,23 +141,28 @@ class Release:
         by: str | None = None,
         weighted: bool = False,
     ) -> Answer | Answers:
-        """Ask a question of all that was released: the best estimate, with an interval that holds the true number with 95 % confidence.
+        """Answer a question from all that was released: the best estimate, with an interval that holds the true number with 95 %
+        confidence.
 
-        Of two linked tables, a question that names a column of members is about members, each of whom counts once and has the columns of
-        its household; any other is about households, whose column ``members`` says how many they have. Intervals are of two columns of
-        households, `members` among them, and of one column of members; all else is a guess. So is what is asked of households with
-        ``{"some member": {"age": (0, 15)}, "no member": {"work": "employed"}}``: cells of members, or a list of such.
+        With two linked tables, a question that names a column of members is about members: each counts once and has the columns of
+        its household. Any other question is about households, whose column ``members`` holds their number of members. Intervals are
+        known for
+        two columns of households, `members` among them, and for one column of members; all other answers are guesses. Questions about
+        the
+        members of households, ``{"some member": {"age": (0, 15)}, "no member": {"work": "employed"}}`` with cells of members or a
+        list of
+        cells, are answered by guesses too.
 
         Parameters
         ----------
         statistic : "count", "share", "mean", "median", "difference" or "table".
-        of : of what. For a share, cells of columns such as ``{"sex": "f", "age": (20, 39)}``; for a mean or median, a column; for a
-            difference, either; for a table, columns. A count takes the group here too.
-        among : the group that is asked about, as cells; everybody where it is left out.
-        versus : the other group, of a difference.
+        of : subject of the question. For a share, cells of columns such as ``{"sex": "f", "age": (20, 39)}``; for a mean or median, a
+            column; for a difference, either; for a table, columns; for a count, the group.
+        among : the group in question, as cells; everybody by default.
+        versus : the other group, for a difference.
         by : a column: one answer for each of its values.
-        weighted : whether people count as their survey weight says. Intervals are then of single columns, and of the tables that the plan
-            names for it; all else is a guess.
+        weighted : count people by their survey weight. Intervals are then known for single columns and for the weighted tables of the
+            plan; all other answers are guesses.
 
         Returns
         -------
@@ -164,7 +171,7 @@ class Release:
         Raises
         ------
         InputError
-            For what cannot be asked of such rows.
+            If the rows cannot answer the question.
 
         Examples
         --------
@@ -179,19 +186,25 @@ class Release:
         return asking.ask(self.made, asking.Asked(statistic, one, cells(among), cells(versus), _column(by), weighted))
 
     def complete(self, known: Any, *, seed: int = 1) -> Sample:
-        """Draw a row for each line of a table of known columns, with the other columns as the model has them of such people.
+        """Draw a row for each line of a table of known columns; the other columns follow the model's distribution given the known
+        values.
 
-        It costs nothing, as `sample`. A missing cell is a missing value, and not an unknown one.
+        It costs nothing, like `sample`. A missing cell means a missing value, and not an unknown value.
 
-        Args:
-            known: A table with some of the columns, in values of the domain.
-            seed: Another one gives other rows. It protects nobody and need not be secret.
+        Parameters
+        ----------
+        known : a table with some of the columns, in values of the domain.
+        seed : another seed gives other rows. It protects no data and need not be secret.
 
-        Returns:
+        Returns
+        -------
+        Sample
             The rows, in the order of the lines.
 
-        Raises:
-            InputError: For a value that is not in the domain, and for a line that the model has nobody for.
+        Raises
+        ------
+        InputError
+            If a value is not in the domain, or if the model has no people like a line.
 
         Examples
         --------
@@ -220,13 +233,15 @@ class Release:
     @overload
     def save(self, path: BinaryIO) -> None: ...
     def save(self, path: str | os.PathLike[str] | BinaryIO) -> Path | None:
-        """Write the bundle, which is what to publish: rows, record, report, and how to check it.
+        """Write the bundle, which is the file to publish: rows, record, report, and instructions for checks.
 
-        Args:
-            path: A file, which is replaced if it is there, or a binary stream.
+        Parameters
+        ----------
+        path : a file, which is replaced if it exists, or a binary stream.
 
-        Returns:
-            The path; None for a stream.
+        Returns
+        -------
+        Path, or None for a stream.
         """
         if not isinstance(path, str | os.PathLike) and hasattr(path, "write"):
             with self._stored() as source:
@@ -272,11 +287,12 @@ def _column(by: Any) -> str | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sample:
-    """Rows drawn from the model of a release.
+    """More rows of a release's model.
 
-    Attributes:
-        rows: The rows, in the kind of table that the release has.
-        errors: A sentence about the errors of their tables.
+    Attributes
+    ----------
+    rows : a table of the same kind as the release's rows.
+    errors : a sentence about the known errors of their tables.
     """
 
     rows: Any
@@ -287,22 +303,24 @@ class Sample:
 
 
 def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 1) -> Sample:
-    """Draw more rows of a release's model, of everybody or of a group. It costs nothing: the model follows from what was released.
+    """Draw more rows from a release's model, of all people or of a group. It costs nothing: the model follows from the released
+    answers.
 
-    The first call for a release fits its model again, which takes as long as its run did.
+    The first call for a release fits its model again, which takes as long as the run did.
 
     Parameters
     ----------
-    release : one that has rows.
-    n : how many rows.
-    where : the group, as values of columns such as ``{"sex": "f", "age": (20, 39)}``. All rows have a value in the range, also where it
+    release : a release that has rows.
+    n : number of rows.
+    where : the group, as values of columns such as ``{"sex": "f", "age": (20, 39)}``. All rows have a value in the range, even if
+        it
         cuts groups of the domain.
-    seed : another one gives other rows. It protects nobody and need not be secret.
+    seed : another seed gives other rows. It protects no data and need not be secret.
 
     Raises
     ------
     InputError
-        For a release without rows, and for a group that the model has nobody in.
+        If the release has no rows, or the model has no people in the group.
 
     Examples
     --------
@@ -325,17 +343,17 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
 
 
 def open(path: str | os.PathLike[str] | bytes | BinaryIO, *, package: str = "") -> Release:
-    """Open a bundle. Nothing of it is checked but that it can be read: `verify` checks.
+    """Open a bundle. Only its readability is checked: `verify` checks its contents.
 
     Parameters
     ----------
-    path : of a bundle, or of the folder it was unpacked into; or a bundle's bytes, or a binary stream of them.
-    package : the other package whose mechanism made it, if you trust its code: that runs in this process.
+    path : path of a bundle or of the folder that it was unpacked into, a bundle's bytes, or a binary stream.
+    package : the other package whose mechanism made the release, if you trust its code: that code runs in this process.
 
     Raises
     ------
     InputError
-        Where it is no bundle, is damaged, or has the mechanism of a package that is not named.
+        If the file is not a bundle or is damaged, or if its mechanism belongs to a package that is not named.
 
     Examples
     --------
@@ -369,18 +387,18 @@ def _bundle(given: Any) -> Path | bytes:
 
 
 def verify(path: str | os.PathLike[str] | bytes | BinaryIO, *, key: str | None = None, seconds: int = 30, megabytes: int = 1024) -> Report:
-    """Check what a bundle says, from the bundle alone, in processes with limits that a hostile one cannot leave.
+    """Check the claims of a bundle, from the bundle alone, in processes whose limits a hostile bundle cannot escape.
 
     Parameters
     ----------
-    path : of a bundle, or of the folder it was unpacked into; or a bundle's bytes, or a binary stream of them.
-    key : the publisher's public key, with which it must be signed.
-    seconds, megabytes : what checking may take.
+    path : path of a bundle or of the folder that it was unpacked into, a bundle's bytes, or a binary stream.
+    key : the publisher's public key, which must have signed the bundle.
+    seconds, megabytes : time and memory that the checks may take.
 
     Returns
     -------
     Report
-        `verdict` says whether it is consistent, `checks` what was looked at, and `unseen` what no bundle can show.
+        `verdict` states whether the bundle is consistent, `checks` lists the checks, and `unseen` lists what no bundle can show.
 
     Examples
     --------

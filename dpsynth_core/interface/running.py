@@ -58,10 +58,7 @@ def _run(plan: Plan, table: Given, charged: bool, progress: bool, anew: bool) ->
 
 
 def _kept(back: Back, progress: bool, work: Callable[[Told, Callable[[releases.Release, Any], None]], object]) -> Release:
-    """Do some work that makes a release, and return the release once it is kept.
-
-    `work` is given a function for its progress and one that takes the release.
-    """
+    """Return the release that `work` makes, once it is stored. `work` gets an observer and a function that takes the finished release."""
     made: list[Release] = []
     with _working(progress) as told:
         work(told, lambda one, _: made.append(Release(one, kept.keep(one, told.note), back)))
@@ -73,13 +70,13 @@ def recover(run: str | None = None, *, answers: bool = False, progress: bool = T
 
     Parameters
     ----------
-    run : what the error named; the only interrupted run where it is left out.
-    answers : the noisy tables alone, also where rows could be made.
+    run : the name that the error gave; by default the only interrupted run.
+    answers : return the noisy tables only, even if rows could be made.
 
     Raises
     ------
     InputError
-        Where no such run kept anything that a release could be made of.
+        If no stored run fits, or if it stored nothing that a release could be made of.
 
     Examples
     --------
@@ -135,7 +132,7 @@ def _is_notebook() -> bool:
 
 
 def _bar() -> Callable[[str], None] | None:
-    """Return a function that replaces the previous line with a new one ("" removes it), or None without a terminal."""
+    """Return a function that shows a line in place of the previous one and clears it for ""; None without a notebook or a terminal."""
     if _is_notebook():
         display = import_module("IPython.display").display
         handle = display({"text/plain": ""}, raw=True, display_id=True)

@@ -1,6 +1,6 @@
-"""Tests of programs that make releases, with noise that repeats; such releases are marked as not private and protect no one.
+"""Helpers for tests: noise that repeats, and the checks that mechanisms of other packages must pass.
 
-It also has the checks that mechanisms of other packages have to pass.
+A release with repeated noise protects no data and is marked as not private.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _COLUMNS = {**_VALUES, "age": (0, 9)}
 
 
 def seeded(plan: Plan, seed: int) -> Plan:
-    """The same plan with noise that repeats: its release is the same each time, on the same machine, and marked as not private.
+    """Return the same plan with noise that repeats: on one machine its release is always the same, and it is marked as not private.
 
     Examples
     --------
@@ -45,16 +45,17 @@ def seeded(plan: Plan, seed: int) -> Plan:
 
 
 def check_mechanism(name: str) -> None:
-    """Try a mechanism, by the name that specs have for it ("PACKAGE:NAME"), on invented people: both relations, small and large budgets,
-    many people and a single one.
+    """Try a mechanism on invented people, under both relations, small and large budgets, many people and a single one.
 
-    This finds mistakes, not malice. Python cannot keep code that means harm from looking past the kernel, and whether the mechanism's
-    card tells the truth is not asked here. `python -m dpsynth_core audit --mechanism NAME` tries to break its promise.
+    Its name is as in specs ("PACKAGE:NAME"). This finds mistakes, not malice: Python cannot keep hostile code from looking past
+    the kernel,
+    and the truth of the mechanism's card is not checked. `python -m dpsynth_core audit --mechanism NAME` tries to break its
+    promise.
 
     Raises
     ------
     InputError
-        For the first thing that is wrong.
+        With the first fault that is found.
 
     Examples
     --------
@@ -72,7 +73,7 @@ def check_mechanism(name: str) -> None:
 
 
 def _check_imports(mechanism: Mechanism) -> None:
-    """Check that the mechanism's own file imports nothing that our import rules forbid; imports of other files are not checked."""
+    """Raise InputError if the mechanism's own file imports a module that our import rules forbid. Indirect imports are not seen."""
     for node in ast.walk(ast.parse(inspect.getsource(sys.modules[type(mechanism).__module__]))):
         named = [node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in getattr(node, "names", ())]
         for module in named if isinstance(node, ast.Import | ast.ImportFrom) else ():
@@ -91,7 +92,7 @@ def _check_split(tried: Plan) -> None:
 
 
 def _check_replay(tried: Plan, made: Release) -> None:
-    """Check that the same rows follow from the answers alone, without the table."""
+    """Raise InputError unless a replay from the answers alone, without the table, makes the same rows."""
     sealed = tried.sealed
     kernel = replaying(sealed.domain, sealed.unit, sealed.shares, made.transcript, made.charges)
     again = synthesis.carry_out(sealed, kernel, made.private, lambda _: None)
