@@ -47,19 +47,23 @@ DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
 
 
 def evidence(release: Release) -> Zoned[Evidence]:
-    """What comparisons are made from, in people. All of it is released by construction."""
+    """Return the measurements that comparisons use, in people. All are released by construction."""
     return released(release.final.released.per(release.plan.records_each))
 
 
 def statements(release: Release) -> Zoned[Statements]:
-    """Return what a release says about itself; all of it is released by construction."""
+    """Return the release's statements about itself, all released by construction."""
     return released(release.statements)
 
 
 @dataclass(frozen=True, eq=False)
 class Quality:
-    """How good a release is. table: the workload's marginals, the largest possible error first (see `quality.marginal_table`).
-    verdict: None for a rule, which is no table."""
+    """The quality of a release.
+
+    Attributes:
+        table: The workload's marginals, the largest possible error first (`quality.marginal_table`).
+        verdict: The verdict, None for a rule, which is not a table.
+    """
 
     headline: Headline
     table: pd.DataFrame
@@ -93,7 +97,7 @@ def verdict_facts(release: Release) -> list[tuple[str, str]]:
 
 
 def in_short(release: Release) -> list[tuple[str, str]]:
-    """What a release is, in four lines of name and text."""
+    """Return a description of a release in four lines of name and text."""
     return brief.lines(release, quality_of(release).value.verdict)
 
 
@@ -106,7 +110,10 @@ _WITHHELD = "The plan withholds this release: its synthetic rows are not in this
 
 
 def question_page(release: Release, with_rows: bool = True) -> Zoned[bytes]:
-    """Of a release that `can_answer`. with_rows: not before the release may be taken away, for whoever sees the page could save it."""
+    """Return the question page of a release that `can_answer`.
+
+    Rows are left out until the release may be taken away, because a reader of the page could save them.
+    """
     return explore_page(release, [text for _, text in verdict_facts(release)], "" if with_rows else _WITHHELD)
 
 

@@ -160,7 +160,7 @@ def cut_sentences(domain: Domain, question: Question, cut: Sequence[Cut]) -> lis
 
 
 def decimals(attribute: Attribute) -> int:
-    """Digits after the point that a mean of its cells is told with: three that count, of the largest."""
+    """Return the digits after the point for a mean of its cells, so that the largest has three significant digits."""
     values = cell_values(attribute)
     if values is None:
         return 0
@@ -186,7 +186,7 @@ def number(domain: Domain, question: Question, value: float) -> str:
 
 
 def sentences(domain: Domain, question: Question, answer: Answer, phrases: Mapping[str, str] = PHRASES) -> list[str]:
-    """What the answer is, what the rows say where that is something else, the interval, where it comes from, and what to mind."""
+    """Return the answer in sentences: the estimate, the rows' value if it differs, the interval, its origin, and cautions."""
     stated = answer.stated
     lines = [phrases["nobody"] if stated.value is None else _first(domain, question, number(domain, question, stated.value), phrases)]
     if stated.value is not None and stated.rows is not None and question.statistic != TABLE:
@@ -240,7 +240,7 @@ def evidence_sentence(answer: Answer, phrases: Mapping[str, str] = PHRASES) -> s
 def breakdown_sentences(
     domain: Domain, question: Question, by: str, phrases: Mapping[str, str] = PHRASES, cut: Sequence[Cut] = ()
 ) -> list[str]:
-    """What a breakdown shows, and how its intervals are meant. cut: the cells that ranges cut in any of its lines."""
+    """Return the explanation of a breakdown and its intervals; `cut` lists the cells that ranges cut in any of its lines."""
     first = phrases[f"{question.statistic} by"].format(
         by=visible(by),
         group=group_phrase(domain, question.among, phrases, question.cut.get(AMONG, NOTHING_CUT)),

@@ -67,9 +67,11 @@ A list names single values, and a tuple of two a range: [66, 99] are two ages, (
 
 @dataclass(frozen=True)
 class Asked:
-    """The arguments of `Release.ask`; for `ask_typed` cells are texts, each COLUMN=VALUE, and where a statistic is of columns `of` lists
-    their names. Several texts of one column are any of them. Of households, behind "some member " or "no member " it is what some member
-    is, or none: one member is all of it."""
+    """The arguments of `Release.ask`.
+
+    For `ask_typed`, cells are texts COLUMN=VALUE, and `of` lists the columns of a statistic. Several texts of one column mean any of these
+    values. For households, "some member " or "no member " before a text is a condition on the members, each met by a single member.
+    """
 
     statistic: str
     of: Cells | str | Sequence[str] | None = None
@@ -81,10 +83,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """value: the best estimate; None where nothing is known. low, high: of the true number, with 95 % confidence; None for a guess. Of a
-    median, labels of cells. kind: "measured", "bound" (only the limit of a table says it) or "guess" (the model's, of which nothing says
-    how far off it is). light: how closely it is known, as the wizard's colours say it: "closely", "roughly" or "unknown". group: of a
-    breakdown or a table, which value or cell. sentences: the same for people."""
+    """The answer to a question.
+
+    Attributes:
+        value: The best estimate; None if unknown.
+        low, high: Bounds of the true number with 95 % confidence; None for a guess. For a median, labels of cells.
+        kind: "measured", "bound" (from the limit of a table alone) or "guess" (the model's, with an unknown error).
+        light: How closely it is known, as in the wizard's colours: "closely", "roughly" or "unknown".
+        group: For a breakdown or a table, the value or cell.
+        sentences: The answer for people.
+    """
 
     value: float | str | None
     low: float | str | None
@@ -165,7 +173,7 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
 
 
 def ask_typed(made: Release, typed: Asked) -> Answer | Answers:
-    """The same question in texts. Raises InputError."""
+    """Answer a question that is given in texts. Raises InputError."""
     of: Any = typed.of or ()
     named = len(of) == 1 and of[0] in {one.name for one in _columns(made)}
     if typed.statistic in (MEAN, MEDIAN) or (typed.statistic == DIFFERENCE and named):
@@ -196,7 +204,7 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
     wanted = dict[str, Mapping[str, Chosen]]()
 
     def name_of(cells: Mapping[str, Chosen]) -> str:
-        """Of the column of this condition: two may be called alike, whose first values are the same."""
+        """Return the name of this condition's column; two columns with equal first values may share a label."""
         name = phrase = f"{_CONDITION}{words.cells_phrase(link.members, _cells(cells), _cut(cells))}"
         while wanted.setdefault(name, cells) != cells:
             name = f"{phrase} ({len(wanted) + 1})"
@@ -235,8 +243,11 @@ def _spoken(domain: Domain, sentences: Sequence[str]) -> str:
 
 
 def _of_members(link: Link, asked: Asked) -> bool:
-    """Whether it is asked of the households or of their members: of these where it names a column of theirs. Raises InputError for what
-    speaks of two members, or of members and of what households alone have."""
+    """Return whether the question is about members, because it names a column of theirs, or about households.
+
+    Raises:
+        InputError: The question is about two members, or about members and a property of households alone.
+    """
     of = asked.of if isinstance(asked.of, Iterable) and not isinstance(asked.of, str) else [asked.of]
     names = {str(name) for name in (*of, *(asked.among or ()), *(asked.versus or ()), asked.by)}
     if others := sorted(names & set(map(link.other, link.members.names))):
@@ -247,7 +258,7 @@ def _of_members(link: Link, asked: Asked) -> bool:
 
 
 def _weighted(made: Release, members: bool = True) -> Known:
-    """What is known of weighted people; of two linked tables, of members or of their households. Raises InputError."""
+    """Return the knowledge about weighted people; for two linked tables, about members or their households. Raises InputError."""
     stated, codes = made.claims[WEIGHTED.name], made.codes
     if stated is None or codes is None or made.weights is None:
         raise InputError("weighted", "this release measured no weighted tables", "leave it out, or name a weight in the plan")
@@ -339,7 +350,7 @@ def _cut(of: Mapping[str, Chosen]) -> dict[str, Any]:
 
 
 def _known(domain: Domain, field: str, *names: str) -> tuple[str, ...]:
-    """The same columns. Raises InputError for one that there is not."""
+    """Return the columns. Raises InputError if the domain lacks one."""
     for name in names:
         if name not in domain:
             raise InputError(field, f"there is no column {shown(name)}", f"name one of {listed(list(map(shown, domain.names)), 10)}")

@@ -38,7 +38,7 @@ class Part:
 
 
 def first_page(release: Release, headline: Headline, verdict: Verdict | None) -> list[Part]:
-    """What a head of department reads, in at most `MOST_WORDS` words. verdict: None for a rule."""
+    """Return the page for a head of department, in at most `MOST_WORDS` words. `verdict` is None for a rule."""
     what = f"{byline(release)} {_INVENTED if release.rows else _COUNTS} {counted(release.spec)}".strip()
     headline = replace(headline, worst_table=shortened(headline.worst_table, _TABLE))
     return [
@@ -51,7 +51,7 @@ def first_page(release: Release, headline: Headline, verdict: Verdict | None) ->
 
 
 def lines(release: Release, verdict: Verdict | None) -> list[tuple[str, str]]:
-    """What a release is: who it is about, what protects them, which tables, when and how it was made, as pairs of name and text."""
+    """Return the description of a release as pairs of name and text: its people, protection, tables, date and mechanism."""
     holds = learnt(release) if verdict is None else " ".join([*map(line, verdict.sizes), _ENOUGH.format(limit=LIMIT, who=verdict.who)])
     made = f"On {release.created} by {release.plan.mechanism.card.title}."
     return [("About", _people(release)), ("Protection", _protected(release)), ("Tables", holds), ("Made", made)]

@@ -1,4 +1,4 @@
-"""What changed between two releases, as one page without script or network and as Markdown: both say the same lines.
+"""The changes between two releases, as one page without script or network and as Markdown, both with the same lines.
 
 Names of columns and values are hostile text, escaped for each format.
 """
@@ -40,7 +40,11 @@ READING = (
 
 
 def changed(before: Release, after: Release) -> Change:
-    """From the noisy tables of both. Raises InputError where they have no column in common, or a release is a rule."""
+    """Return the changes between two releases from their noisy tables.
+
+    Raises:
+        InputError: They have no column in common, or a release is a rule.
+    """
     if learnt(before) or learnt(after):
         raise InputError("release", "it is a rule, and holds no table that could be compared", "choose releases of tables")
     tables = [*((name,) for name in before.domain.names), *before.plan.workload.cliques, *after.plan.workload.cliques]
@@ -82,7 +86,7 @@ def summary(before: Release, after: Release, found: Change) -> list[str]:
 
 
 def texts(domain: Domain, shift: Shift) -> list[str]:
-    """Which cell, both shares, the difference and both ends of its interval."""
+    """Return the cell, both shares, the difference and both ends of its interval."""
     cells = {name: (code,) for name, code in zip(shift.table, shift.codes, strict=True)}
     points = (f"{100 * number:+.1f}" for number in (shift.after - shift.before, shift.low, shift.high))
     return [cells_phrase(domain, cells), f"{shift.before:.1%}", f"{shift.after:.1%}", *("0.0" if float(p) == 0 else p for p in points)]

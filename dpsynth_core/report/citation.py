@@ -1,4 +1,4 @@
-"""How a release is cited: as a sentence, and as CITATION.cff (Citation File Format 1.2.0), which software of archives reads."""
+"""The citation of a release: a sentence, and CITATION.cff (Citation File Format 1.2.0), which software of archives reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def version(release: Release) -> str:
 
 
 def sentence(release: Release) -> str:
-    """The curator's words, or what the rest of them gives."""
+    """Return the curator's citation, or one made from the other statements."""
     stated, seal = release.about.stated, release.seal
     by = f"{'; '.join(stated.creators)} " if stated.creators else ""
     return stated.citation or f"{by}({release.created[:4]}). {release.spec.name} [synthetic data]. Plan {seal}."

@@ -1,5 +1,6 @@
-"""The data card of a release as JSON-LD: Croissant 1.0 (MLCommons, on schema.org) with its vocabulary for responsible AI, so that
-catalogues and loaders of data sets understand files, columns, uses and limits. The guarantee, for which there is no common vocabulary,
+"""The data card of a release as JSON-LD: Croissant 1.0 (MLCommons, on schema.org) with its vocabulary for responsible AI.
+
+Catalogues and loaders of data sets thus understand files, columns, uses and limits. There is no common vocabulary for the guarantee; it
 stands under one name of ours, `dp:guarantee`, with a version.
 """
 
@@ -88,7 +89,7 @@ def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) 
 
 
 def _stated(about: AboutSpec) -> dict[str, Any]:
-    """What the curator says, as far as schema.org has words for it."""
+    """Return the curator's statements, as far as schema.org has words for them."""
     creators = [{"@type": "sc:Person" if person(one) else "sc:Organization", "name": one} for one in about.creators]
     pairs = {"license": about.licence_address or about.licence, "creator": creators}
     return {name: value for name, value in (pairs | {"temporalCoverage": about.period, "spatialCoverage": about.place}).items() if value}

@@ -1,6 +1,6 @@
 """codebook.xml: the release as a DDI Codebook 2.5, which data archives keep studies with. `vocabulary.ddi` reads such documents.
 
-A text that XML cannot hold is shown as `foundation.visible` does. Browsers run and load nothing of it: see `is_plain`.
+A text that XML cannot hold is shown as in `foundation.visible`. Browsers run and load no part: see `is_plain`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ _TAG = re.compile(r'</?[A-Za-z]+(?: (?!xmlns)[A-Za-z]+="[^"<>]*")* ?/?>')
 
 
 def is_plain(content: bytes) -> bool:
-    """Whether a document holds elements of DDI alone, without instructions, entities and names of other vocabularies, which a browser
-    might run or load."""
+    """Return whether a document has elements of DDI alone.
+
+    It then has no instructions, entities and names of other vocabularies, which a browser might run or load.
+    """
     try:
         text = content.decode()
     except UnicodeDecodeError:

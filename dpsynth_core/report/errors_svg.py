@@ -1,6 +1,6 @@
-"""The pictures of the report of errors beside AIM's bounds and the baselines, as SVG: every mark has its words in a legend.
+"""Pictures of the report: errors beside AIM's bounds and the baselines, as SVG. Every mark is explained in a legend.
 
-Frames as `evaluation.quality.marginal_table` makes them. Marks are told apart by shape, and by being filled or hollow.
+`evaluation.quality.marginal_table` returns the frames. Marks differ by shape, and by being filled or hollow.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""What both documents of a release state in numbers, as plain text: the headline, which tables to trust, the facts; of a rule that was
-learnt, how good it is and what its guarantee rests on. Names and labels are hostile text."""
+"""The numbers in both documents of a release as plain text: the headline, the tables to trust, the facts.
+
+For a learnt rule they give its quality and the assumptions of its guarantee. Names and labels are hostile text.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ PICKED = (
 
 
 def sentence(headline: Headline) -> str:
-    """How good a release is, in a few short sentences. The table's name in it is hostile text."""
+    """Return the quality of a release in a few short sentences. The table's name in it is hostile text."""
     tables, who = f"{headline.tables:,}", headline.who
     what = "synthetic rows" if headline.has_rows else "published answers"
     if headline.says_nothing and (headline.bounded or not math.isnan(headline.noise)):
@@ -66,8 +68,10 @@ def largest(headline: Headline) -> str:
 
 
 def trusted(table: pd.DataFrame, threshold: float, together: bool = False) -> str:
-    """Which tables can be trusted to be within `threshold` (a share of people), as a sentence. together: all of these statements hold at
-    once with 95 % confidence, not each by itself."""
+    """Return a sentence on the tables that are within `threshold` (a share of people).
+
+    With `together`, all of these statements hold at once with 95 % confidence, and not each by itself.
+    """
     good, limit = int(within(table, threshold, together).sum()), f"at most {percent(threshold)} of people are in the wrong group"
     tables = "the one table" if len(table) == 1 else f"the {len(table):,} tables"
     if not good:
@@ -78,7 +82,7 @@ def trusted(table: pd.DataFrame, threshold: float, together: bool = False) -> st
 
 
 def byline(release: Release) -> str:
-    """What this is a release of, in a line: how much of what about whom, when and by which mechanism. Names in it are hostile text."""
+    """Return a line on the release: its amount, subject, people, date and mechanism. Names in it are hostile text."""
     population = release.spec.population
     about = f" about “{population}”" if population != UNNAMED else ""
     what = amount(release, about)
@@ -86,7 +90,7 @@ def byline(release: Release) -> str:
 
 
 def amount(release: Release, about: str = "") -> str:
-    """How much was published. about: words behind the number of columns."""
+    """Return the published amount; `about` follows the number of columns."""
     columns = f"{len(release.plan.row_domain.column_names):,} columns{about}"
     if release.members is not None:
         columns += f", with {release.members.num_rows:,} members of {len(release.plan.member_domain.column_names):,} columns"
@@ -134,8 +138,10 @@ def first(labels: Sequence[str], limit: int = 6) -> str:
 
 
 def counted(spec: Spec) -> str:
-    """Whether numbers count people or records: what is meant by people where a person may own several; "" where everybody owns one.
-    Report, data card, explore.html and the Results page show this sentence."""
+    """Return whether numbers count people or records, if a person may own several; "" if each person owns one.
+
+    Report, data card, explore.html and the Results page show this sentence.
+    """
     if spec.unit.max_rows_per_person == 1 or spec.members is not None:
         return ""
     return (

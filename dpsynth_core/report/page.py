@@ -58,8 +58,15 @@ _HEADS = (
 
 
 def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.DataFrame, verdict: Verdict | None) -> str:
-    """The report as one page without scripts, external files or unescaped text. table, pairs: as `quality.marginal_table` and
-    `quality.pair_map` make them. verdict: None for a rule."""
+    """Return the report as one page without scripts, external files or unescaped text.
+
+    Args:
+        release: The release.
+        headline: Its headline.
+        table: The frame of `quality.marginal_table`.
+        pairs: The frame of `quality.pair_map`.
+        verdict: The verdict, None for a rule.
+    """
     odds, shares = words.odds(release), release.plan.shares
     parts = ((part.title, part.reading, _html_list(part.name, part.lines)) for part in sections(release))
     told = "".join(f'<tr><th scope="row">{escape(key)}</th><td>{escape(value)}</td></tr>' for key, value in facts(release))
@@ -99,7 +106,7 @@ def _html_part(part: Part) -> str:
 
 
 def _trusted(table: pd.DataFrame) -> str:
-    """How many tables keep to each of a few limits, and by name the worst of those that are fit for a rough picture at best."""
+    """Return the number of tables within each of a few limits, with the names of the worst ones that give a rough picture at best."""
     if table["limit"].isna().all():
         return "Nothing that was released says how far any table is off. Take all of them for guesses."
     counts = [(limit, int(within(table, limit).sum())) for limit in _LIMITS]

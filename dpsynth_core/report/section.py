@@ -8,8 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Section:
-    """name: of its list in the style sheet. title: ours, harmless. reading: how to read the lines. lines: plain text with hostile names,
-    which the page that shows them escapes."""
+    """A section of the report.
+
+    Attributes:
+        name: Name of its list in the style sheet.
+        title: Its title, ours and harmless.
+        reading: How to read the lines.
+        lines: Plain text with hostile names, which the page escapes.
+    """
 
     name: str
     title: str

@@ -10,7 +10,7 @@ from dpsynth_core.report.section import Section
 
 
 def claimed(release: Release) -> Iterator[Section]:
-    """What the claims of a release say, those that have a section of their own."""
+    """Yield the sections of the claims that have one."""
     for claim in CLAIMS:
         stated = release.claims[claim.name]
         if claim.title and (lines := claim.sentences(release.plan, stated, release.final)):
@@ -18,7 +18,7 @@ def claimed(release: Release) -> Iterator[Section]:
 
 
 def claim_facts(release: Release) -> list[tuple[str, str]]:
-    """The same as pairs of name and text, for lists of facts."""
+    """Return the claims as pairs of name and text, for lists of facts."""
     titled = [claim for claim in CLAIMS if claim.title]
     return [
         (claim.noun.capitalize(), line)

@@ -24,7 +24,7 @@ _SHADES = 5
 
 
 def escape(text: str) -> str:
-    """The text for a page, without characters that are not seen: some of them turn the direction of what follows."""
+    """Escape a text for a page, without invisible characters: some turn the direction of the text behind them."""
     return html.escape(visible(text))
 
 
@@ -59,7 +59,7 @@ def tradeoff(fpr: NDArray[np.float64], tpr: NDArray[np.float64], marks: Sequence
 
 
 def pair_map(pairs: pd.DataFrame) -> str:
-    """How far off each pair of columns may be, each column on the diagonal. pairs: as `quality.pair_map` makes it."""
+    """Draw the error bound of each pair of columns, each column on the diagonal, from the frame of `quality.pair_map`."""
     names = list(dict.fromkeys(pairs["row"]))
     side = max(9, min(26, 520 // max(1, len(names))))
     left, top = 150, 96

@@ -1,4 +1,4 @@
-"""What a release knows as tables for programs: its noisy marginals, the errors of its tables, its columns with their cells.
+"""Files of a release for programs: its noisy marginals, the errors of its tables, its columns with their cells.
 
 A marginal is one CSV, with an index and the values of groups beside them, and a part of one Parquet file. Texts in CSV that a spreadsheet
 would run get an apostrophe.
@@ -142,8 +142,13 @@ def _labels(domain: Domain, groups: Groups) -> list[str]:
 
 
 def group_labels(groups: Groups, cells: Sequence[str], ordered: bool) -> list[str]:
-    """What each group is called: by its values where they are few, the first and the last of neighbours, or their number. cells: the
-    labels of the column's. ordered: whether neighbouring cells are neighbours in meaning."""
+    """Return the name of each group: its values if they are few, the first and the last of neighbours, or their number.
+
+    Args:
+        groups: The groups.
+        cells: The labels of the column's cells.
+        ordered: Whether neighbouring cells are neighbours in meaning.
+    """
     labels = []
     for group in groups.members:
         if ordered and group[-1] - group[0] + 1 == len(group) > 1:
@@ -192,7 +197,7 @@ def domain_json(release: Release) -> bytes:
 
 
 def _outside(release: Release, attribute: Attribute) -> str:
-    """What happened to values outside, where the values come from if they were learnt, and which order of columns names it."""
+    """Return the treatment of values outside the domain, the source of learnt values, and the order of columns that names the column."""
     link = release.plan.link
     if link is not None and attribute.name not in {one.name for one in link.columns}:
         return "Counted among the members of a household, for the noisy tables; no file of rows has this column."

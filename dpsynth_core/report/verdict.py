@@ -56,7 +56,7 @@ def _unread(verdict: Verdict, most: int) -> str:
 
 
 def _musts(verdict: Verdict) -> str:
-    """How many of the criteria that must be met are not, or are not shown to be; "" where all are met."""
+    """Return how many required criteria are not met, or not shown to be met; "" if all are met."""
     numbers = {"Not met": len(verdict.failed), "not shown": len(verdict.unmeasured) + len(verdict.undecided)}
     counts = [f"{what}: {number:,}" for what, number in numbers.items() if number]
     if not counts:
@@ -108,8 +108,10 @@ def _advice(verdict: Verdict) -> str:
 
 
 def despite(verdict: Verdict) -> str:
-    """The curator's reason to publish it all the same; "" where there is none. A paragraph of its own, for it is hostile text: beside our
-    sentences it could be read as one of them."""
+    """Return the curator's reason to publish in spite of a criterion, or "".
+
+    It is a paragraph of its own, because it is hostile text and could be read as ours beside our sentences.
+    """
     return f"The curator's reason to publish it all the same: {verdict.despite}" if verdict.despite else ""
 
 
@@ -130,7 +132,7 @@ def _tables(verdict: Verdict) -> str:
 
 
 def _others(verdict: Verdict) -> str:
-    """Which tables are the good ones where they are few, which are not good enough, and of which neither can be said."""
+    """Return the good tables if they are few, the ones that are not good enough, and the undecided ones."""
     only = f" Only these: {_listed(verdict.good, _TABLES_NAMED)}." if 0 < 2 * verdict.within < verdict.tables else ""
     poor = f" Not good enough: {_listed(verdict.poor, _TABLES_NAMED)}." if verdict.poor and verdict.tables > 1 else ""
     untold = f"{len(verdict.unknown):,} tables" if len(verdict.unknown) > _TABLES_NAMED else _listed(verdict.unknown, _TABLES_NAMED)
@@ -147,7 +149,7 @@ def _count(verdict: Verdict) -> str:
 
 
 def comparison(verdict: Verdict) -> str:
-    """Whether a simpler way would have done better, in a sentence or two; "" where nothing is known of that."""
+    """Return one or two sentences on whether a simpler mechanism would have been better; "" if that is not known."""
     better = [way for way in verdict.simpler if way.better]
     if better:
         best = min(better, key=lambda way: way.error)
@@ -191,7 +193,7 @@ def _sizes(verdict: Verdict) -> str:
 
 
 def line(purpose: Purpose) -> str:
-    """How many tables of a purpose are good enough, or how far off most are. The name of a column in it is hostile text."""
+    """Return how many tables of a purpose are good enough, or the error of most. The name of a column in it is hostile text."""
     if not math.isnan(purpose.at_most):
         far = f"at most {percent(purpose.at_most)} of the people are in the wrong group, with 95% confidence"
         return f"{_noun(purpose)}: in {MOSTLY:.0%} of the {purpose.tables:,}, {far}; {percent(purpose.error)} was measured."

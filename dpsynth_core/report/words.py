@@ -62,7 +62,7 @@ MISUSES = (
 
 
 def protected(release: Release) -> list[str]:
-    """What was protected and how strongly, in plain words: who, against whom, and in odds."""
+    """Return in plain words who is protected, against whom, and how strongly, in odds."""
     unit, budget = release.spec.unit, release.spec.budget
     attacker, rows = odds(release), unit.max_rows_per_person
     owned = "the one row of a person says" if rows == 1 else f"the up to {rows:,} rows of a person say"
@@ -83,7 +83,7 @@ def protected(release: Release) -> list[str]:
 
 
 def guess(release: Release) -> str:
-    """What an attacker can do at best, as a sentence."""
+    """Return a sentence on the best attack."""
     question = "which of two records is a person's" if release.spec.unit.relation == REPLACE else "whether a person is in the table"
     return f"Someone who is 50:50 about {question} guesses right with this release at most {odds(release).guess:.1%} of the time."
 
@@ -94,7 +94,7 @@ def odds(release: Release) -> Reading:
 
 
 def symbols(release: Release) -> list[str]:
-    """The same in symbols, one statement a line."""
+    """Return the guarantee in symbols, one statement per line."""
     budget, unit, shares = release.spec.budget, release.spec.unit, release.plan.shares
     rows = unit.max_rows_per_person
     weight = "" if not shares.delta else "δ/2" if shares.slack == budget.delta else f"{shares.delta:g}"
@@ -109,7 +109,7 @@ def symbols(release: Release) -> list[str]:
 
 
 def noise(release: Release) -> str:
-    """How far off the noisy tables are, in people."""
+    """Return a sentence on the error of the noisy tables, in people."""
     widths = sorted(normal(0.975) * m.deviation / release.plan.records_each for m in release.measurements)
     if not widths:
         return "No noisy tables were released: the rows were made from noisy choices among questions."
@@ -119,7 +119,7 @@ def noise(release: Release) -> str:
 
 
 def assumptions(release: Release) -> Iterator[str]:
-    """What the guarantee and the data rest on, and nobody outside can check."""
+    """Yield the assumptions of the guarantee and the data that outsiders cannot check."""
     spec, unit = release.spec, release.spec.unit
     rows = unit.max_rows_per_person
     most = "1 row" if rows == 1 else f"{rows:,} rows"
@@ -177,7 +177,10 @@ def _looks(spec: Spec) -> str:
 
 
 def _ledger(cited: Mapping[str, Any]) -> str:
-    """The bound is stated and not what was spent of it so far: only a bound that was fixed beforehand holds for runs chosen one by one."""
+    """Return the sentence on the ledger's cap, without the amount spent so far.
+
+    Only a bound that was fixed beforehand holds for runs that are chosen one by one.
+    """
     if not cited:
         return "No ledger has this release: whether the same people are in other releases, and what that adds up to, is not known here."
     cap, earlier = cited["cap"], [f"ε = {old['epsilon']:g} at δ = {old['delta']:g}" for old in cited["earlier_caps"]]

@@ -1,7 +1,7 @@
 """The page explore.html: questions to a release, answered in a browser without network, from released values alone.
 
-The page is a frame, the same for every release (`frame`), around one block of JSON with what the release knows. The frame's policy lets a
-browser run its own script and nothing else, by its hash. The JSON has no “<”, so that no name in it can end the block, whatever it says.
+The page is a frame, the same for every release (`frame`), around one block of JSON with the release's known values. The frame's policy
+lets a browser run its own script and nothing else, by its hash. The JSON has no “<”, so that a name in it cannot end the block.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _BEGIN = '<script type="application/json" id="data">'
 
 
 def knowledge(release: Release) -> Known:
-    """Of two linked tables, of their members."""
+    """Return the known values of a release; for two linked tables, about their members."""
     if release.plan.link is not None:
         return linked.of_members(release.plan.link, *_of_pairs(release))
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
@@ -62,7 +62,7 @@ def knowledge(release: Release) -> Known:
 
 
 def households(release: Release) -> Known:
-    """Of two linked tables, of the first."""
+    """Return the known values of the first of two linked tables."""
     assert release.plan.link is not None
     return linked.of_households(release.plan.link, *_of_pairs(release))
 
@@ -74,7 +74,7 @@ def _of_pairs(release: Release) -> tuple[Repeated | None, Sequence[Measurement],
 
 
 def can_answer(release: Release) -> bool:
-    """Whether there is anything to ask: rows or noisy tables, and no rule in their place."""
+    """Return whether the release has rows or noisy tables, and not a rule."""
     return not learnt(release) and (release.codes is not None or bool(release.measurements))
 
 
@@ -90,7 +90,7 @@ def explore_page(release: Release, claim: Sequence[str], why_no_rows: str = "") 
 
 
 def frame() -> tuple[str, str]:
-    """What stands before and after the JSON, whatever the release."""
+    """Return the parts before and after the JSON, the same for every release."""
     style = (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = "".join((_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS)
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
@@ -102,8 +102,10 @@ def frame() -> tuple[str, str]:
 
 
 def is_framed(page: bytes) -> bool:
-    """Whether this is our frame, of this version or an earlier one, around JSON that cannot leave its block: then only our own script
-    can run, whatever the JSON says."""
+    """Return whether a page is our frame, of this version or an earlier one, around JSON that cannot leave its block.
+
+    Only our own script can then run, for any content of the JSON.
+    """
     begin = page.find(_BEGIN.encode()) + len(_BEGIN)
     end = page.find(b"<", begin)  # of the JSON, where the next tag begins
     ours = sha256("".join(frame()).encode()).hexdigest()
@@ -153,7 +155,7 @@ def _data(release: Release, known: Known, why_no_rows: str) -> dict[str, Any]:
 
 
 def _source(release: Release) -> str:
-    """What an answer is cited with, behind the release's name."""
+    """Return the citation of an answer, behind the release's name."""
     budget = release.spec.budget
     promise = f"epsilon {budget.epsilon:g}, delta {budget.delta:g}" if release.private else "NOT PRIVATE, made with predictable noise"
     return f"released on {release.created}, {promise}"
@@ -185,7 +187,7 @@ def _held(release: Release, known: Known, why_no_rows: str, rows: bool, tables: 
 
 
 def _column(known: Known, attribute: Attribute, is_unread: bool) -> dict[str, Any]:
-    """Return what the page knows of a column; of one of which nothing was understood there is no mean."""
+    """Return the page's description of a column; an unread column has no mean."""
     values = None if is_unread else known.values(attribute.name)
     return {
         "name": attribute.name,

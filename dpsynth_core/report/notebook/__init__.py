@@ -1,8 +1,8 @@
 """The notebook `analysis.ipynb`: how to analyse a release, in cells that run on its bundle alone.
 
-`analysis.txt` is written as the notebook reads. A line that begins with “%%” opens a cell of text or code and says of which releases it is:
-all words after `if` have to be true of the release, and none after `unless` (`_truths`). `$name` stands for a fact of the release. Nothing
-in the notebook is computed from a fraction, so that it is the same, byte for byte, whatever library or processor wrote it.
+`analysis.txt` has the text of the notebook. A line that begins with “%%” opens a cell of text or code with its condition: all words after
+`if` must be true of the release, and none after `unless` (`_truths`). `$name` stands for a fact of the release. The notebook contains no
+result of floating-point arithmetic, so that it is the same, byte for byte, for every library and processor.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _truths(release: Release) -> dict[str, bool]:
 
 
 def _facts(release: Release) -> dict[str, dict[str, str]]:
-    """What stands for names in cells of text, where no mark of them is Markdown, and in cells of code, where they are literals."""
+    """Return the values of names in cells of text, with Markdown escaped, and in cells of code, as literals."""
     certified = _certified(release)
     column, group, number = _examples(release)
     code: dict[str, object] = {"column": column, "group": group, "number": number, "limits": "certificate" if certified else "bounds"}
@@ -92,9 +92,10 @@ def _certified(release: Release) -> bool:
 
 
 def _examples(release: Release) -> tuple[str | None, str | None, str | None]:
-    """A column, another one to group by that is in a table with it, where there is one, and a column of numbers; None where there is none.
+    """Return a column, another one to group by that shares a table with it, and a column of numbers; None for each that does not exist.
 
-    Of columns whose cells can be told from rows without their scale: dates and times cannot."""
+    Only columns whose cells follow from rows without their scale are taken: dates and times do not.
+    """
     domain = release.domain
     usable = [attribute.name for attribute in domain if not attribute.is_number or _has_numbers(attribute)]
     if not usable:
