@@ -99,19 +99,32 @@ def _signature(name: str, value: object) -> Iterator[str]:
         yield from ("```python", f"{name}{re.sub(r'^.self(, )?', '(', plain)}", "```", "")
 
 
+_NUMPY_SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
+_GOOGLE_SECTION = re.compile(r"^(Args|Attributes|Raises):\n(?= )", re.MULTILINE)
+
+
 def _docstring(value: object) -> Iterator[str]:
-    """A docstring in NumPy's style as Markdown."""
-    first, *parts = re.split(r"^(\w+)\n-{3,}\n", (inspect.getdoc(value) or "").replace("``", "`"), flags=re.MULTILINE)
+    """Yield a docstring with sections in NumPy's or Google's style as Markdown."""
+    text = (inspect.getdoc(value) or "").replace("``", "`")
+    style = _NUMPY_SECTION if _NUMPY_SECTION.search(text) else _GOOGLE_SECTION
+    first, *parts = style.split(text)
     yield from (first.strip(), "")
     for title, body in zip(parts[::2], parts[1::2], strict=True):
-        yield from (f"**{title}**", "")
+        yield from (f"**{'Parameters' if title == 'Args' else title}**", "")
         if title == "Examples":
             yield from ("```python", body.strip(), "```", "")
-            continue
-        for entry in re.split(r"\n(?=\S)", body.strip()):
-            name, _, said = " ".join(entry.split()).partition(" : ") if " : " in entry else entry.partition("\n")
-            yield f"- `{name}`: {' '.join(said.split())}" if said else f"- {name}"
-        yield ""
+        elif style is _NUMPY_SECTION:
+            yield from (*_entries(body, " : "), "")
+        else:
+            listed, _, rest = inspect.cleandoc(body).partition("\n\n")
+            yield from (*_entries(listed, ": "), "", *((rest, "") if rest else ()))
+
+
+def _entries(body: str, mark: str) -> Iterator[str]:
+    """Yield each entry of a section, a name and a text, as an item of a list."""
+    for entry in re.split(r"\n(?=\S)", body.strip()):
+        name, _, said = " ".join(entry.split()).partition(mark) if mark in entry else entry.partition("\n")
+        yield f"- `{name}`: {' '.join(said.split())}" if said else f"- {name}"
 
 
 def _spec() -> Iterator[str]:
