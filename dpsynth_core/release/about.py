@@ -1,4 +1,4 @@
-"""What a file of rows says of itself, because files travel without their bundle: that nobody in it is real, and where its record is."""
+"""The description in a file of rows, because files travel without their bundle: its people are not real, and where its record is."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ _OF_PANDAS = "PANDAS_ATTRS"
 
 @dataclass(frozen=True)
 class About:
-    """seal: digest of the plan, which release.json and the ledger name too. protects: whether its noise hides anybody's records.
-    stated: what the curator says of licence, creators and the like."""
+    """The description of a release in its files.
+
+    Attributes:
+        seal: Digest of the plan, which release.json and the ledger name too.
+        protects: Whether the noise protects people's records.
+        stated: The curator's statements on licence, creators and the like.
+    """
 
     seal: str
     epsilon: float
@@ -34,7 +39,7 @@ class About:
 
     @property
     def label(self) -> str:
-        """For places of 40 characters, which are all that SAS transport files have."""
+        """A label for places of 40 characters, the limit of SAS transport files."""
         return f"SYNTHETIC ROWS, plan {self.seal[:12]}"
 
     @property
@@ -53,7 +58,7 @@ class About:
         )
 
     def described(self, schema: pa.Schema, domain: Domain) -> pa.Schema:
-        """The schema of Arrow and Parquet files with what a file says of itself, and of each column its label and those of its values."""
+        """Return the schema of Arrow and Parquet files with the description, and the labels of columns and values."""
         texts = {c.name: c.label for c in domain.columns if c.label}
         values = {c.name: dict(zip(c.categories, c.labels, strict=True)) for c in domain.columns if c.labels}
         said: dict[str, dict[str, str]] = {name: {"label": text} for name, text in texts.items()}

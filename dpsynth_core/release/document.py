@@ -1,6 +1,6 @@
 """release.json: the only code that writes a release to files, and the only code that reads one back.
 
-What is published of it as one ZIP is made in `bundle`, which looks for curator-only values again.
+`bundle` makes the published ZIP, and looks for curator-only values once more.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def to_json(release: Release) -> dict[str, Any]:
 
 
 def named_tables(release: Release) -> dict[str, Any]:
-    """Which tables are good enough, which are not, and of which neither can be said (`evaluation.naming`); of the default limit."""
+    """Return the tables that are good enough, not good enough, and undecided (`evaluation.naming`) at the default limit."""
     known = naming.spans(release.plan.workload.cliques, release.certificate, release.bounds)
     return naming.named(known, release.statements.silent).to_json()
 
@@ -181,7 +181,7 @@ def document(release: Release) -> bytes:
 
 
 def written(obj: Mapping[str, Any]) -> bytes:
-    """The same for what is read back: a document gives the bytes that it was read from."""
+    """Return the bytes of a document, equal to the bytes that it was read from."""
     return (_lines(obj) + "\n").encode()
 
 
@@ -211,7 +211,7 @@ def write_csv(rows: Rows, stream: BinaryIO, for_spreadsheets: bool = False) -> N
 
 
 def write_parquet(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
-    """The rows as Parquet, types kept, one group after the other, with labels and what is said about them."""
+    """Write the rows as Parquet with their types, group by group, with labels and a description."""
     groups = in_groups(rows)
     first = next(groups)
     with pq.ParquetWriter(stream, about.described(first.schema, domain)) as writer:
@@ -235,7 +235,7 @@ def row_writers(release: Release) -> dict[str, Writer]:
 
 
 def holds_rows(file: str) -> bool:
-    """Whether a file of a bundle holds rows, of which there may be many."""
+    """Return whether a file of a bundle holds rows, possibly many."""
     return file in ROW_FILES or tables.is_name(file)
 
 
@@ -334,7 +334,7 @@ def charge_of(item: Mapping[str, Any]) -> Event:
 
 
 def _bound_json(clique: Clique, bound: Bound) -> dict[str, Any]:
-    """95 % bounds, as L1 distances: the paper's and the tight one; None where there is none."""
+    """Return the paper's and the tight 95 % bound as L1 distances, None without one."""
     paper, tight = (None if bound.support == UNBOUNDED else share / IN_WRONG_CELL for share in (bound.paper, bound.tight))
     return {"attributes": list(clique), "support": bound.support, "paper95": paper, "bound95": tight}
 

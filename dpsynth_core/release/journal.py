@@ -1,6 +1,6 @@
-"""What a run writes down of itself as it goes: its steps in order; beside them, for the curator, how long they took (`times`).
+"""The log of a run: its steps in order and, for the curator, their durations (`times`).
 
-Knows neither records nor budgets.
+It knows neither records nor budgets.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PHASE_OF_STEP = {Measured: "measure", Fitted: "fit", Finished: "finish"}
 
 
 class Journal:
-    """The history of one run, and what it measured. on_event is called with each entry as it is made and may raise to stop the run."""
+    """The history of one run with its measurements. `on_event` is called with each entry and may raise to stop the run."""
 
     def __init__(self, on_event: Callable[[Progress], None] = lambda _: None, stopwatch: Stopwatch | None = None) -> None:
         self._on_event = on_event

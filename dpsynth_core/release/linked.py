@@ -16,7 +16,13 @@ from dpsynth_core.vocabulary.rows import Repeated
 
 @dataclass(frozen=True, eq=False)
 class MemberRows:
-    """drawn: the members, whose keys count up. owners: the household of each, from 0, ascending. key: the column of keys."""
+    """The members of synthetic households.
+
+    Attributes:
+        drawn: The members, whose keys count up.
+        owners: The household of each, from 0, ascending.
+        key: The column of keys.
+    """
 
     drawn: Rows
     owners: NDArray[np.int64]
@@ -44,8 +50,13 @@ def in_order(weights: NDArray[np.float64], owners: NDArray[np.int64]) -> tuple[N
 
 
 def pairs(link: Link, households: NDArray[np.integer], owners: NDArray[np.int64], members: NDArray[np.integer]) -> Repeated:
-    """Two tables as codes of the link's domain, as many rows for each household. households: shape (n, columns). owners: the household of
-    each member, from 0, ascending. members: shape (members, columns)."""
+    """Return two tables as codes of the link's domain, with equally many rows for each household.
+
+    Args:
+        households: Codes, shape (n, columns).
+        owners: The household of each member, from 0, ascending.
+        members: Codes, shape (members, columns).
+    """
     sizes, slots = link.slots(len(households), owners, members)
     codes, times = [np.empty((0, len(link.domain)), link.narrow)], [np.empty(0, np.uint16)]
     for each, records in link.records(households.astype(np.int32), sizes, slots):

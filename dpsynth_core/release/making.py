@@ -1,10 +1,10 @@
-"""The order of a run from a feasible plan on, for whoever makes a release: command line, worker and programs that use this as a library.
+"""The order of a run from a feasible plan on, for the command line, workers and programs that use the package as a library.
 
-    look      what cannot be read to its end is refused, and what reads oddly is told, while that costs nothing
-    keep      a spool is opened, which will have every answer on disk before anybody acts on it
-    begin     the caller's last word before the first record is read: a ledger makes the charge final
-    make      the records are opened, and the mechanism runs
-    hand over the caller writes the release; only then the spool goes
+look      refuse a table that cannot be read to its end, and report odd values, while that costs nothing
+keep      open a spool, which has every answer on disk before it is used
+begin     the caller's last step before the first record is read: a ledger makes the charge final
+make      open the records and run the mechanism
+hand over the caller writes the release; only then the spool is removed
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ HandOver = Callable[[Release, Zoned[Times]], None]
 
 
 def findings(plan: Plan) -> Zoned[tuple[str, ...]]:
-    """What in the table reads oddly, or would count as something else, for the curator's eyes. Raises InputError where it cannot be read to
-    its end."""
+    """Return remarks, for the curator alone, on values that read oddly or would count as others. Raises InputError for an unreadable table.
+    """
     surveyed = (told for one in synthesis.survey(plan).value for told in one.sentences())
     remarks = (one.sentence for one in synthesis.not_understood(plan).value)
     return curator_only((*surveyed, *remarks, *synthesis.recoded(plan).value))
@@ -38,12 +38,18 @@ def make(
     on_kept: Callable[[Spool], None] = lambda _: None,
     goes_on: bool = False,
 ) -> None:
-    """Make a release and hand it over, with how long it took.
+    """Make a release and hand it over, with the duration of the run.
 
-    spool_for: opens the spool, and is told whether the noise is private. on_event may raise to stop. on_kept: told of the spool that stays
-    if this raises: one with answers, or of a run that can go on from `begin` on.
+    Errors of `spool_for` and `begin` are raised before anything is read; other errors are raised after that.
 
-    Raises what `spool_for` and `begin` raise: then nothing was read. Afterwards whatever goes wrong.
+    Args:
+        plan: The feasible plan.
+        spool_for: Opens the spool; its argument is whether the noise is private.
+        begin: Called right before the first record is read.
+        on_event: Called with each step; it may raise to stop the run.
+        hand_over: Takes the release and the duration.
+        on_kept: Called with the spool that stays if this raises: one with answers, or of a run that can go on from `begin` on.
+        goes_on: Whether an interrupted run goes on.
     """
     noise = synthesis.noise_for(plan.spec)
     spool, begun = spool_for(noise.private), False

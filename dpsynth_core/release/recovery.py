@@ -1,7 +1,7 @@
-"""A release from a spool, without the private table and without spending anything again.
+"""A release from a spool, without the private table and without further charges.
 
-A complete transcript gives the whole release, as the run would have written it. Where the run ended while the mechanism was at work, there
-is no model: what was measured until then is released as it is, noisy tables without rows, and says so.
+A complete transcript gives the whole release, as the run would have written it. If the run ended within the mechanism, there is no model:
+the measurements until then are released as noisy tables without rows, with a statement of that.
 """
 
 from __future__ import annotations
@@ -26,9 +26,13 @@ from dpsynth_core.vocabulary.measurement import Measurement
 
 
 def recover(kept: Kept, on_event: Callable[[Progress], None], answers: bool = False) -> Release:
-    """The release of an interrupted run. answers: only what was measured, also where more could be made of it.
+    """Return the release of an interrupted run.
 
-    Raises InputError where nothing was measured, and where this version asks for something else than the one that the run began with.
+    Args:
+        answers: Whether only the measurements are released, although rows could be made.
+
+    Raises:
+        InputError: Nothing was measured, or this version asks other questions than the one that began the run.
     """
     plan = synthesis.feasible(Plan.of(kept.spec))
     return answers_only(plan, kept) if answers else carried_out(plan, kept, on_event)
@@ -44,7 +48,7 @@ def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) ->
 
 
 def answers_only(plan: Plan, kept: Kept) -> Release:
-    """The noisy tables among the answers, and no rows. Raises InputError where there are none."""
+    """Return a release of the noisy tables among the answers, without rows. Raises InputError without any."""
     answers, paid = kept.answers, kept.paid
     with suppress(AnswersEnd):  # it ended while values were learnt: then no table was measured
         kernel = replaying(plan.domain, plan.unit, plan.shares, answers, paid)

@@ -1,4 +1,4 @@
-"""What a run ends with: synthetic rows, and everything that may be said about them, as values.
+"""The result of a run: synthetic rows with their statements, as values.
 
 All fields are public or released by construction: they come from the plan and from the kernel's answers. No path of this machine is
 kept, only the data file's base name. `release.document` turns a release into files.
@@ -39,10 +39,11 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class Progress:
-    """One line of a run's history; nothing in it but public and released values.
+    """One line of a run's history, of public and released values only.
 
-    kind: "phase" (message names it) | "measured" (attributes, cells, sigma and spread are its measurement's) | "fitted" | "finished".
-    done: fraction of the mechanism's work in [0, 1]. When it happened is not part of it (see `times`).
+    Attributes:
+        kind: "phase" (message names it), "measured" (attributes, cells, sigma and spread describe the measurement), "fitted" or "finished".
+        done: Fraction of the mechanism's work in [0, 1]. The time of the line is kept elsewhere (`times`).
     """
 
     kind: str
@@ -57,7 +58,7 @@ class Progress:
 
     @classmethod
     def measured(cls, measurement: Measurement, rho_spent: float, round: int = 0, done: float = 0.0) -> Progress:
-        """That this was measured; its values are not part of a history."""
+        """Return the line of a measurement; its values are not part of a history."""
         cells = measurement.values.size
         return cls("measured", round, measurement.clique, measurement.sigma, rho_spent, done, spread=measurement.spread, cells=cells)
 
@@ -83,21 +84,27 @@ INTERRUPTED = "interrupted"
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """What a run ends with.
+    """The result of a run.
 
-    plan: what was sealed; the data path in its spec may be reduced to the base name.
-    codes: shape (rows, columns of the domain); values: the same rows as real values. Both None for mechanisms that only answer.
-    total: estimated number of records (exact only where it is public). charges: what the kernel charged, in order.
-    rho, rho_spent: the budget as it was sealed, and what the charges add up to, in the rho of the plan's accountant.
-    statement: the guarantee in words. created: the day on which the run began, ISO 8601. ledger: the reservation this was charged to.
-    claims: by name, what each of `claims.registry` states. despite: why it is published although a criterion that must be met is not, or
-    was not measured, in the curator's words.
-    bounds: a-priori error bounds of the workload's marginals.
-    row_seed: what the rows were drawn with, which follows from the answers before them; None without rows. transcript: the kernel's answers
-    in order, from which everything else follows. further: tables of rows beside the first, which all else is about (`release.tables`).
-    members: the rows of the second of two linked tables; codes are then those of their pairs, and values the rows of the first.
-    inside: by column, how its numbers lie in their cells, from which the rows drew. sealed: the digest of the plan as the document states
-    it: a program that knew fewer fields sealed another one. "" for a release that was made here.
+    Attributes:
+        plan: The sealed plan; the data path in its spec may be reduced to the base name.
+        codes: Codes of the rows, shape (rows, columns of the domain); None for mechanisms that only answer.
+        values: The rows as real values; None for mechanisms that only answer.
+        total: Estimated number of records, exact only where it is public.
+        charges: The kernel's charges, in order.
+        rho, rho_spent: The sealed budget and the sum of the charges, in the rho of the plan's accountant.
+        statement: The guarantee in words.
+        created: The day on which the run began, ISO 8601.
+        ledger: The reservation that the run was charged to.
+        claims: By name, the statement of each claim in `claims.registry`.
+        despite: The curator's reason to publish although a required criterion is not met or was not measured.
+        bounds: A-priori error bounds of the workload's marginals.
+        row_seed: Seed of the rows, which follows from the answers before them; None without rows.
+        transcript: The kernel's answers in order, from which the rest follows.
+        further: Further tables of rows (`release.tables`); all statements are about the first.
+        members: The rows of the second of two linked tables; codes are then the codes of their pairs, and values the rows of the first.
+        inside: By column, the distribution of its numbers within their cells, from which rows were drawn.
+        sealed: The digest of the plan in the document, which differs for programs with fewer fields; "" for a release made here.
     """
 
     plan: Plan
@@ -141,7 +148,7 @@ class Release:
 
     @property
     def about(self) -> About:
-        """What its files say about it."""
+        """The description of the release in its files of rows."""
         return About.of(self.spec, self.sealed)
 
     @property
@@ -150,7 +157,7 @@ class Release:
 
     @property
     def described(self) -> Domain:
-        """Whose columns its documents describe: those of the rows, of two linked tables without their key."""
+        """The domain of the columns that its documents describe: the rows' columns, for two linked tables without their key."""
         link = self.plan.link
         if link is None:
             return self.plan.row_domain
@@ -185,17 +192,17 @@ class Release:
 
     @property
     def table(self) -> pa.Table | None:
-        """All rows in one table: for few of them."""
+        """All rows in one table, for a small number of rows."""
         return None if self.values is None else whole(self.values)
 
     @property
     def needs_reason(self) -> bool:
-        """Whether a criterion that must be met is not, or was never measured."""
+        """Whether a required criterion is not met or was never measured."""
         return any(one.needs_reason for one in self.criteria)
 
     @property
     def withheld(self) -> bool:
-        """Whether it must not be published before somebody writes why it is published all the same."""
+        """Whether publication needs a written reason that is missing."""
         return self.needs_reason and not self.despite
 
     @cached_property
@@ -204,7 +211,7 @@ class Release:
 
     @cached_property
     def statements(self) -> Statements:
-        """What the release says about itself: the parts that its quality is judged by."""
+        """Return the statements by which its quality is judged."""
         link = self.plan.link
         told = [] if link is None else [(name, one) for one in link.told for name in (one.name, link.other(one.name))]
         return Statements(
@@ -233,7 +240,7 @@ class Release:
         return self
 
     def charged(self, ledger: Mapping[str, Any]) -> Release:
-        """The same with the reservation that it was charged to."""
+        """Return the release with the reservation that it was charged to."""
         return replace(self, ledger=ledger).knowing(self.final)
 
     @property

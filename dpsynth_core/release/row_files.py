@@ -71,7 +71,7 @@ _NOTHING = re.compile("(?!)")
 
 @dataclass(frozen=True)
 class _Program:
-    """How a statistical program holds times: as a column of what, and by dtype under which format of which width."""
+    """The representation of times in a statistical program: the column type and, by dtype, format and width."""
 
     time: Callable[[Micros, RowColumn], pd.Series]
     times: Mapping[str, tuple[str, int]]
@@ -79,8 +79,14 @@ class _Program:
 
 @dataclass(frozen=True)
 class RowFormat:
-    """title, what: for people. write: puts rows with the domain's columns into a stream, with what is said about them where the format has
-    a place for that, and nothing where it raises CapacityError for what the format cannot hold. most_rows: above which it does."""
+    """A format of row files.
+
+    Attributes:
+        title, what: Its name and description for people.
+        write: Writes rows with the domain's columns to a stream, with a description if the format has a place for it. It raises
+            CapacityError before it writes anything the format cannot hold.
+        most_rows: The largest number of rows.
+    """
 
     ending: str
     mime: str
@@ -122,7 +128,7 @@ def check(domain: Domain, about: About, formats: Iterable[str]) -> None:
 
 
 def _refusal(form: RowFormat, domain: Domain, about: About) -> Exception | None:
-    """Return the error of writing invented rows, whatever the format's library calls it; None if they can be written."""
+    """Return the error of writing invented rows, of any type that the format's library raises; None if they can be written."""
     try:
         form.write(HeldRows(extremes(domain)), domain, io.BytesIO(), about)
     except Exception as error:  # noqa: BLE001
@@ -280,7 +286,7 @@ def _spss_format(attribute: RowColumn) -> str | None:
 
 
 def _time_format(attribute: RowColumn, program: _Program) -> str | None:
-    """How the program shows a column of times, with a fraction of seconds where the precision is that fine."""
+    """Return the program's format for a column of times, with fractions of seconds if its precision is that fine."""
     if (form := program.times.get(attribute.dtype)) is None:
         return None
     name, width = form
@@ -394,7 +400,7 @@ def _seconds(since: int) -> Callable[[Micros, RowColumn], pd.Series]:
 
 
 def _stata_time(counts: Micros, attribute: RowColumn) -> pd.Series:
-    """Timestamps; times of day as those of the first day of Stata; durations as counts of their precision."""
+    """Return timestamps; times of day as timestamps of Stata's first day; durations as counts of their precision."""
     if attribute.dtype == "duration":
         return pd.Series(np.where(counts == NO_TIME, np.nan, counts / MICROSECONDS[attribute.precision]))
     moments = counts + (FROM_1960 * DAY_MICROS if attribute.dtype == "time" else 0)

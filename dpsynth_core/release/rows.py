@@ -1,4 +1,4 @@
-"""The rows of a release as values, one batch after the other: never all of them in memory at once."""
+"""The rows of a release as values, in batches: they are never all in memory at once."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ class Rows(Protocol):
     def num_rows(self) -> int: ...
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """The rows in order, all with the same columns: these, or all of them. At least one batch, if an empty one; the same rows in each
-        batch for any columns."""
+        """Yield the rows in order, with these columns or all; at least one batch, which may be empty.
+
+        Each batch has the same rows for any choice of columns.
+        """
         ...
 
 
@@ -57,7 +59,7 @@ class StoredRows:
 
 
 def in_groups(rows: Rows) -> Iterator[pa.Table]:
-    """The rows in batches of GROUP_ROWS, each in one piece, however they come: no file of them depends on that."""
+    """Yield the rows in batches of GROUP_ROWS, each contiguous, for any batches of `rows`; the bytes of files do not depend on these."""
     held: list[pa.Table] = []
     number = 0
     for batch in rows.batches():

@@ -1,14 +1,14 @@
-"""More rows of a released model, or rows of a group of people: from what was published alone, so that they cost nothing.
+"""Draw more rows of a released model, or rows of a group of people, from published values alone and so without cost.
 
-A release holds no model; it follows from the answers (`refit`). What a certificate says is about the released rows. Of others it follows
-as far as their tables are from those, which both are here to be compared (`errors_of`):
+A release holds no model; it follows from the answers (`refit`). A certificate is about the released rows. For other rows it follows as
+far as their tables agree with the released ones, and both are here to be compared (`errors_of`):
 
     an error of other rows is at most the error of the released ones, plus the distance of the two tables;
     within a group that is a share q of the released rows, half of the L1 distance of two tables of the group is at most e / q,
-    where e is that of the whole tables.
+    where e is half of the L1 distance of the whole tables.
 
-The second: with P and Q the true and the released shares, sum_G |P/P(G) - Q/Q(G)| <= (sum_G |P - Q| + |P(G) - Q(G)|) / Q(G), and what is
-outside of G adds at least |P(G) - Q(G)| to the whole distance 2e.
+Proof of the second: with P and Q the true and the released shares, sum_G |P/P(G) - Q/Q(G)| <= (sum_G |P - Q| + |P(G) - Q(G)|) / Q(G),
+and the cells outside of G add at least |P(G) - Q(G)| to the whole distance 2e.
 """
 
 from __future__ import annotations
@@ -94,10 +94,15 @@ class Sample:
 
 
 def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progress], None] = lambda _: None) -> Refitted:
-    """The model of a release, from its answers: it takes as long as the run took without its table.
+    """Return the model of a release from its answers, in about the time of the run without its table.
 
-    plan: the feasible one, with the public table where one was used; that of the release's own spec unless given. Raises InputError for a
-    release without rows, and where this version or machine comes to ask something else than was answered.
+    Args:
+        release: The release.
+        plan: The feasible plan, with the public table where one was used; by default the plan of the release's own spec.
+        on_event: Called with each step.
+
+    Raises:
+        InputError: The release has no rows, or this version or machine asks other questions than were answered.
     """
     if release.row_seed is None:
         raise InputError("release", "it holds answers and no rows, so that it has no model to draw rows from", "ask its noisy tables")
@@ -119,9 +124,11 @@ def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progre
 
 
 def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1) -> Sample:
-    """So many rows of the model, of everybody or of a group. seed: another one gives other rows, the same one the same.
+    """Return rows of the model, of all people or of a group; each seed gives its own rows, always the same.
 
-    Raises InputError for a group that the plan excludes or that the model has nobody in, CapacityError for more rows than can be drawn.
+    Raises:
+        InputError: The plan excludes the group, or the model has no people in it.
+        CapacityError: More rows are asked for than can be drawn.
     """
     if not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS:
         raise InputError("rows", f"{shown(rows)} rows cannot be drawn", f"give a whole number from 1 to {MAX_ROWS:,}")
@@ -141,10 +148,10 @@ def complete(fitted: Refitted, known: Mapping[str, Codes], values: Mapping[str, 
         known: By column, the cell of each line, shape (lines,).
         values: By column, the known number of each line, of a type that rows may have. It stands in the row in place of a number that is
             drawn in its cell, unless a rule compares the column with another one.
-        seed: Another one gives other rows, the same one the same.
+        seed: Each seed gives other rows.
 
     Raises:
-        InputError: The plan excludes the cells of a line, or the model has nobody in them.
+        InputError: The plan excludes the cells of a line, or the model has no people there.
         CapacityError: There are too many lines, or the model has too few people in the cells of a line.
     """
     domain, cells = fitted.plan.domain, np.stack([known[name] for name in known], axis=1)
@@ -181,7 +188,7 @@ def complete(fitted: Refitted, known: Mapping[str, Codes], values: Mapping[str, 
 
 
 def _drawn(fitted: Refitted, rows: int, seed: int, part: int) -> DrawnRows:
-    """Draw rows of everybody, whose identifiers go on behind those of the released rows."""
+    """Draw rows of all people, with identifiers behind the released rows' own."""
     state = np.random.SeedSequence((fitted.released.seed, seed, part)).generate_state(1, np.uint64)
     drawn = synthesis.drawn(fitted.plan, fitted.model, rows, int(state[0] >> np.uint64(1)), fitted.released.inside)
     return replace(drawn, domain=_behind(fitted))
@@ -194,7 +201,7 @@ def _behind(fitted: Refitted) -> Domain:
 
 
 def _of_group(fitted: Refitted, rows: int, cells: Cells, seed: int) -> DrawnRows:
-    """Draw rows of everybody and keep those in the group: whatever the model, they are what it says of the group."""
+    """Draw rows of all people and keep the ones in the group, which gives the model's rows of the group for every model."""
     domain = fitted.plan.domain
 
     def kept(batch: DrawnRows) -> DrawnRows:
@@ -231,7 +238,7 @@ class _Valued:
 
 
 def _searched(fitted: Refitted, rows: int, seed: int, kept: Callable[[DrawnRows], Found], phrase: str) -> Iterator[Found]:
-    """Yield those of the model's rows that `kept` keeps, until there are enough. Raises InputError or CapacityError for a rare group."""
+    """Yield the model's rows that `kept` keeps, until there are enough. Raises InputError or CapacityError for a rare group."""
     number, looked, found = 0, 0, 0
     while found < rows:
         batch = _drawn(fitted, _AT_ONCE if number else _AT_FIRST, seed, number)
@@ -247,7 +254,7 @@ def _searched(fitted: Refitted, rows: int, seed: int, kept: Callable[[DrawnRows]
 
 
 def _unknown_inside(domain: Domain, cut: Parts) -> str:
-    """What is known of the errors of a group whose ranges cut cells."""
+    """Return a sentence on the unknown errors of a group whose ranges cut cells."""
     names = " and ".join(f"{visible(name)} {text_of(domain[name], spans_of(domain[name], of))}" for name, of in cut.items())
     return (
         f"The group {names} cuts groups of values, and errors were measured of whole groups: nothing is known of how far this group is off."
@@ -283,9 +290,9 @@ def _cells(parts: Parts) -> Cells:
 
 
 def parse_where(domain: Domain, texts: Sequence[str], field: str = "where") -> Where:
-    """Read a group from texts such as "region=north", "age=15..64" and "age>=66"; several of one column are any of them.
+    """Read a group from texts such as "region=north", "age=15..64" and "age>=66"; several texts of one column mean any of these values.
 
-    A name or a value may have "=" in it. Raises InputError, which calls them `field`.
+    A name or a value may have "=" in it. Raises InputError, which calls the texts `field`.
     """
     where: dict[str, list[str]] = {}
     for text in texts:
@@ -303,7 +310,7 @@ def parse_where(domain: Domain, texts: Sequence[str], field: str = "where") -> W
 
 
 def errors_of(fitted: Refitted, cells: Cells, codes: Codes) -> str:
-    """What follows from the certificate for the tables of other rows, in one sentence. codes: of those rows, all of them in the group."""
+    """Return one sentence on the errors of the tables of other rows, from the certificate. All rows of `codes` are in the group."""
     domain, bounds = fitted.plan.domain, {r: bound for r, bound in fitted.tables.items() if set(cells) <= set(r)}
     columns = " and ".join(map(visible, cells))
     if fitted.other:

@@ -43,7 +43,12 @@ _UNDER_WAY = "it is still under way", "wait for its end, or stop it"
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What a spool holds. run: the ledger's name for it, "" where none was charged. private: whether nobody can repeat the noise."""
+    """The content of a spool.
+
+    Attributes:
+        run: The ledger's name for the run, "" without a charge.
+        private: Whether the noise is not repeatable.
+    """
 
     run: str
     spec: Spec
@@ -53,9 +58,15 @@ class Kept:
 
 
 class Spool:
-    """A new spool at `path`. Raises FileExistsError where there is one, and OSError where it cannot be written.
+    """A new spool at `path`.
 
-    given: the answers of a run that goes on, and what they were charged. answers, paid: how many of each are on disk.
+    Attributes:
+        given: The answers of a run that goes on, and their charges.
+        answers, paid: How many answers and charges are on disk.
+
+    Raises:
+        FileExistsError: There is a spool at the path.
+        OSError: It cannot be written.
     """
 
     given: Given = ((), ())
@@ -131,7 +142,7 @@ class Spool:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the run can go on."""
+        """Return whether the run can go on."""
         return bool(os.fstat(self._stream.fileno()).st_mode & stat.S_IWUSR)
 
     def close_for_good(self) -> None:
@@ -144,7 +155,7 @@ class Spool:
             self._stream.close()
 
     def discard(self) -> None:
-        """Where the disk refuses that, it stays: what else happened is told all the same."""
+        """Remove the spool. It stays, without an error, if the disk refuses, so that other errors are still reported."""
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
         self.close()
@@ -157,7 +168,7 @@ class Spool:
 
 
 def read(path: Path) -> Kept:
-    """Raises InputError where there is no spool, or its run is still under way."""
+    """Read a spool. Raises InputError if there is no spool, or its run is still under way."""
     field = f"run {path.stem!r}"
     try:
         with path.open("rb") as stream:
@@ -170,7 +181,7 @@ def read(path: Path) -> Kept:
 
 
 def _content(stream: BinaryIO, field: str) -> tuple[Kept, bytes]:
-    """What a spool holds, and what follows on its lines that are whole. Raises InputError."""
+    """Return the content of a spool, and the bytes after its complete lines. Raises InputError."""
     size = os.fstat(stream.fileno()).st_size
     if not 0 < size <= MAX_BYTES:
         raise InputError(field, "it is empty, or too large to be what a run kept", "name a run that was interrupted")
@@ -200,7 +211,7 @@ def parsed(line: bytes) -> Any:
 
 
 def check_room(plan: Plan, folder: Path, field: str) -> None:
-    """Whether answers and rows will fit, as far as that is known before a record is read. Raises InputError."""
+    """Raise InputError if answers and rows will not fit on the disk, as far as that is known before a record is read."""
     for_cells = min(_BYTES_PER_CELL * plan.workload.cells, _MOST_FOR_CELLS)
     needed = _LEAST_ROOM + for_cells + _BYTES_PER_VALUE * machine.values(plan)
     free = shutil.disk_usage(folder).free

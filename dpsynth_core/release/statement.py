@@ -1,4 +1,4 @@
-"""What a reader is told of a release in words: guarantee, warnings, number of rows. From public and released values alone."""
+"""The statements of a release in words: guarantee, warnings, number of rows. They use public and released values alone."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
 
 
 def _looks(spec: Spec) -> str:
-    """What was seen before the plan was sealed, as a sentence with a space before it; "" where no look is known."""
+    """Return a sentence, after a space, on the looks before the plan was sealed; "" if none is known."""
     return f" {looks.sentence(spec.looks)}" if spec.looks and not spec.data.simulated else ""
 
 
@@ -74,7 +74,7 @@ def _published(plan: Plan) -> str:
 
 
 def _own_delta(plan: Plan) -> str:
-    """That a part of delta was set aside, and for what, and what was learnt for a part of the budget; "" where nothing was."""
+    """Return a sentence on the reserved part of delta and on learnt columns; "" without either."""
     aside = plan.shares.delta
     if plan.portions:
         texts = (
@@ -91,8 +91,14 @@ def _own_delta(plan: Plan) -> str:
 
 
 def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) -> Iterator[Brand]:
-    """What a reader must know before trusting what this plan made. total: the number of records, public or noisy. details: the release's,
-    for a recipient has no public table."""
+    """Yield the warnings that a reader needs before trusting the release.
+
+    Args:
+        plan: The plan.
+        total: The number of records, public or noisy.
+        private: Whether the noise was private.
+        details: The release's details, because a recipient lacks the public table.
+    """
     spec = plan.spec
     if not private:
         yield Brand("not-private", NOT_PRIVATE)
@@ -157,7 +163,7 @@ def _of_published(plan: Plan, off: float) -> Iterator[Brand]:
 
 
 def _hangs_on(plan: Plan) -> Iterator[Brand]:
-    """What the guarantee hangs on that the code cannot check."""
+    """Yield the conditions of the guarantee that the code cannot check."""
     if package := plan.mechanism.card.package:
         whose = f"The mechanism is of the package {package}, which is not part of this program"
         by = "that it learns of the records by the kernel's noisy answers alone is its authors' word"
@@ -167,7 +173,12 @@ def _hangs_on(plan: Plan) -> Iterator[Brand]:
 
 
 def interrupted_brand(tables: int, answers: Sequence[RecordedAnswer]) -> Brand:
-    """That the run ended early. tables: how many noisy ones the release holds. answers: its transcript, in which sums of roots are."""
+    """Return the warning that the run ended early.
+
+    Args:
+        tables: Number of noisy tables in the release.
+        answers: Its transcript, which holds sums of roots.
+    """
     roots = sum(answer.operation == "measure_roots" for answer in answers)
     held = "one noisy table" if tables == 1 else f"{tables:,} noisy tables"
     held += f" and, in its transcript, {roots:,} sums of roots" if roots else ""
@@ -175,7 +186,7 @@ def interrupted_brand(tables: int, answers: Sequence[RecordedAnswer]) -> Brand:
 
 
 def unmeasured_brands(plan: Plan, claims: Mapping[str, Any]) -> Iterator[Brand]:
-    """What was never measured, although a share of the budget was kept for it."""
+    """Yield warnings on claims that were never measured although a share of the budget was kept for them."""
     for claim in CLAIMS:
         if sentence := claim.lacks(plan, claims[claim.name]):
             yield Brand(claim.brand, sentence)
@@ -186,7 +197,7 @@ def public_details(public: PublicTable | None) -> dict[str, Any]:
 
 
 def row_policy(plan: Plan, total: float) -> str:
-    """Where the number of synthetic rows comes from. total: noisy or public."""
+    """Return a sentence on the origin of the number of synthetic rows; `total` is noisy or public."""
     if not plan.mechanism.card.makes_rows:
         return "no rows: this mechanism gives answers only"
     if plan.spec.output.rows is not None:

@@ -168,8 +168,10 @@ def _records(spec: Spec, domain: Domain) -> MarginalSource:
 
 
 def survey(plan: Plan) -> Zoned[tuple[RecordsCheck, ...]]:
-    """What in each table cannot be read as the spec says, for the curator's eyes before anything is charged. Reads all of the columns in
-    use once. Raises InputError if they cannot be read to the end; a run would then fail after its charge."""
+    """Return, for the curator before the charge, the parts of each table that cannot be read as the spec says.
+
+    It reads all used columns once. Raises InputError if they cannot be read to the end; a run would then fail after its charge.
+    """
     tables: list[tuple[TableSpec, Domain]] = [(plan.spec.data, plan.row_domain)]
     if plan.spec.members is not None:
         tables.append((plan.spec.members, plan.member_domain))
@@ -196,8 +198,10 @@ def not_understood(plan: Plan) -> Zoned[tuple[Remark, ...]]:
 
 
 def recoded(plan: Plan) -> Zoned[tuple[str, ...]]:
-    """Which values of the table would count as something else, for the curator's eyes before anything is charged. One pass over the columns
-    that have no cell for such values; none for simulated tables, of which all is known."""
+    """Return, for the curator before the charge, the values of the table that would count as others.
+
+    It makes one pass over the columns without a cell for these values, and none over simulated tables, which are known.
+    """
     open_ones = [attribute for attribute in plan.domain if attribute.size < attribute.unfolded().size]
     if plan.spec.data.simulated or plan.link is not None or not open_ones:
         return curator_only(())
@@ -221,11 +225,16 @@ def synthesize(
     spool: Spool | None = None,
     stopwatch: Stopwatch | None = None,
 ) -> Release:
-    """Run the mechanism against the records and make the release. on_event is called with each step as it happens and may raise to stop.
+    """Run the mechanism against the records and make the release.
 
-    spool: where each answer of the kernel is kept before anybody acts on it, behind those of a run that now goes on; None for a release
-    that is neither paid for nor missed.
-    stopwatch: what is told how long everything takes, for a curator who wants to know; the release does not say.
+    Args:
+        plan: The plan.
+        source: The records.
+        noise: The noise.
+        on_event: Called with each step as it happens; it may raise to stop.
+        spool: Keeps each answer of the kernel before it is used, behind the answers of a run that goes on; None for a release without
+            charge.
+        stopwatch: Records durations for the curator; the release does not contain them.
     """
     shares = plan.shares
     kernel = PrivacyKernel(source, plan.unit, shares.rho, noise, shares.delta, shares.accountant)
@@ -248,8 +257,17 @@ def carry_out(
     keep: Keep | None = None,
     given: Given = ((), ()),
 ) -> Release:
-    """Everything that follows from the answers of a kernel: the private table's, or `transcript.replaying`, which repeats them. private:
-    whether the noise cannot be repeated. keep: takes each answer before anybody acts on it. given: those of a run that now goes on."""
+    """Make the release from the answers of a kernel: the private table's, or `transcript.replaying`, which repeats answers.
+
+    Args:
+        plan: The plan.
+        kernel: The kernel.
+        private: Whether the noise is not repeatable.
+        on_event: Called with each step.
+        stopwatch: Records durations.
+        keep: Takes each answer before it is used.
+        given: The answers of a run that goes on.
+    """
     answers: list[RecordedAnswer] = []
 
     def kept(answer: RecordedAnswer, paid: Sequence[Charge]) -> None:
@@ -312,8 +330,10 @@ def carry_out(
 
 
 def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, SealedKernel]:
-    """The plan with all values of its domain, and the kernel over it: what the domain does not say is learnt for the discovery share. From
-    here on that domain is public, and capacity is no question: no column became larger than the plan was judged with."""
+    """Return the plan with all values of its domain, and the kernel over it; open columns are learnt for the discovery share.
+
+    The domain is public from here on. Capacity needs no check, because no column became larger than the plan assumed.
+    """
     if not plan.domain.unknown:
         return plan, kernel
     journal.announce("learning the values of columns that nobody listed")
@@ -324,8 +344,7 @@ def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, Se
 
 
 def looked_inside(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Mapping[str, Inside], SealedKernel]:
-    """How the numbers of columns lie in their cells, by column, and the kernel with what that says of the cells; nothing where no share of
-    the budget is for it."""
+    """Return by column the distribution of numbers within cells, and the kernel with its counts of cells; empty without a budget share."""
     if not (rho := plan.shares.of(INSIDE)) or not (columns := inside.columns(plan.domain.attributes)):
         return {}, kernel
     journal.announce("measuring how numbers lie in their cells")
@@ -379,7 +398,7 @@ def _write_rows(
 
 
 def row_count(plan: Plan, total: float) -> int:
-    """How many rows a table has: as many as the spec states, else as people are estimated."""
+    """Return the number of rows of a table: the spec's, or else the estimated number of people."""
     return plan.spec.output.rows or min(max(1, round(total / plan.records_each)), MAX_UNSTATED_ROWS)
 
 
@@ -391,7 +410,7 @@ def drawn(plan: Plan, model: RowModel, count: int, seed: int, found: Mapping[str
 
 
 def weighed(plan: Plan, rows: DrawnRows, stated: Weighted | None) -> DrawnRows:
-    """The same rows, with their calibrated weights where a column is the weight. stated: of weighted tables."""
+    """Return the rows, with calibrated weights if a column is the weight; `stated` holds the weighted tables."""
     if plan.weight is None:
         return rows
     weights = calibrated(plan, rows.codes, rows.inside, stated)
@@ -399,7 +418,7 @@ def weighed(plan: Plan, rows: DrawnRows, stated: Weighted | None) -> DrawnRows:
 
 
 def _weighed(plan: Plan, rows: _Written, stated: Weighted | None) -> _Written:
-    """The same of all tables."""
+    """Return all tables with calibrated weights."""
     if plan.weight is None or not isinstance(rows.values, DrawnRows):
         return rows
     if not isinstance(rows.members, linked.MemberRows) or rows.codes is None:
@@ -412,7 +431,7 @@ def _weighed(plan: Plan, rows: _Written, stated: Weighted | None) -> _Written:
 
 
 def _write_linked(plan: Plan, link: Link, model: HouseholdModel, count: int, seed: int) -> _Written:
-    """So many households with their members, in random order."""
+    """Write `count` households with their members, in random order."""
     rng, for_members = np.random.default_rng(seed), np.random.default_rng((seed, 1))
     made = model.tables(count, rng).reordered(rng.permutation(count))
     owners, listed = made.listed()
@@ -439,23 +458,26 @@ def today() -> str:
 
 
 def _libraries(plan: Plan) -> list[str]:
-    """What the numbers of this plan depend on and those of others do not."""
+    """Return the libraries on which the numbers of this plan depend, beyond those of every plan."""
     package = plan.mechanism.card.package
     return [library for claim in CLAIMS if claim.asked(plan) for library in claim.libraries] + [package] * bool(package)
 
 
 def versions(more: Sequence[str] = ()) -> dict[str, str]:
-    """What the numbers depend on, to the last bit: versions of this program, of Python and of the libraries, and the kind of processor.
+    """Return the versions on which the numbers depend, to the last bit: this program, Python, libraries, and the kind of processor.
 
-    more: libraries that not every release depends on."""
+    `more` names libraries that not every release depends on.
+    """
     libraries = {name: _version(name) for name in (*LIBRARIES, *more)}
     return {"dpsynth_core": build.identity(), "python": platform.python_version(), **libraries, "processor": _processor()}
 
 
 @cache
 def _processor() -> str:
-    """Its family and the widest of the vectors that NumPy adds with on it, which decide how sums are rounded. No more of it: a list of what
-    a processor can do tells machines apart."""
+    """Return the processor's family and its widest vectors in NumPy's sums, which decide how sums are rounded.
+
+    More details would identify the machine.
+    """
     vectors = np.show_config(mode="dicts")["SIMD Extensions"]
     widths = [name for name in (*vectors["baseline"], *vectors.get("found", ())) if name in _WIDTHS]
     return " ".join((platform.machine(), *widths[-1:]))

@@ -1,7 +1,7 @@
-"""Further tables of rows from one measurement: what they are drawn with, what they are called, and what they are for.
+"""Further tables of rows from one measurement: their seeds, names and purpose.
 
-They cost nothing more, for they follow from what was released. They share its noise: what differs between them is the drawing of rows
-alone, so that they say how much that adds, and nothing of how far all of them are off. All measures are of the first.
+They cost nothing, because they follow from released values. They share the noise: they differ by the drawing of rows alone, and show how
+much error that adds, and no other error. All measures are of the first table.
 """
 
 from __future__ import annotations
@@ -21,21 +21,27 @@ def name(number: int) -> str:
 
 
 def is_name(file: str) -> bool:
-    """Whether a table of rows beside the first is called so: a further one, or that of the members."""
+    """Return whether a file name is used for a table of rows beside the first: a further one, or the members'."""
     return file == MEMBERS or _FURTHER.fullmatch(file) is not None
 
 
 def seed(row_seed: int, number: int) -> int:
-    """What a table is drawn with: the first with the seed of the rows itself, each other with one that follows from it and its number.
-    Streams of different numbers are independent (`numpy.random.SeedSequence`)."""
+    """Return the seed of a table: the rows' seed for the first, and for each other a seed that follows from it and its number.
+
+    Streams of different numbers are independent (`numpy.random.SeedSequence`).
+    """
     if number == 1:
         return row_seed
     return int(np.random.SeedSequence(row_seed, spawn_key=(number,)).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def explained_members(members: int | None, each: int) -> str:
-    """How two linked tables, and what is stated of them, are to be read. members: how many were made; None for answers alone. each: records
-    of pairs that a row of the first is."""
+    """Return how to read two linked tables and their statements.
+
+    Args:
+        members: Number of members; None for answers alone.
+        each: Number of records of pairs for each row of the first table.
+    """
     held = "" if members is None else f"{MEMBERS} holds {members:,} rows under the keys of {FIRST}, and each of them has its key there. "
     return (
         f"{held}Errors, bounds and noisy tables are of the rows of the first table, also where they say people: each counts once, divided"
@@ -45,7 +51,7 @@ def explained_members(members: int | None, each: int) -> str:
 
 
 def explained(tables: int) -> str:
-    """What several are for; nothing to say of one."""
+    """Return the purpose of several tables; "" for one table."""
     if tables == 1:
         return ""
     return (

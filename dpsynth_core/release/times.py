@@ -1,7 +1,7 @@
-"""How long a run took: for its curator alone, in a file of its own, and never part of a release.
+"""The duration of a run: for its curator alone, in a file of its own, and never part of a release.
 
-Reading and counting take as long as the records make them take, and so do an oracle and a linear program that see records. No budget covers
-that, so no published file has it. What is published of the time is the day on which the run began.
+The records determine how long reading and counting take, and an oracle or a linear program that sees records. The budget does not cover
+that, so no published file contains it. The only published time is the day on which the run began.
 """
 
 from __future__ import annotations

@@ -47,10 +47,12 @@ _NOT_ANSWERS = frozenset({"part", "over", "among", "weighted", "grouped", "prepa
 
 @dataclass(frozen=True, eq=False)
 class RecordedAnswer:
-    """One call of a kernel and what it answered.
+    """One call of a kernel with its answer.
 
-    arguments: the names of columns and the numbers among them, and what else `privacy.questions` tells of what was asked. charges: how many
-    events it was charged as. value: numbers, names of columns, measurements, residuals, arrays, or tuples, lists and dictionaries of them.
+    Attributes:
+        arguments: Names of columns and numbers among the arguments, and the digest of the other parts (`privacy.questions`).
+        charges: Number of events that it was charged as.
+        value: Numbers, names of columns, measurements, residuals, arrays, or tuples, lists and dictionaries of these.
     """
 
     operation: str
@@ -75,10 +77,9 @@ Given = tuple[Sequence[RecordedAnswer], Sequence[Event]]
 
 
 def recording(kernel: SealedKernel, keep: Keep, given: Given = ((), ())) -> SealedKernel:
-    """The same kernel, whose answers are kept in order before they are given; so are those of its parts.
+    """Return the kernel, with its answers and its parts' answers kept in order before they are given.
 
-    given: what a run that now goes on was answered before. That is repeated and charged, and the kernel answers what comes after. Raises
-    as `replaying`.
+    `given` are the answers of a run that goes on: they are repeated and charged, and the kernel answers the rest. Raises as `replaying`.
     """
     return cast(SealedKernel, _Recorder(kernel, keep, _Given(given)))
 
@@ -91,7 +92,7 @@ def replaying(domain: Domain, unit: Unit, shares: Shares, answers: Sequence[Reco
 
 
 class _Recorder:
-    """Any operation of a kernel is recorded, by whatever name: mypy cannot see that, so only `recording` makes one."""
+    """A recorder of any operation of a kernel by its name. mypy cannot see the operations, so only `recording` makes one."""
 
     def __init__(self, kernel: SealedKernel, keep: Keep, given: _Given, group: _Group = ()) -> None:
         self.__kernel = kernel
@@ -139,7 +140,7 @@ class _Given:
         self._answers, self._paid = iter(given[0]), iter(given[1])
 
     def answer(self, kernel: SealedKernel, operation: str, question: tuple[Any, ...]) -> tuple[Any] | None:
-        """What was answered then, once the kernel is charged for it; None where no answer is left. Raises InputError as `replaying`."""
+        """Return the earlier answer, once the kernel is charged for it; None if no answer is left. Raises InputError as `replaying`."""
         answer = next(self._answers, None)
         if answer is None:
             return None
@@ -160,7 +161,7 @@ class _Given:
 
 
 def _as_measured(kernel: SealedKernel, table: Measurement | Residual) -> bool:
-    """Whether it is as the kernel decides: how many cells it has, which values its groups have, the kind of its noise."""
+    """Return whether a table has the kernel's number of cells, values of groups and kind of noise."""
     if table.values.shape != kernel._public.shape(table.clique):
         return False
     return isinstance(table, Residual) or (table.is_rounded_normal and table.groups == kernel._public.groups_of(table.clique))
@@ -205,7 +206,7 @@ class _Replay(SealedKernel):
 
 
 def check_paid(domain: Domain, unit: Unit, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:
-    """That every answer was charged as the kernel charges it, and that nothing else was. Raises InputError."""
+    """Raise InputError unless every answer was charged as the kernel charges it, and there is no other charge."""
     charges = iter(paid)
     for answer in answers:
         _paid(Call(unit, domain, answer.operation, answer.arguments, answer.value), answer.charges, charges)
@@ -219,8 +220,7 @@ _FORMER = {"select_worst_marginal": "select_offered_marginal", "measure_marginal
 
 @dataclass(frozen=True)
 class Call:
-    """A question to the kernel and its answer. arguments: names of columns and numbers, in the order of the operation's parameters, and
-    what else `questions` tells of it."""
+    """A question to the kernel and its answer. `arguments` has the operation's parameters in order, and the digest of `questions`."""
 
     unit: Unit
     domain: Domain
@@ -230,9 +230,13 @@ class Call:
 
 
 def due(call: Call) -> Event | None:
-    """What the call must have been charged as; None where it is free. Raises InputError for an unknown operation or a question that
-    does not fit it. What is asked of a group costs what it costs of everybody, and of weighted records what it costs of people who own as
-    many as theirs may count."""
+    """Return the event that the call must have been charged as; None if it is free.
+
+    A question about a group costs as much as about all people, and one about weighted records as for people who own that many records.
+
+    Raises:
+        InputError: The operation is unknown, or the question does not fit it.
+    """
     unit, (asked, told) = call.unit, questions.parted(call.arguments)
     operation = find(_FORMER.get(call.operation, call.operation))
     if operation is None:
@@ -261,8 +265,10 @@ _OF_TABLES: Mapping[str, type[Measurement | Residual]] = {
 
 
 def _as_asked(call: Call, asked: Sequence[Any]) -> bool:
-    """Whether an answer has the noisy tables that were asked for, with that noise and nothing besides; of other operations none. Sums of
-    roots are whole steps in each cell of a table."""
+    """Return whether an answer has exactly the requested noisy tables with the requested noise, and no tables for other operations.
+
+    Sums of roots are whole steps in each cell of a table.
+    """
     answer, kind = call.answer, _OF_TABLES.get(call.operation)
     if call.operation == "measure_roots":
         own = tuple(name for name in asked[0] if name in call.domain)  # groups of values, which are known in a replay, come behind
@@ -296,7 +302,7 @@ def _paid(call: Call, charges: int, paid: Iterator[Event]) -> Event | None:
 
 @dataclass(frozen=True)
 class Unrecorded:
-    """In place of an answer of a type that a transcript cannot hold."""
+    """The stand-in for an answer of a type that a transcript cannot hold."""
 
     type: str
 
@@ -316,8 +322,7 @@ def from_json(items: Sequence[Mapping[str, Any]], measurements: Sequence[Measure
 
 
 def _identifying(operation: str, arguments: Sequence[Any], options: Mapping[str, Any], group: _Group) -> tuple[Any, ...]:
-    """What identifies a question: the names of columns and the numbers in it, a digest of all else, and the group of records that it is
-    about."""
+    """Return the identity of a question: its names of columns and numbers, a digest of its other parts, and its group of records."""
     known = find(operation)
     if known is None:
         in_order = (*arguments, *options.values())
@@ -336,7 +341,7 @@ def _same_question(then: Sequence[Any], now: Sequence[Any]) -> bool:
 
 
 def _same(then: Any, now: Any) -> bool:
-    """Of columns or a number."""
+    """Return whether two names of columns or numbers are equal."""
     if questions.is_name(then) or questions.is_name(now):
         return bool(then == now)
     numbers = isinstance(then, int | float) and isinstance(now, int | float)  # a damaged spool has anything here
@@ -344,21 +349,23 @@ def _same(then: Any, now: Any) -> bool:
 
 
 def row_seed(answers: Sequence[RecordedAnswer]) -> int:
-    """What rows are drawn with: 63 bits of the SHA-256 of what was answered before they are. The words of the plan are left out of it, for
-    they can be chosen freely. It protects no one: no noise depends on it."""
+    """Return the seed of the rows: 63 bits of the SHA-256 of the answers before them.
+
+    The plan's words are left out, because they can be chosen freely. The seed protects no one: no noise depends on it.
+    """
     given = [(a.operation, _cells(a.value)) for a in answers]
     return int(questions.digest(given)[:16], 16) >> 1
 
 
 def _cells(answer: Any) -> Any:
-    """What is random of an answer."""
+    """Return the random part of an answer."""
     if isinstance(answer, list):
         return [_cells(part) for part in answer]
     return answer.values if isinstance(answer, Measurement | Residual) else answer
 
 
 def _copied(answer: Any) -> Any:
-    """The answer as it is now: whoever got it may write to arrays and dictionaries. A measurement stays the same object."""
+    """Return a copy of the answer, whose arrays and dictionaries the receiver may change. A measurement stays the same object."""
     if isinstance(answer, np.ndarray):
         return answer.copy()
     if isinstance(answer, dict):
