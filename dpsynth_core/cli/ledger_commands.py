@@ -1,5 +1,7 @@
-"""`ledger check`, `ledger export`, `ledger restore`, `ledger rules` and `ledger key`: the books of the whole installation, the rules of its
-house, and what signs its releases."""
+"""`ledger check`, `ledger export`, `ledger restore`, `ledger rules` and `ledger key`.
+
+They concern the ledger of the whole installation, its rules, and the key that signs its releases.
+"""
 
 from __future__ import annotations
 

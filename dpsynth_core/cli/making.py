@@ -149,8 +149,10 @@ def _notes(plan: Plan, assumed: str, unstated: Sequence[str], shown_here: bool) 
 
 
 def told(plan: Plan, lines: Sequence[str] = (), privately: bool = False) -> Told:
-    """Everything on stderr. lines: what the curator should read once nothing stands in the way any more. privately: what depends on single
-    records too."""
+    """Everything on stderr.
+
+    lines: what the curator should read once nothing stands in the way any more. privately: what depends on single records too.
+    """
 
     def begins() -> None:
         for line in lines:
@@ -237,8 +239,10 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
 
 
 def _write_packed_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, Path]:
-    """Write the files of rows that the bundle holds too, and return their paths by name: further tables, members, and what of the first
-    table is asked for."""
+    """Write the files of rows that the bundle holds too, and return their paths by name.
+
+    They are further tables, members, and the requested formats of the first table.
+    """
     packed: dict[str, Path] = {}
     for file, write in releases.row_writers(made).items():
         if tables.is_name(file) or file in {f"synthetic{FORMATS[name].ending}" for name in formats}:

@@ -272,7 +272,9 @@ def _model(text: str, domain: Domain) -> dict[str, Any]:
 
 
 def parse_workload(text: str, domain: Domain) -> Workload:
-    """all-3way | target:COLUMN:3 | random:3:COUNT:SEED | skewed:3:SEED | threshold:1-of-3:all | threshold:1-of-3:target:COLUMN |
+    """Parse a workload.
+
+    The forms are all-3way | target:COLUMN:3 | random:3:COUNT:SEED | skewed:3:SEED | threshold:1-of-3:all | threshold:1-of-3:target:COLUMN |
     ranges:all | ranges:a,b | weights:a,b:2;c:1 | FILE (the workload's own JSON, or lines of `columns: weight`).
 
     Raises InputError.

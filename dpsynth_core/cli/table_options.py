@@ -1,5 +1,6 @@
-"""Options that say which table is meant, and how it is written: a file; a table of a database; or `demo` in place of a file, the simulated
-people of `sources.demo` with a domain of their own.
+"""Options that name a table and its format.
+
+The table is a file, a table of a database, or `demo`: the simulated people of `sources.demo` with their own domain.
 
 What is not stated about a file is as by default (`sources.default_format`). Where its first records suggest something else, a command stops
 and asks. A second, linked table has the same options, with the prefix "members".

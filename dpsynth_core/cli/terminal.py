@@ -25,8 +25,9 @@ class Unprinted(Exception):
 
 
 def print_text(text: str) -> None:
-    """Print a text to stdout, in the characters that stdout can show. Raise Unprinted if that fails, so that no exit code is taken for a
-    result.
+    """Print a text to stdout, in the characters that stdout can show.
+
+    Raise Unprinted if that fails, so that no exit code is taken for a result.
     """
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):

@@ -34,7 +34,7 @@ def discover(kind: str = "categorical", *, most: int | None = None, **further: A
     most : maximal number of cells of the column.
     further : other fields of the column, as in a domain in JSON.
 
-    Examples
+    Examples:
     --------
     >>> import dpsynth_core as dps
     >>> dps.discover(most=40)
@@ -50,12 +50,12 @@ def read_domain(path: str | os.PathLike[str]) -> dict[str, Any]:
     before you plan.
     Identifiers are left out.
 
-    Raises
+    Raises:
     ------
     InputError
         If the file is not a domain document of these programs.
 
-    Examples
+    Examples:
     --------
     >>> import json, pathlib
     >>> import dpsynth_core as dps
@@ -69,12 +69,12 @@ def read_domain(path: str | os.PathLike[str]) -> dict[str, Any]:
 def write_domain(columns: Columns, program: str) -> dict[str, Any]:
     """Return a domain as a document for ``"google"`` (google/dpsynth), ``"smartnoise"`` or ``"sdv"``, ready to save as YAML or JSON.
 
-    Raises
+    Raises:
     ------
     InputError
         If the other program lacks a kind of column that the domain has.
 
-    Examples
+    Examples:
     --------
     >>> import dpsynth_core as dps
     >>> dps.write_domain({"age": (0, 99)}, "sdv")["tables"]["table"]["columns"]

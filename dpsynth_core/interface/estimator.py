@@ -22,12 +22,12 @@ class Synthesizer:
     columns, epsilon, tables, population : see `plan`.
     options : the other options of `plan`, by name.
 
-    Attributes
+    Attributes:
     ----------
     plan_ : the plan that was run.
     release_ : the release, with its bundle, its errors and its verdict.
 
-    Examples
+    Examples:
     --------
     >>> import dpsynth_core as dps
     >>> options = {"mechanism": "independent"}

@@ -50,7 +50,7 @@ STATEMENT = "No guarantee of this program: these rows protect people as far as t
 class Fitted:
     """Rows that were fitted to given tables.
 
-    Attributes
+    Attributes:
     ----------
     rows : a pandas frame.
     differences : for each given table, the share of the rows that must move to another cell to match the table. Negative counts
@@ -85,12 +85,12 @@ def rows_from(
     rows : number of rows; by default the estimated total of the tables.
     giver : a sentence that is passed on with the rows: who made the tables, and which protection they promise.
 
-    Raises
+    Raises:
     ------
     InputError
         If a table does not fit these columns. CapacityError if the tables connect too many columns for one model.
 
-    Examples
+    Examples:
     --------
     >>> import dpsynth_core as dps, numpy as np
     >>> columns = {"sex": {"kind": "categorical", "categories": ["f", "m"], "missing": False, "other": False}}

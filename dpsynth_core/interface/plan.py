@@ -141,12 +141,12 @@ def plan(
         account is charged.
     **options : see `Options`.
 
-    Raises
+    Raises:
     ------
     InputError
         With the field, the problem and the remedy.
 
-    Examples
+    Examples:
     --------
     >>> import dpsynth_core as dps
     >>> dps.plan("demo", {"age": (16, 95), "sex": ["female", "male"]}, epsilon=1, tables=2)
@@ -292,8 +292,9 @@ def _workload(domain: Domain, tables: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """A plan of a release, with its cost and its expected quality. `run` makes the release. Print the plan, or end a notebook cell with it,
-    to read a summary.
+    """A plan of a release, with its cost and its expected quality.
+
+    `run` makes the release. Print the plan, or end a notebook cell with it, to read a summary.
     """
 
     sealed: Sealed
@@ -365,7 +366,7 @@ class Plan:
         progress : show a progress bar, in a notebook or on a terminal.
         again : spend once more, for another release of the same plan.
 
-        Raises
+        Raises:
         ------
         InputError
             Nothing was read, and nothing is spent.

@@ -43,7 +43,7 @@ Of: TypeAlias = "Cells | str | list[str] | None"
 class Release:
     """A release, made by a run or read from a bundle. Print it to read a summary.
 
-    Attributes
+    Attributes:
     ----------
     made : the release as the room `release` represents it.
     back : a function that converts rows into the kind of table that was given.
@@ -100,8 +100,9 @@ class Release:
 
     @property
     def errors(self) -> pd.DataFrame:
-        """The error of each table, as a share of the people: `error` as measured, and the bounds `low` and `limit`, each with 95 %
-        confidence.
+        """The error of each table, as a share of the people.
+
+        `error` is the measured error, and `low` and `limit` are its bounds, each with 95 % confidence.
 
         Tables are sorted by `limit`, the largest first; unknown values are missing.
         """
@@ -141,17 +142,13 @@ class Release:
         by: str | None = None,
         weighted: bool = False,
     ) -> Answer | Answers:
-        """Answer a question from all that was released: the best estimate, with an interval that holds the true number with 95 %
-        confidence.
+        """Answer a question from all that was released, with a 95 % interval.
 
-        With two linked tables, a question that names a column of members is about members: each counts once and has the columns of
-        its household. Any other question is about households, whose column ``members`` holds their number of members. Intervals are
-        known for
+        With two linked tables, a question that names a column of members is about members: each counts once and has the columns of its
+        household. Any other question is about households, whose column ``members`` holds their number of members. Intervals are known for
         two columns of households, `members` among them, and for one column of members; all other answers are guesses. Questions about
-        the
-        members of households, ``{"some member": {"age": (0, 15)}, "no member": {"work": "employed"}}`` with cells of members or a
-        list of
-        cells, are answered by guesses too.
+        the members of households, ``{"some member": {"age": (0, 15)}, "no member": {"work": "employed"}}`` with cells of members or a
+        list of cells, are answered by guesses too.
 
         Parameters
         ----------
@@ -164,16 +161,16 @@ class Release:
         weighted : count people by their survey weight. Intervals are then known for single columns and for the weighted tables of the
             plan; all other answers are guesses.
 
-        Returns
+        Returns:
         -------
         Answer, or Answers with one for each value or cell.
 
-        Raises
+        Raises:
         ------
         InputError
             If the rows cannot answer the question.
 
-        Examples
+        Examples:
         --------
         >>> import dpsynth_core as dps
         >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
@@ -186,8 +183,9 @@ class Release:
         return asking.ask(self.made, asking.Asked(statistic, one, cells(among), cells(versus), _column(by), weighted))
 
     def complete(self, known: Any, *, seed: int = 1) -> Sample:
-        """Draw a row for each line of a table of known columns; the other columns follow the model's distribution given the known
-        values.
+        """Draw a row for each line of a table of known columns.
+
+        The other columns follow the model's distribution given the known values.
 
         It costs nothing, like `sample`. A missing cell means a missing value, and not an unknown value.
 
@@ -196,17 +194,17 @@ class Release:
         known : a table with some of the columns, in values of the domain.
         seed : another seed gives other rows. It protects no data and need not be secret.
 
-        Returns
+        Returns:
         -------
         Sample
             The rows, in the order of the lines.
 
-        Raises
+        Raises:
         ------
         InputError
             If a value is not in the domain, or if the model has no people like a line.
 
-        Examples
+        Examples:
         --------
         >>> import dpsynth_core as dps, pandas as pd
         >>> plan = dps.plan("demo", {"sex": ["female", "male"], "age": (16, 95)}, epsilon=1, tables=2, mechanism="independent")
@@ -239,7 +237,7 @@ class Release:
         ----------
         path : a file, which is replaced if it exists, or a binary stream.
 
-        Returns
+        Returns:
         -------
         Path, or None for a stream.
         """
@@ -289,7 +287,7 @@ def _column(by: Any) -> str | None:
 class Sample:
     """More rows of a release's model.
 
-    Attributes
+    Attributes:
     ----------
     rows : a table of the same kind as the release's rows.
     errors : a sentence about the known errors of their tables.
@@ -303,8 +301,9 @@ class Sample:
 
 
 def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 1) -> Sample:
-    """Draw more rows from a release's model, of all people or of a group. It costs nothing: the model follows from the released
-    answers.
+    """Draw more rows from a release's model, of all people or of a group.
+
+    It costs nothing: the model follows from the released answers.
 
     The first call for a release fits its model again, which takes as long as the run did.
 
@@ -317,12 +316,12 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
         cuts groups of the domain.
     seed : another seed gives other rows. It protects no data and need not be secret.
 
-    Raises
+    Raises:
     ------
     InputError
         If the release has no rows, or the model has no people in the group.
 
-    Examples
+    Examples:
     --------
     >>> import dpsynth_core as dps
     >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
@@ -350,12 +349,12 @@ def open(path: str | os.PathLike[str] | bytes | BinaryIO, *, package: str = "") 
     path : path of a bundle or of the folder that it was unpacked into, a bundle's bytes, or a binary stream.
     package : the other package whose mechanism made the release, if you trust its code: that code runs in this process.
 
-    Raises
+    Raises:
     ------
     InputError
         If the file is not a bundle or is damaged, or if its mechanism belongs to a package that is not named.
 
-    Examples
+    Examples:
     --------
     >>> import dpsynth_core as dps
     >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
@@ -395,12 +394,12 @@ def verify(path: str | os.PathLike[str] | bytes | BinaryIO, *, key: str | None =
     key : the publisher's public key, which must have signed the bundle.
     seconds, megabytes : time and memory that the checks may take.
 
-    Returns
+    Returns:
     -------
     Report
         `verdict` states whether the bundle is consistent, `checks` lists the checks, and `unseen` lists what no bundle can show.
 
-    Examples
+    Examples:
     --------
     >>> import dpsynth_core as dps
     >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")

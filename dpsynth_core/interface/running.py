@@ -73,12 +73,12 @@ def recover(run: str | None = None, *, answers: bool = False, progress: bool = T
     run : the name that the error gave; by default the only interrupted run.
     answers : return the noisy tables only, even if rows could be made.
 
-    Raises
+    Raises:
     ------
     InputError
         If no stored run fits, or if it stored nothing that a release could be made of.
 
-    Examples
+    Examples:
     --------
     >>> import dpsynth_core as dps
     >>> dps.recover("0123456789abcdef")  # doctest: +ELLIPSIS

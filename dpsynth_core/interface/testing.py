@@ -33,7 +33,7 @@ _COLUMNS = {**_VALUES, "age": (0, 9)}
 def seeded(plan: Plan, seed: int) -> Plan:
     """Return the same plan with noise that repeats: on one machine its release is always the same, and it is marked as not private.
 
-    Examples
+    Examples:
     --------
     >>> import dpsynth_core as dps
     >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, mechanism="independent", tables=1)
@@ -52,12 +52,12 @@ def check_mechanism(name: str) -> None:
     and the truth of the mechanism's card is not checked. `python -m dpsynth_core audit --mechanism NAME` tries to break its
     promise.
 
-    Raises
+    Raises:
     ------
     InputError
         With the first fault that is found.
 
-    Examples
+    Examples:
     --------
     >>> import dpsynth_core as dps
     >>> dps.testing.check_mechanism("independent")

@@ -160,8 +160,10 @@ def _stated(claim: Claim[Any], plan: Plan, obj: Mapping[str, Any]) -> Any:
 
 
 def plan_of(obj: Mapping[str, Any]) -> Plan:
-    """The plan that a document describes, with the values that were learnt. Raises InputError for a spec that means nothing, and for values
-    that do not go with it."""
+    """The plan that a document describes, with the values that were learnt.
+
+    Raises InputError for a spec that means nothing, and for values that do not go with it.
+    """
     plan = Plan.of(Spec.from_json(obj["spec"]))
     if not plan.portions:
         return plan

@@ -315,8 +315,10 @@ def _dta(table: pa.Table, domain: Domain, about: About) -> bytes:
 
 
 def _with_notes(content: bytes, notes: Sequence[str]) -> bytes:
-    """A file of Stata's format 118 with notes: characteristics of the data set, which pandas leaves out. Behind its beginning the file
-    has a map of 14 numbers that say where its parts begin; those behind the characteristics move."""
+    """A file of Stata's format 118 with notes: characteristics of the data set, which pandas leaves out.
+
+    Behind its beginning the file has a map of 14 numbers that say where its parts begin; those behind the characteristics move.
+    """
     texts = {"note0": str(len(notes)), **{f"note{number}": note for number, note in enumerate(notes, start=1)}}
     said = b"".join(
         b"<ch>" + struct.pack("<I129s129s", 258 + len(text) + 1, b"_dta", name.encode()) + text + b"\0</ch>"
@@ -443,8 +445,10 @@ def _value_labels(
 
 
 def _named(domain: Domain, most: int, wrong: str, reserved: re.Pattern[str] = _NOTHING) -> _Columns:
-    """Return the columns by names that a program allows: without `wrong` characters and `reserved` words, beginning with a letter, of at
-    most so many bytes, and different in more than case."""
+    """Return the columns by names that a program allows.
+
+    Names have no `wrong` characters and `reserved` words, begin with a letter, have at most so many bytes, and differ in more than case.
+    """
     named: dict[str, RowColumn] = {}
     taken: set[str] = set()
     for column in domain.columns:

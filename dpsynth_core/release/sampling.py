@@ -60,8 +60,11 @@ _NAMED = 8
 
 @dataclass(frozen=True, eq=False)
 class Refitted:
-    """The model of a release. released: its first table of rows. other: whether it came out otherwise than where the release was made, with
-    other versions of the libraries or on another processor."""
+    """The model of a release.
+
+    released: its first table of rows. other: whether it came out otherwise than where the release was made, with other versions of the
+    libraries or on another processor.
+    """
 
     plan: Plan
     model: RowModel

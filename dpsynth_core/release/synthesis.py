@@ -106,8 +106,10 @@ def plan(spec: Spec) -> Plan:
 
 
 def _check_columns(table: TableSpec, domain: Domain, person: str | None, have: str = "the data have") -> None:
-    """Raise InputError unless a table has the columns of its domain and the one that tells people apart, of types that can hold their
-    values. The header and the shape of the first lines are looked at, not what they say. have: how an error begins."""
+    """Raise InputError unless a table has the columns of its domain and the person column, of types that can hold their values.
+
+    Only the header and the types are read, not the values. `have` begins the error's sentence.
+    """
     kind, section = KINDS[table.kind], table.model_dump()
     if kind.columns is None:
         return
@@ -122,8 +124,10 @@ def _check_columns(table: TableSpec, domain: Domain, person: str | None, have: s
 
 
 def feasible(draft: Plan) -> Plan:
-    """The plan with its public table, if it fits. Raises CapacityError where it does not, InputError as `informed`, and for published
-    tables that cannot all hold."""
+    """The plan with its public table, if it fits.
+
+    Raises CapacityError where it does not, InputError as `informed`, and for published tables that cannot all hold.
+    """
     ready = informed(draft)
     if not ready.forecast.fits:
         raise CapacityError("mechanism", f"{ready.mechanism.card.title} cannot run this plan", ready.forecast.reason)
@@ -135,8 +139,10 @@ def feasible(draft: Plan) -> Plan:
 
 
 def informed(draft: Plan) -> Plan:
-    """The plan with the spec's public table, if its mechanism can use one. Raises InputError if the table does not fit the domain, or
-    changed since the spec was sealed."""
+    """The plan with the spec's public table, if its mechanism can use one.
+
+    Raises InputError if the table does not fit the domain, or changed since the spec was sealed.
+    """
     if draft.spec.public is None or not isinstance(draft.mechanism, UsesPublic):
         return draft
     return draft.with_public(public_table(draft.spec.public, draft.domain))
@@ -181,8 +187,9 @@ def survey(plan: Plan) -> Zoned[tuple[RecordsCheck, ...]]:
 
 
 def not_understood(plan: Plan) -> Zoned[tuple[Remark, ...]]:
-    """Return a remark about each column of which many of the first records' values are not understood, for the curator's eyes before
-    anything is charged.
+    """Return, for the curator before the charge, a remark about each column with many values that are not understood.
+
+    The first records are read.
 
     Tables on a cluster and invented ones are not looked at. Raises InputError if a table cannot be read.
     """
@@ -383,8 +390,10 @@ class _Written:
 def _write_rows(
     plan: Plan, finished: Finished, found: Mapping[str, Inside], row_seed: int, rho_spent: float, journal: Journal
 ) -> _Written:
-    """The tables of synthetic rows that the spec asks for, as codes and as values, which are drawn when they are gone through; none where
-    the mechanism only answers."""
+    """Return the tables of synthetic rows that the spec asks for, as codes and as values; none for mechanisms that only answer.
+
+    The values are drawn when they are iterated over.
+    """
     if not plan.mechanism.card.makes_rows:
         return _Written()
     count = row_count(plan, finished.total)

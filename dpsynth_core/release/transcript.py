@@ -85,9 +85,11 @@ def recording(kernel: SealedKernel, keep: Keep, given: Given = ((), ())) -> Seal
 
 
 def replaying(domain: Domain, unit: Unit, shares: Shares, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> SealedKernel:
-    """A kernel without a table: it answers what was answered before, and charges what was charged. Its operations raise InputError when
-    they are asked something else, which happens where other versions or another machine compute other numbers, and when an answer was
-    not charged as the kernel charges it (`privacy.registry`)."""
+    """A kernel without a table: it answers what was answered before, and charges what was charged.
+
+    Its operations raise InputError when they are asked something else, which happens where other versions or another machine compute other
+    numbers, and when an answer was not charged as the kernel charges it (`privacy.registry`).
+    """
     return _Replay(domain, unit, Meter(shares.rho, delta=shares.delta, accountant=shares.accountant), answers, paid)
 
 
@@ -332,8 +334,10 @@ def _identifying(operation: str, arguments: Sequence[Any], options: Mapping[str,
 
 
 def _same_question(then: Sequence[Any], now: Sequence[Any]) -> bool:
-    """Arrays that were computed may be rounded otherwise on another machine: that a digest is another one shows in the transcript that a
-    replay writes, not here."""
+    """Return whether two questions are the same, apart from digests.
+
+    Another machine may round computed arrays differently; a different digest shows in the transcript that a replay writes.
+    """
     (asked, told), (asked_now, told_now) = questions.parted(then), questions.parted(now)
     if (len(asked), len(told)) != (len(asked_now), len(told_now)) or not all(map(_same, asked, asked_now)):
         return False

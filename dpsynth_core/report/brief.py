@@ -1,5 +1,7 @@
-"""A release in short, for the people who decide about it: the first page of the report, and four lines for the page Verify. Plain text from
-public and released values; the names in it are hostile."""
+"""A release in short, for the people who decide about it: the first page of the report, and four lines for the page Verify.
+
+Plain text from public and released values; the names in it are hostile.
+"""
 
 from __future__ import annotations
 

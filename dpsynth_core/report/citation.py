@@ -24,8 +24,10 @@ def sentence(release: Release) -> str:
 
 
 def cff(release: Release) -> bytes:
-    """YAML whose texts are written as in JSON, which YAML reads the same but for letters beyond the first 65,536. Of a release that states
-    creators, which the format needs."""
+    """YAML whose texts are written as in JSON, which YAML reads the same but for letters beyond the first 65,536.
+
+    Of a release that states creators, which the format needs.
+    """
     return "".join(f"{line}\n" for line in _lines(release)).encode()
 
 

@@ -57,8 +57,10 @@ def against_bounds(table: pd.DataFrame) -> str:
 
 
 def bound_against_error(table: pd.DataFrame) -> str:
-    """AIM's bound of each table over its error, or, without a certificate, over what noisy answers would be expected to err by. Of
-    a table that has something to set bounds `against`."""
+    """AIM's bound of each table over its error, or, without a certificate, over what noisy answers would be expected to err by.
+
+    Of a table that has something to set bounds `against`.
+    """
     other = against(table) or "error"
     frame = table[table[other].notna() & table["bound"].notna()].head(_POINTS)
     kinds = [kind for kind in SUPPORT if kind in set(frame["support"])]

@@ -67,8 +67,10 @@ _CODEBOOK = pa.schema(
 
 
 def marginal_csvs(release: Release, every: bool = False) -> dict[str, bytes]:
-    """An index of the noisy tables, and a file for each; of more than `ONE_EACH` only if `every` is asked for, as earlier versions had it:
-    `marginals_parquet` holds them all."""
+    """Return an index of the noisy tables, and a file for each.
+
+    More than `ONE_EACH` files are made only if `every` is asked for, as in earlier versions: `marginals_parquet` holds all tables.
+    """
     rows = release.measurements
     each = every or len(rows) <= ONE_EACH
     files = [f"marginals/{number:04d}.csv" if each else MARGINALS for number in range(1, len(rows) + 1)]
@@ -171,8 +173,10 @@ def _groups(release: Release) -> pa.Table:
 
 
 def errors(release: Release) -> pd.DataFrame:
-    """Measured by the certificate, and bounded beforehand: one line per marginal of the workload, all as L1 on fractions; the largest
-    likely error first. Missing where nothing was measured or nothing is known."""
+    """Return one line per marginal of the workload, the largest likely error first, all as L1 distances of shares.
+
+    The errors are measured by the certificate and bounded beforehand; a value is missing where nothing was measured or known.
+    """
     import pandas as pd
 
     certified = {one.attributes: one for one in release.certificate.marginals} if release.certificate else {}
@@ -228,8 +232,11 @@ def _told(release: Release) -> list[Attribute]:
 
 
 def codebook_csv(release: Release) -> bytes:
-    """One line per cell: column, kind, cell (number from 0), label, how rows show it where that is something else, its smallest and largest
-    number, and what happened to values outside; and what a column is about, where some column says so. Then where the domain came from."""
+    """Return one line per cell, and the origin of the domain.
+
+    A line has column, kind, cell (number from 0), label, the value in rows if it differs, the smallest and largest number, and the
+    treatment of values outside; and a description of the column, if any column has one.
+    """
     came_from, columns = origins.clause(release.spec), _told(release)
     lines: list[tuple[str, str, int | None, str, str, float | None, float | None, str, str]] = [
         (attribute.name, attribute.kind, number, label, written(attribute, number), least, most, _outside(release, attribute), came_from)

@@ -33,8 +33,9 @@ OF_LINKED = (CERTIFICATE.name, WEIGHTED.name)
 
 
 def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
-    """Draw the cards of all claims in an expander, closed unless criteria or predictions are stated; its title gives the certificate's
-    share.
+    """Draw the cards of all claims in an expander, closed unless criteria or predictions are stated.
+
+    Its title gives the certificate's share.
     """
     linked = document.is_linked(project.draft)
     conditions, predicted = (len(project.draft.get(part) or ()) for part in ("criteria", "models"))

@@ -306,8 +306,9 @@ def not_understood(draft: Draft, domain: Domain) -> Zoned[tuple[Remark, ...]]:
 
 @lru_cache(maxsize=8)
 def _fit_of_simulated(kind: str, domain: Domain) -> tuple[ColumnFit, ...]:
-    """Return the fit of simulated people, cached: it is public and never changes, and inventing them takes longer than the rest of the
-    page.
+    """Return the fit of simulated people, cached.
+
+    It is public and never changes, and inventing the people takes longer than the rest of the page.
     """
     return outside.fit(domain, invented(kind), TableFormat()).value
 

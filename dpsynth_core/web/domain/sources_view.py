@@ -1,5 +1,6 @@
-"""The sources of all columns at once on the Domain page, the justification of a read domain, and on the Data page a start without the
-table.
+"""The sources of all columns on the Domain page, with the justification of a read domain.
+
+On the Data page, it draws a start without the table.
 
 A codebook, or the names of the columns, is enough for every step but the run.
 """

@@ -1,5 +1,6 @@
-"""Errors of callbacks, stored until the next run of the page shows them beside their widgets (`frame.refused_at`), and errors of parts that
-are drawn by themselves.
+"""Errors of callbacks and of parts that are drawn by themselves.
+
+They are stored until the next run of the page shows them beside their widgets (`frame.refused_at`).
 
 No other code shows these errors.
 """
