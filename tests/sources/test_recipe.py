@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.codes import CodesSource
@@ -29,12 +30,12 @@ def open_saved(section: Mapping[str, Any], domain: Domain, _person: str | None, 
     return CodesSource(domain, np.load(section["path"], allow_pickle=False))
 
 
-def columns(section: Mapping[str, Any], _person: str | None) -> tuple[str, ...]:
+def columns(section: Mapping[str, Any]) -> pa.Schema:
     try:
         shape = np.load(section["path"], mmap_mode="r", allow_pickle=False).shape
     except (OSError, ValueError):
         raise InputError("data.path", "it is no table of codes", "save one with numpy.save") from None
-    return tuple("abc"[: shape[1]])
+    return pa.schema([(name, pa.int32()) for name in "abc"[: shape[1]]])
 '''
 EXAMPLE = '''
 
