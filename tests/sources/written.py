@@ -25,7 +25,7 @@ def _jsonl(table: pa.Table, path: Path) -> None:
 
 
 def _xlsx(table: pa.Table, path: Path) -> None:
-    with xlsxwriter.Workbook(path, {"strings_to_formulas": False, "strings_to_urls": False}) as book:
+    with xlsxwriter.Workbook(path, {"strings_to_urls": False, "default_date_format": "yyyy-mm-dd hh:mm:ss"}) as book:
         sheet = book.add_worksheet("table")
         for number, row in enumerate([dict(zip(table.column_names, table.column_names, strict=True)), *table.to_pylist()]):
             for place, name in enumerate(table.column_names):
