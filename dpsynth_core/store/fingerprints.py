@@ -49,24 +49,26 @@ def of_spec(spec: Spec) -> str:
         InputError: A table cannot be read.
     """
     tables = private_tables(spec)
-    return " ".join([*(of_data(table.data) for table in tables), *map(of_records, tables)])
+    contents = [of_data(table.data) for table in tables]
+    return " ".join([*contents, *map(_of_records, tables, contents)])
 
 
 def of_table(table: PrivateTable) -> str:
     """Return the fingerprints of a table's content and of its records, with a space between. Raises InputError."""
-    return f"{of_data(table.data)} {of_records(table)}"
+    content = of_data(table.data)
+    return f"{content} {_of_records(table, content)}"
 
 
-def of_records(table: PrivateTable) -> str:
+def _of_records(table: PrivateTable, content: str) -> str:
     """Return the fingerprint of the records of a table in the columns of a plan, the same in every order of rows and columns.
 
-    A table whose records are not read for this, because it is invented, in a database, on a cluster or larger than `WHOLE_FILE_BYTES`, has
-    one that follows from its content. Raises InputError.
+    Records are not read for this if the table is invented, in a database, on a cluster or larger than `WHOLE_FILE_BYTES`: its fingerprint
+    then follows from the fingerprint of its content. Raises InputError.
     """
     data, digest = table.data, hmac.new(seals.key(), b"records", sha256)
     is_here = KINDS[data.kind].content is not None or (data.is_file and data.engine is None and _bytes(data) <= WHOLE_FILE_BYTES)
     if not is_here:
-        digest.update(of_data(data).encode())
+        digest.update(content.encode())
     else:
         digest.update(json.dumps(table.columns).encode())
         digest.update(record_hash.total(records(data.model_dump(), table.columns), seals.key()))
