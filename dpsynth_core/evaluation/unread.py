@@ -89,8 +89,7 @@ def unread_columns(
         declared: Columns whose attribute differs from the domain's: the columns of household members, whose last cell means a missing
             member.
     """
-    columns = [(one.name, declared.get(one.name, one)) for one in evidence.domain]
-    open_ones = {name: own for name, own in columns if not own.is_coded and own.size > own.values}
+    open_ones = _with_unlisted_cells(evidence.domain, declared)
     published = evidence.published([(name,) for name in open_ones])
     found = []
     for name, own in open_ones.items():
@@ -104,6 +103,12 @@ def unread_columns(
         elif (table := published.get((name,))) is not None and (share := _read(own, table)) <= NEARLY_NONE:
             found.append(Unread(name, share, at_most if at_most <= SURELY else _bounded(evidence.domain, name, share, limits)))
     return tuple(found)
+
+
+def _with_unlisted_cells(domain: Domain, declared: Mapping[str, Attribute]) -> dict[str, Attribute]:
+    """Return by column the declared attribute, for columns with a cell for other or missing values."""
+    columns = [(one.name, declared.get(one.name, one)) for one in domain]
+    return {name: own for name, own in columns if not own.is_coded and own.size > own.values}
 
 
 _Column = TypeVar("_Column", Unread, Undeclared)
@@ -179,8 +184,7 @@ def undeclared_columns(evidence: Evidence, declared: Mapping[str, Attribute]) ->
         evidence: What is released.
         declared: As for `unread_columns`.
     """
-    columns = [(one.name, declared.get(one.name, one)) for one in evidence.domain]
-    open_ones = {name: own for name, own in columns if not own.is_coded and own.size > own.values > 0}
+    open_ones = {name: own for name, own in _with_unlisted_cells(evidence.domain, declared).items() if own.values}
     published = evidence.published([(name,) for name in open_ones])
     found = []
     for name, own in open_ones.items():
