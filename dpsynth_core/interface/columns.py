@@ -9,8 +9,6 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.interface.given_values import plain
@@ -18,6 +16,7 @@ from dpsynth_core.vocabulary import peers
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.names import column_field
+from dpsynth_core.vocabulary.python_values import is_missing
 
 Said: TypeAlias = "tuple[Any, Any] | Sequence[Any] | range | Mapping[str, Any] | int"
 """Of a column: (lowest, highest); its categories; a range; a column of a domain in JSON, in which "values" may be one of the former:
@@ -106,7 +105,7 @@ def _column(name: str, said: Any) -> dict[str, Any]:
         return {"name": name, **_between(*(end.item() if hasattr(end, "item") else end for end in said))}  # a number of NumPy
     if isinstance(said, set | frozenset):
         raise InputError(column_field(name), "a set has its values in no order", "write a list, such as sorted(...) gives")
-    if (listed := _listed(said)) and not any(map(_is_missing, listed["categories"])):
+    if (listed := _listed(said)) and not any(one is None or is_missing(one) for one in listed["categories"]):
         return {"name": name, **listed, "categories": list(map(_value, listed["categories"]))}
     problem = f"{shown(said)} does not say what it may contain"
     raise InputError(column_field(name), problem, 'write (0, 99), ["f", "m"], discover(), or a column of a domain in JSON')
@@ -129,12 +128,8 @@ def _listed(said: Any) -> dict[str, Any] | None:
 
 def _value(category: Any) -> Any:
     """Return a category as JSON has it: a truth, a number or a text."""
-    plain = category.item() if isinstance(category, np.bool_ | np.integer | np.floating) else category
-    return plain if isinstance(plain, bool | int | float) else str(category)
-
-
-def _is_missing(category: Any) -> bool:
-    return category is None or type(category).__name__ in ("NAType", "NaTType") or (isinstance(category, float) and category != category)
+    value = plain(category)
+    return value if isinstance(value, bool | int | float) else str(category)
 
 
 def _between(low: Any, high: Any) -> dict[str, Any]:

@@ -41,7 +41,7 @@ from dpsynth_core.statistics.distances import in_wrong_cell, percent
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.ranges import Chosen, spans_of, text_of
+from dpsynth_core.vocabulary.ranges import Chosen, reached_cells, spans_of, text_of
 from dpsynth_core.vocabulary.rows import one_table, row_marginals
 from dpsynth_core.vocabulary.zeros import parts_named
 
@@ -136,7 +136,7 @@ def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1)
     if not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS:
         raise InputError("rows", f"{shown(rows)} rows cannot be drawn", f"give a whole number from 1 to {MAX_ROWS:,}")
     parts = parts_of(fitted.plan.domain, where)
-    cells, cut = _cells(parts), {name: of for name, of in parts.items() if of.cut}
+    cells, cut = reached_cells(parts), {name: of for name, of in parts.items() if of.cut}
     if cut:
         return Sample(*_of_range(fitted, rows, parts, seed), _unknown_inside(fitted.plan.domain, cut))
     drawn = _of_group(fitted, rows, cells, seed) if cells else _drawn(fitted, rows, seed, 0)
@@ -216,7 +216,7 @@ def _of_group(fitted: Refitted, rows: int, cells: Cells, seed: int) -> DrawnRows
 
 def _of_range(fitted: Refitted, rows: int, parts: Parts, seed: int) -> tuple[HeldRows, Codes]:
     """Draw rows of everybody with their values, and keep those whose values are in the group's ranges."""
-    domain, cells = fitted.plan.domain, _cells(parts)
+    domain, cells = fitted.plan.domain, reached_cells(parts)
 
     def kept(batch: DrawnRows) -> _Valued:
         near = replace(batch, codes=batch.codes[_inside(domain, cells, batch.codes)])
@@ -280,16 +280,12 @@ def parts_of(domain: Domain, where: Where) -> Parts:
     clique = domain.clique(parts)
     impossible = domain.impossible_cells(clique)
     if impossible is not None and impossible[np.ix_(*(parts[name].cells for name in clique))].all():
-        raise InputError("where", f"the plan says that {_phrase(domain, _cells(parts))} cannot be", "take another group")
+        raise InputError("where", f"the plan says that {_phrase(domain, reached_cells(parts))} cannot be", "take another group")
     return parts
 
 
 def _listed(values: Any) -> Iterable[Any]:
     return (values,) if isinstance(values, str) or not isinstance(values, Iterable) else values
-
-
-def _cells(parts: Parts) -> Cells:
-    return {name: of.cells for name, of in parts.items()}
 
 
 def parse_where(domain: Domain, texts: Sequence[str], field: str = "where") -> Where:

@@ -39,7 +39,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.python_values import named_values
-from dpsynth_core.vocabulary.ranges import Between, Chosen, bounds_text, range_in
+from dpsynth_core.vocabulary.ranges import Between, Chosen, bounds_text, range_in, reached_cells
 from dpsynth_core.vocabulary.rows import Repeated
 from dpsynth_core.vocabulary.zeros import parts_named
 
@@ -205,7 +205,7 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
 
     def name_of(cells: Mapping[str, Chosen]) -> str:
         """Return the name of this condition's column; two columns with equal first values may share a label."""
-        name = phrase = f"{_CONDITION}{words.cells_phrase(link.members, _cells(cells), _cut(cells))}"
+        name = phrase = f"{_CONDITION}{words.cells_phrase(link.members, reached_cells(cells), _cut(cells))}"
         while wanted.setdefault(name, cells) != cells:
             name = f"{phrase} ({len(wanted) + 1})"
         return name
@@ -296,7 +296,7 @@ def _question(domain: Domain, asked: Asked) -> Question:
         usable = f"{', '.join(STATISTICS[:-1])} or {STATISTICS[-1]}"
         raise InputError("statistic", f"the statistic {shown(asked.statistic)} is not known", f"use {usable}")
     among_parts, versus_parts = parts(domain, asked.among, "among"), parts(domain, asked.versus, "versus")
-    among, versus, of = _cells(among_parts), _cells(versus_parts), asked.of
+    among, versus, of = reached_cells(among_parts), reached_cells(versus_parts), asked.of
     cut = {AMONG: _cut(among_parts), VERSUS: _cut(versus_parts)}
     nothing = of is None or (isinstance(of, Sized) and not len(of))  # an Index has no truth value
     if versus and asked.statistic != DIFFERENCE:
@@ -319,8 +319,8 @@ def _question(domain: Domain, asked: Asked) -> Question:
         if twice := sorted(set(among_parts) & set(of_parts)):
             raise InputError("of", f"{column_field(twice[0])} is named there and in among", "name it once")
         named_in_all = {**among_parts, **of_parts}
-        return Question(COUNT, among=_cells(named_in_all), cut={AMONG: _cut(named_in_all)})
-    return Question(asked.statistic, among=among, versus=versus, cells=_cells(of_parts), cut={**cut, CELLS: _cut(of_parts)})
+        return Question(COUNT, among=reached_cells(named_in_all), cut={AMONG: _cut(named_in_all)})
+    return Question(asked.statistic, among=among, versus=versus, cells=reached_cells(of_parts), cut={**cut, CELLS: _cut(of_parts)})
 
 
 def _beyond_bounds(domain: Domain, asked: Asked) -> list[str]:
@@ -339,10 +339,6 @@ def _beyond_bounds(domain: Domain, asked: Asked) -> list[str]:
             other = visible(column.cell_labels()[code])
             sentences.append(words.PHRASES["beyond"].format(column=visible(column.name), bounds=bounds_text(column), other=other))
     return sentences
-
-
-def _cells(of: Mapping[str, Chosen]) -> dict[str, tuple[int, ...]]:
-    return {name: one.cells for name, one in of.items()}
 
 
 def _cut(of: Mapping[str, Chosen]) -> dict[str, Any]:

@@ -46,6 +46,12 @@ def named_values(attribute: Attribute, said: Any) -> list[Any]:
     return [_missing(attribute) if said is None else _scalar(attribute, said)]
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a value is NaN, NaT or NA of Python, NumPy or pandas."""
+    may_be = isinstance(value, float | np.floating | np.datetime64 | np.timedelta64)
+    return type(value).__name__ in ("NAType", "NaTType") or (may_be and bool(value != value))
+
+
 def _is_scalar(said: Any) -> bool:
     return isinstance(said, np.generic) or (isinstance(said, np.ndarray) and said.ndim == 0)
 
@@ -58,8 +64,7 @@ def _missing(attribute: Attribute) -> str:
 
 def _scalar(attribute: Attribute, value: Any) -> Any:
     """A text, number, truth value, date or time of Python's own."""
-    numeric = isinstance(value, float | np.floating | np.datetime64 | np.timedelta64)
-    if type(value).__name__ in ("NAType", "NaTType") or (numeric and value != value):
+    if is_missing(value):
         raise _error(attribute, f"{value} is not a value", "write None for what is missing, and leave it out of lists and ranges otherwise")
     if isinstance(value, np.datetime64):
         return value.astype("datetime64[us]").item()

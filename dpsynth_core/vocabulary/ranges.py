@@ -72,6 +72,11 @@ class Chosen:
         return tuple(code for code in self.cells if code not in self.cut)
 
 
+def reached_cells(parts: Mapping[str, Chosen]) -> dict[str, tuple[int, ...]]:
+    """Return by column the codes of all cells that are reached, whole or in part."""
+    return {name: of.cells for name, of in parts.items()}
+
+
 def range_in(text: str) -> Between | None:
     """Read a range from text; None for text that is not written as one."""
     if (compared := _COMPARED.fullmatch(text)) is not None:

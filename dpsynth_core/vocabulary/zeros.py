@@ -34,7 +34,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.order import FIELD, Order, implied, order
 from dpsynth_core.vocabulary.order import sentence as order_sentence
-from dpsynth_core.vocabulary.ranges import Between, Chosen, check_whole, chosen, has_ranges, range_in
+from dpsynth_core.vocabulary.ranges import Between, Chosen, check_whole, chosen, has_ranges, range_in, reached_cells
 
 Codes = tuple[int, ...]
 Box = tuple[Codes, ...]
@@ -234,7 +234,7 @@ def cells_named(attributes: Iterable[Attribute], said: object, field: str) -> di
     parts = parts_named(by_name.values(), said, field)
     for name, of in parts.items():
         check_whole(by_name[name], of, field)
-    return {name: of.cells for name, of in parts.items()}
+    return reached_cells(parts)
 
 
 def cells_sealed(attributes: Iterable[Attribute], said: object, field: str) -> dict[str, Codes]:
