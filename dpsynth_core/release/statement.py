@@ -142,7 +142,7 @@ def misfit_sentence(tables: Sequence[str]) -> str:
     """Return a warning that the rows do not say what these tables, of which there is one at least, say."""
     more = f" and {len(tables) - 1:,} more" if len(tables) > 1 else ""
     fits = f"The model that made the rows does not fit the noisy table {tables[0]!r}{more}"
-    return f"{fits}: noise explains so large a distance once in a million runs. Use the noisy tables instead of the rows there."
+    return f"{fits}: noise explains so large a distance at most once in a million runs. Use the noisy tables instead of the rows there."
 
 
 def unseen_sentence(columns: Sequence[str]) -> str:
