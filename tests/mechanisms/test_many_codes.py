@@ -6,42 +6,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from benchmarks import shapes
+from benchmarks.codes import error, table
 from dpsynth_core.mechanisms.graphical.aim_strategies import LOUD, LOUDER, USUAL_GAP, halves_equal, loud, mean_noise
 from dpsynth_core.mechanisms.registry import get
-from dpsynth_core.mechanisms.steps import Finished, Measured
+from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.codes import CodesSource
-from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.released import of_codes
 from dpsynth_core.vocabulary.workload import all_kway
 
 
-def table(codes: int, people: int, seed: int) -> CodesSource:
-    """The codes are as frequent as a power law says; a follows b, and no other column follows another one."""
-    rng, domain = np.random.default_rng(seed), Domain.from_json({"code": codes, "a": 4, "b": 4, "c": 2})
-    shares = 1 / np.arange(1, codes + 1) ** 1.1
-    b = rng.integers(0, 4, people)
-    a = np.where(rng.random(people) < 0.8, b, rng.integers(0, 4, people))
-    columns = [rng.choice(codes, people, p=shares / shares.sum()), a, b, rng.random(people) < 0.1]
-    return CodesSource(domain, np.stack(columns, axis=1).astype(np.int32))
-
-
 def rows(source: CodesSource, mechanism: str, seed: int) -> NDArray[np.integer]:
-    chosen, workload = get(mechanism), all_kway(source.domain, 2)
-    accountant = chosen.card.accountant
-    kernel = PrivacyKernel(source, Unit(), accountant.rho_from(1.0, 1e-9), SeededNoise(seed), accountant=accountant)
-    *_, finished = chosen.steps(kernel, workload)
-    assert isinstance(finished, Finished)
-    made: NDArray[np.integer] = finished.model.rows(round(finished.total), workload.weights, np.random.default_rng(seed))  # type: ignore[attr-defined]
-    return made
-
-
-def error(source: CodesSource, made: NDArray[np.integer], clique: Clique) -> float:
-    true, ours = source.counts([clique])[clique], of_codes(source.domain, made, clique)
-    return float(np.abs(true / true.sum() - ours / ours.sum()).sum()) / 2
+    return shapes.rows(source, all_kway(source.domain, 2), get(mechanism), 1.0, seed)
 
 
 @pytest.mark.parametrize(
