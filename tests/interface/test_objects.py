@@ -271,8 +271,10 @@ def test_known_columns_are_completed_in_their_order(release: dps.Release) -> Non
     known = pd.DataFrame({"age": ages}, index=rng.permutation(500))
     found = release.complete(known)
     assert found.rows["age"].tolist() == ages.tolist()
-    days = (found.rows["day"] - pd.Timestamp("2024-01-01")).dt.days // 30
-    assert np.corrcoef(days, ages)[0, 1] > 0.8, "the other columns are those of such people"
+    there = found.rows["day"].notna().to_numpy()  # noise may leave a few rows without a day
+    days = (found.rows["day"][there] - pd.Timestamp("2024-01-01")).dt.days // 30
+    assert there.mean() > 0.9
+    assert np.corrcoef(days, ages[there])[0, 1] > 0.8, "the other columns are those of such people"
     assert release.complete(known).rows.equals(found.rows)
     assert not release.complete(known, seed=2).rows.equals(found.rows)
     assert not {*found.rows["id"]} & {*release.rows["id"]}
