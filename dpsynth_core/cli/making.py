@@ -257,9 +257,10 @@ def _write_further_rows(made: Release, out: Path, formats: Sequence[str]) -> Non
     kept = [("synthetic", made.values, made.plan.row_domain)]
     if made.members is not None:
         kept.append(("members", made.members, made.plan.member_domain))
+    packed = releases.row_writers(made)
     for (table, rows, domain), name in product(kept, formats):
         file = f"{table}{FORMATS[name].ending}"
-        if rows is None or file in releases.row_writers(made):
+        if rows is None or file in packed:
             continue
         try:
             with private_file(out / file) as stream:

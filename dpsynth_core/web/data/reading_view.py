@@ -127,11 +127,11 @@ def doubts(project: Current, reread: Reread, place: str) -> None:
         with st.container(border=True, key=key):
             st.markdown(f":orange[:material/help:] **{literal(capital(doubt.question), 400)}.**")
             with st.container(horizontal=True, gap="small"):
-                for number_of, (label, stated) in enumerate(doubt.answers):
-                    is_taken = doubt.is_suggestion and number_of == 0
+                for position, (label, stated) in enumerate(doubt.answers):
+                    is_taken = doubt.is_suggestion and position == 0
                     answer = partial(_use, reread, place, stated) if is_taken else partial(reread, **stated)
-                    look: Any = "secondary" if doubt.is_suggestion and number_of else "primary"
-                    st.button(literal(label), key=f"{key}_{number_of}", type=look, on_click=answer)
+                    look: Any = "secondary" if doubt.is_suggestion and position else "primary"
+                    st.button(literal(label), key=f"{key}_{position}", type=look, on_click=answer)
             if doubt.is_suggestion:
                 st.caption(_SUGGESTED)
 
