@@ -149,9 +149,11 @@ def _notes(plan: Plan, assumed: str, unstated: Sequence[str], shown_here: bool) 
 
 
 def told(plan: Plan, lines: Sequence[str] = (), privately: bool = False) -> Told:
-    """Everything on stderr.
+    """Return the messages of a run, all on stderr.
 
-    lines: what the curator should read once nothing stands in the way any more. privately: what depends on single records too.
+    Args:
+        lines: Notes for the curator once nothing prevents the run.
+        privately: Whether messages that depend on single records are printed too.
     """
 
     def begins() -> None:

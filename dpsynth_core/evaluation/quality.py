@@ -208,13 +208,15 @@ class Headline:
     Attributes:
         certified: Whether mean and worst are measured.
         noise: Noise of a certificate in people where it is as large as the table (`Certificate.noise`); NaN elsewhere.
-        mean, mean_low, mean_limit: The mean error and its 95 % lower and upper bound; without a certificate, the mean of the bounds.
+        mean, mean_low, mean_limit: The mean error and its 95 % bounds; without a certificate, the mean of the bounds.
         worst: The limit of the `worst_table`, which comes first in the list.
         bounded: Number of tables with a limit.
         people: Number of records.
-        columns: The measured error of Independent. gaussian, residuals: Means of the baselines; NaN without one. largest, largest_limit:
-        The largest error of a cell and its 95 % upper bound; NaN without a certificate. With a `threshold` t, the error is of a single "at
-        least t of these columns" and not of a cell.
+        columns: The measured error of Independent.
+        gaussian, residuals: Means of the baselines; NaN without one.
+        largest: The largest error of a cell, as a share of all people; NaN without a certificate. With a `threshold` t, the error is of a
+            single "at least t of these columns" and not of a cell.
+        largest_limit: Its 95 % upper bound.
         who: The name of the units that are counted.
     """
 

@@ -50,9 +50,11 @@ Float = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ColumnFolding:
-    """place: for each cell of the column its cell in the model, 0 upwards, or -1 where the model has none.
+    """The folding of one column.
 
-    share: which part of the model's cell it is, 0 where the model has none.
+    Attributes:
+        place: For each cell of the column, its cell in the model, from 0, or -1 if the model has none for it.
+        share: Its share of the model's cell, 0 without one.
     """
 
     place: NDArray[np.intp]

@@ -54,8 +54,7 @@ class Fitted:
     ----------
     rows : a pandas frame.
     differences : for each given table, the share of the rows that must move to another cell to match the table. Negative counts
-        of
-        the table are read as 0.
+        of the table are read as 0.
     statement : a sentence about privacy, to be passed on with the rows.
     """
 

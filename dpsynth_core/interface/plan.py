@@ -63,19 +63,16 @@ class Options(TypedDict, total=False):
     person : the column that identifies people.
     rows_per_person : how many rows of each person count; with two linked tables, how many members of a household count.
     members : the second of two linked tables, as a table or a path, with its columns: ``(persons, {"age": (0, 99)})``. For a
-        path, a third
-        entry states the file format, as in form. person is then the key of both tables.
+        path, a third entry states the file format, as in form. person is then the key of both tables.
     rules : statements that hold in every household.
     published : tables that were published about the same people, each a path or a table with labels as in `rows_from`, with the
-        place
-        of publication: ``[("ages.csv", "Census 2021")]``.
+        place of publication: ``[("ages.csv", "Census 2021")]``.
     relation : "add-remove" or "replace".
     people : approximate number of people, if it is public. It is used for the forecast only.
     rows : number of rows to write.
     certificate, discovery, inside, means, ranges, weighted : shares of the budget.
     weight : the column of survey weights; its upper bound is the largest weight that counts. Use the design weight, which depends
-        on no
-        other record.
+        on no other record.
     weight_totals : public totals to which the weights of the rows are calibrated: for each column ``{value: number}``, or a
         Series.
     weight_tables : tables of several columns whose weighted errors are measured too.
@@ -128,17 +125,14 @@ def plan(
     Parameters
     ----------
     data : a pandas, Polars or Arrow table, a DuckDB relation, the path of a file or of a folder of files, the address of a
-        database, or
-        ``"demo"`` for simulated people.
+        database, or ``"demo"`` for simulated people.
     columns : what each column may contain, from public knowledge and not from the data: ``(0, 99)``, ``["f", "m"]``,
-        ``discover()``, or a
-        column of a domain in JSON. A whole domain or the path of a domain is accepted too.
+        ``discover()``, or a column of a domain in JSON. A whole domain or the path of a domain is accepted too.
     epsilon : privacy parameter: one person changes the odds of any output by at most the factor e^epsilon.
     tables : number of columns of the tables whose counts must be accurate, or a list of these tables. Two linked tables have
         fixed ones.
     population : name of the people in the data. Their ledger account in DPSYNTH_HOME is charged when the plan runs; without a
-        name, no
-        account is charged.
+        name, no account is charged.
     **options : see `Options`.
 
     Raises:
@@ -357,9 +351,8 @@ class Plan:
     def run(self, *, progress: bool = True, again: bool = False) -> Release:
         """Make the release. From the first record on, its cost is spent, even if the run is interrupted or fails.
 
-        The release is stored in DPSYNTH_HOME. If the ledger shows that this plan was already run on this very table, that earlier
-        release is
-        returned and nothing is spent. A run that was interrupted or killed continues from its last answer.
+        The release is stored in DPSYNTH_HOME. If the ledger shows that this plan was already run on this very table, that earlier release
+        is returned and nothing is spent. A run that was interrupted or killed continues from its last answer.
 
         Parameters
         ----------

@@ -312,8 +312,7 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
     release : a release that has rows.
     n : number of rows.
     where : the group, as values of columns such as ``{"sex": "f", "age": (20, 39)}``. All rows have a value in the range, even if
-        it
-        cuts groups of the domain.
+        it cuts groups of the domain.
     seed : another seed gives other rows. It protects no data and need not be secret.
 
     Raises:

@@ -47,10 +47,8 @@ def seeded(plan: Plan, seed: int) -> Plan:
 def check_mechanism(name: str) -> None:
     """Try a mechanism on invented people, under both relations, small and large budgets, many people and a single one.
 
-    Its name is as in specs ("PACKAGE:NAME"). This finds mistakes, not malice: Python cannot keep hostile code from looking past
-    the kernel,
-    and the truth of the mechanism's card is not checked. `python -m dpsynth_core audit --mechanism NAME` tries to break its
-    promise.
+    Its name is as in specs ("PACKAGE:NAME"). This finds mistakes, not malice: Python cannot keep hostile code from looking past the kernel,
+    and the truth of the mechanism's card is not checked. `python -m dpsynth_core audit --mechanism NAME` tries to break its promise.
 
     Raises:
     ------

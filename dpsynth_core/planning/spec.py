@@ -141,10 +141,13 @@ class DataSpec(TableSpec):
 
 
 class MembersSpec(TableSpec):
-    """The second of two linked tables: of the members of households, whose key is the column that tells people apart.
+    """The second of two linked tables: the members of households, whose key is the person column.
 
-    domain: of its columns, as Domain JSON, without the key. rules: what holds in every household (`vocabulary.link`). Its cells have no
-    line breaks: what such a file assumes is stated of one table alone.
+    Its cells have no line breaks: the guarantee rests on that assumption for one table alone.
+
+    Attributes:
+        domain: The domain JSON of its columns, without the key.
+        rules: Rules that hold in every household (`vocabulary.link`).
     """
 
     quoting: Literal["lines", "none"] = "lines"
@@ -182,11 +185,15 @@ def _known_share(name: str) -> str:
 
 
 class BudgetSpec(Part):
-    """discovery: share of rho that learns what the domain does not say; only where there is something to learn.
+    """The budget and its division.
 
-    inside: share of rho that measures how numbers lie in their cells, from which rows draw; only where there are rows, and cells of more
-    than one value. reason: why an epsilon above 10 is right (`planning.weakness`). Beside these, by its name, the share of rho that
-    measures each claim (`claims.registry`); only where the spec wants the claim.
+    Further fields are the shares of rho for claims, by their names (`claims.registry`), where the spec asks for the claim.
+
+    Attributes:
+        discovery: Share of rho to learn open columns, where there are any.
+        inside: Share of rho to measure the distribution of numbers within cells, from which rows are drawn; only for rows, and for cells of
+            more than one value.
+        reason: The reason for an epsilon above 10 (`planning.weakness`).
     """
 
     model_config = ConfigDict(extra="allow")

@@ -197,12 +197,12 @@ class Release:
 
     @property
     def needs_reason(self) -> bool:
-        """Whether a required criterion is not met or was never measured."""
+        """True if a required criterion is not met or was never measured."""
         return any(one.needs_reason for one in self.criteria)
 
     @property
     def withheld(self) -> bool:
-        """Whether publication needs a written reason that is missing."""
+        """True if publication needs a written reason that is missing."""
         return self.needs_reason and not self.despite
 
     @cached_property

@@ -168,7 +168,7 @@ class Spool:
 
 
 def read(path: Path) -> Kept:
-    """Read a spool. Raises InputError if there is no spool, or its run is still under way."""
+    """Read a spool. Raises InputError if the path has no spool, or its run is still under way."""
     field = f"run {path.stem!r}"
     try:
         with path.open("rb") as stream:

@@ -208,7 +208,7 @@ class _Replay(SealedKernel):
 
 
 def check_paid(domain: Domain, unit: Unit, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:
-    """Raise InputError unless every answer was charged as the kernel charges it, and there is no other charge."""
+    """Raise InputError unless every answer was charged as the kernel charges it, and nothing else was."""
     charges = iter(paid)
     for answer in answers:
         _paid(Call(unit, domain, answer.operation, answer.arguments, answer.value), answer.charges, charges)

@@ -56,14 +56,15 @@ class Attribute:
         lower, upper: Public bounds, inclusive; int, float or datetime.date.
         edges: Bin edges, see `bins`.
         decimals: For decimal numbers, the digits after the point of decoded values; None for all.
-        label: A description for people, such as the question of a questionnaire; "" without one. missing, other: Whether missing and
-        undeclared values have a cell. Without a cell, the curator states that they cannot occur, or names the cell that they count in:
-        missing_as, other_as.
+        label: A description for people, such as the question of a questionnaire; "" without one.
+        missing, other: Whether missing and undeclared values have a cell. Without a cell, the curator states that they cannot occur,
+            or names the cell that they count in.
+        missing_as, other_as: The cell that such values count in.
         nearest: For numbers, whether values beyond the bounds count in the nearest bin.
         precision: Of timestamps, times and durations, the unit that their values are written to, such as "minute"; "second" by default.
         hierarchy: For codes in groups, how the codes of the file become the categories.
-        most: Above 0 if the values are to be learnt with noise: the largest number of cells. Until then the column has no other fields, and
-            counts as one with so many cells.
+        most: Above 0 if the values are to be learnt with noise: the largest number of cells. Until then the column has no other fields,
+            and counts as one with so many cells.
 
     Raises:
         InputError: The declaration contradicts itself.

@@ -127,7 +127,7 @@ class Criterion:
 
         @property
         def unit_of_error(self) -> str:
-            """What errors and limit are, after a number: "of the people in a wrong cell"."""
+            """The words behind an error or a limit, such as "of the people in a wrong cell"."""
 
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:

@@ -196,7 +196,7 @@ class Aim(AimParameters):
     def _gap(self, kernel: Kernel, tables: Iterable[Clique], columns: Sequence[Measurement], noise: float) -> float:
         """Return the estimated dependence of the columns (`dependence`), as far as it is known.
 
-        `noise` is the noise in `shares_for_columns`. Where it is small, columns never get the whole budget, because one of many independent
+        `noise` is the mean noise of the columns. Where it is small, columns never get the whole budget, because one of many independent
         pairs may look dependent.
         """
         believed = self.strategies.fitting.columns(kernel.domain, columns, kernel.known)
@@ -208,13 +208,13 @@ class Aim(AimParameters):
         """Return each table's share of rho if all these tables are measured before any round.
 
         That saves the cost of selections. It applies to few tables that one model holds, if noise puts no more people in a wrong cell than
-        independence does (the gap). The result is None otherwise, if noise would hide a table and so waste its share, or if other knowledge
-        about the tables exists.
+        independence does (the gap). The result is empty otherwise, if noise would hide a table and so waste its share, or if other
+        knowledge about the tables exists.
 
         Args:
             start: The state before any round.
-            tables: The weights c_r of the workload's tables of several columns, without those of a loud column, which noise hides.
-            rho: The budget for all of them.
+            tables: The weights c_r of the workload's tables of several columns, without tables of a loud column, which noise hides.
+            rho: The budget for all these tables.
             gap: The dependence of the columns, as in `_gap`.
         """
         domain = start.kernel.domain
@@ -236,9 +236,11 @@ class Aim(AimParameters):
         every: Sequence[Measurement],
         share: float,
     ) -> _Start:
-        """Groups of values, capacity and prior, as the noisy columns suggest them.
+        """Return the groups of values, the capacity and the prior that follow from the noisy columns.
 
-        every: measured of columns and of their levels. share: of the budget, for columns.
+        Args:
+            every: The measurements of columns and of their levels.
+            share: The share of the budget for columns.
         """
         measured, people = [m for m in every if not m.groups], total_from(kernel, every)
         believe = believed(levels, every, people) if levels else self.strategies.fitting.columns

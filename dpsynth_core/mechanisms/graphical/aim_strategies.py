@@ -64,7 +64,7 @@ def mean_noise(columns: Sequence[float]) -> float:
 
 
 def loud(columns: Sequence[float]) -> list[bool]:
-    """Return for each column whether noise hides it, and is larger than that of the others; `columns` as in `mean_noise`."""
+    """Return for each column whether noise hides it and exceeds the other columns' noise; `columns` as in `mean_noise`."""
     return [one > max(HIDDEN_TABLE, most) for one, most in zip(columns, _most_noise(columns), strict=True)]
 
 
@@ -82,7 +82,7 @@ def halves_equal(shares: Weights) -> Weights:
 
     The least error of all columns together gives a loud column nearly everything. The others would be so noisy that rounds, which cost as
     much as a column gets on average, would measure them again instead of tables. With half of that average, a column's noise is at most
-    1.41 times that of a table of a round.
+    1.41 times the noise of a table measured in a round.
     """
     return {clique: (share + 1 / len(shares)) / 2 for clique, share in shares.items()}
 

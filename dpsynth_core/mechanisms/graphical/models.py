@@ -74,9 +74,11 @@ Booleans = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Tables that may be chosen.
+    """The tables to choose from.
 
-    columns: the places of each one's columns, shape (tables, most columns), -1 where it has fewer. places: of the columns, by name.
+    Attributes:
+        columns: The places of each table's columns, shape (tables, most columns), -1 beyond its own.
+        places: The place of each column, by name.
     """
 
     tables: tuple[Clique, ...]
@@ -89,7 +91,7 @@ class Pool:
 
     @cached_property
     def pairs(self) -> NDArray[np.intp]:
-        """For pairs, the place of the first column times the number of columns, plus the place of the second; -1 for other tables."""
+        """The numbers of pairs: place of the first column times the number of columns, plus place of the second; -1 for other tables."""
         return np.where(self._width == 2, self.columns[:, 0] * len(self.places) + self.columns[:, 1], -1)
 
     def only(self, some: Booleans) -> Pool:

@@ -79,9 +79,11 @@ def can_answer(release: Release) -> bool:
 
 
 def explore_page(release: Release, claim: Sequence[str], why_no_rows: str = "") -> Zoned[bytes]:
-    """The page of a release, byte for byte the same whenever it is made.
+    """Return the page of a release, byte for byte the same whenever it is made.
 
-    claim: the verdict on it in words. why_no_rows: a sentence, where the page must not hold the rows.
+    Args:
+        claim: The verdict in words.
+        why_no_rows: A sentence, if the page must not hold the rows.
     """
     before, after = frame()
     about = {"claim": list(claim), "warnings": warnings(release)}

@@ -37,7 +37,7 @@ class Column:
 
     @property
     def is_number_as_text(self) -> bool:
-        """Whether a column holds numbers of any size, which are read as text: as doubles, two identifiers above 2^53 could be one."""
+        """True for numbers of any size, which are read as text: as doubles, two identifiers above 2^53 could become one."""
         return self.type.startswith("numeric") and pa.types.is_string(self.arrow) and not self.type.endswith("[]")
 
 
