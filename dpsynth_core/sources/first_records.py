@@ -2,7 +2,7 @@
 
 The result is for the curator only, before the charge. A column whose values are spelled differently from its list, or written in another
 notation, counts as "other" or missing from end to end, and a run would spend its budget on nothing. Nothing here changes how a record is
-read: the curator states it. One pass reads the first `FIRST` records, regardless of the size of the table.
+read: the curator states it. The first `FIRST` records are read, for a table of any size, and once more for columns to learn.
 """
 
 from __future__ import annotations
