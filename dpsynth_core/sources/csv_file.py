@@ -178,7 +178,8 @@ class Block:
         Each row ends with a line end, but the end of the text may cut off the last row inside a quote. So the last record is parsed on its
         own.
         """
-        positions = {name: str(self.names.index(name)) for name in columns}
+        place = {name: number for number, name in reversed(list(enumerate(self.names)))}  # the first of equal names
+        positions = {name: str(place[name]) for name in columns}
         quotes = False if self.form.quoting == NONE else '"'
         try:
             table = pacsv.read_csv(
@@ -271,8 +272,7 @@ def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
 
 
 def blocks(part: Part, form: TableFormat) -> Iterator[Block]:
-    """Yield all records of these pieces of files with the same header, in order. Small pieces share a block. Raises OSError and InputError.
-    """
+    """Yield all records of these pieces of files with the same header, in order. Small pieces share a block. Raises OSError and InputError."""
     gathered: list[bytes] = []
     names: tuple[str, ...] = ()
     for piece in part:

@@ -49,6 +49,7 @@ _EAST_ASIAN = ("yyyy\u5e74mm\u6708dd\u65e5", "yyyy\ub144 mm\uc6d4 dd\uc77c")
 _MONTHS = (*WORDY_FORMATS, "dd-mmmm-yyyy", "dd/mmm/yyyy", "yyyy-mmm-dd", "mmm dd yyyy", *_EAST_ASIAN)
 _RARE = ("dddd, dd. mmmm yyyy", "dddd, dd de mmmm de yyyy", "yyyy.mm.dd", "dd. mm. yyyy", "yyyy. mm. dd.", "ddmmyyyy")
 _ALL = (*DATE_FORMATS[1:], *_MONTHS, *_RARE, *(short + _FROM for short in _SHORT))
+_SHORTEST_DATE = len("1/1/24")
 _STATED_DATES = {form: re.compile(str(date_pattern(form))) for form in _ALL}
 _PLAUSIBLE = tuple(day_number(date(year, 1, 1)) for year in (1850, 2101))
 """Days that eight digits may mean: other numbers of eight digits are hardly ever all such days."""
@@ -107,7 +108,7 @@ def detect_notation(
     given = given or {}
     columns = [[text for cell in cells if (text := cell.strip()) and text not in notation.missing_markers] for cells in columns]
     signs = {**detect_signs(columns), **{name: given[name] for name in ("units", "negative") if name in given}}
-    marks, dates = detect_marks([bare(cells, signs) for cells in columns], names, given, comma_separates), _dates(columns)
+    marks, dates = detect_marks(bare(columns, signs), names, given, comma_separates), _dates(columns)
     asked = () if "date_format" in given else dates.doubts
     return DetectedNotation({**marks.stated, **dates.stated, **_times(columns), **signs, **given}, (*marks.doubts, *asked))
 
@@ -250,6 +251,8 @@ def _dates(columns: Iterable[Sequence[str]]) -> DetectedNotation:
 
 
 def _date_forms(cells: Sequence[str]) -> list[str]:
+    if sum(len(cell) >= _SHORTEST_DATE for cell in cells) < _ALMOST_ALL * len(cells):
+        return []
     written = plain(pa.array(cells, pa.string()))
     if np.isfinite(Notation().days(written)).sum() >= _ALMOST_ALL * len(cells):
         return []  # understood in every table

@@ -14,8 +14,30 @@ from dpsynth_core.sources.characters import plain
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.spelling import BEHIND, BRACKETS, MAX_UNITS, SIGN
 
-_CODES = ("AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HUF", "INR", "JPY", "KRW", "MXN", "NOK", "NZD", "PLN",
-          "RUB", "SEK", "TRY", "USD", "ZAR")
+_CODES = (
+    "AUD",
+    "BRL",
+    "CAD",
+    "CHF",
+    "CNY",
+    "CZK",
+    "DKK",
+    "EUR",
+    "GBP",
+    "HUF",
+    "INR",
+    "JPY",
+    "KRW",
+    "MXN",
+    "NOK",
+    "NZD",
+    "PLN",
+    "RUB",
+    "SEK",
+    "TRY",
+    "USD",
+    "ZAR",
+)
 _NAMES = ("Fr.", "kr", "kr.", "Kč", "Ft", "Rs", "Rs.", "zł", "US$", "R$", "A$", "C$")
 _NUMBER = "[0-9](?:[0-9.,' \u2019]*[0-9])?"
 _BEFORE, _BEHIND_IT = r"[-+]?(?P<open>\()?[-+]?(?P<before>[^0-9()+-]*?) ?[-+]?", r"(?P<minus>-)?\)? ?(?P<behind>[^0-9()+-]*)(?P<late>-)?\)?"
@@ -46,10 +68,11 @@ def detect_signs(columns: Sequence[Sequence[str]]) -> dict[str, Any]:
     return stated | ({"negative": negatives.most_common(1)[0][0]} if negatives else {})
 
 
-def bare(cells: Sequence[str], stated: dict[str, Any]) -> list[str]:
-    """Return numbers without stated units, and with a sign before those below zero."""
+def bare(columns: Sequence[Sequence[str]], stated: dict[str, Any]) -> list[list[str]]:
+    """Return the numbers of each column without stated units, and with a sign before numbers below zero."""
     notation = Notation(units=stated.get("units", ()), negative=stated.get("negative", SIGN))
-    return [str(text) for text in notation.bare(plain(pa.array(cells, pa.string()))).to_pylist()]
+    every = (notation.bare(plain(pa.array(cells, pa.string()))) for cells in columns)
+    return [[str(text) for text in numbers.to_pylist()] for numbers in every]
 
 
 def _is_unit(text: str) -> bool:
