@@ -289,9 +289,9 @@ def carry_out(
     one_table = plan.mechanism.card.makes_rows and plan.link is None  # models of linked tables count members, not records
     measured = of_columns(journal.measurements) if one_table else ()
     if unfitted := misfits(plan.domain, finished.model, measured, finished.total):
-        journal.announce(misfit_sentence(unfitted), kernel.rho_spent, done=1.0)
+        journal.announce(f"warning: {misfit_sentence(unfitted)}", kernel.rho_spent, done=1.0)
     if unmeasured := unseen(plan.domain, finished.model, measured):
-        journal.announce(unseen_sentence(unmeasured), kernel.rho_spent, done=1.0)
+        journal.announce(f"warning: {unseen_sentence(unmeasured)}", kernel.rho_spent, done=1.0)
     row_seed = transcript.row_seed(answers) if plan.spec.output.seed is None else plan.spec.output.seed
     rows = _write_rows(plan, finished, found, row_seed, kernel.rho_spent, journal)
     codes = rows.codes
@@ -387,9 +387,7 @@ class _Written:
     members: Rows | None = None
 
 
-def _write_rows(
-    plan: Plan, finished: Finished, found: Mapping[str, Inside], row_seed: int, rho_spent: float, journal: Journal
-) -> _Written:
+def _write_rows(plan: Plan, finished: Finished, found: Mapping[str, Inside], row_seed: int, rho_spent: float, journal: Journal) -> _Written:
     """Return the tables of synthetic rows that the spec asks for, as codes and as values; none for mechanisms that only answer.
 
     The values are drawn when they are iterated over.
