@@ -16,7 +16,6 @@ from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.interface import columns as domains
-from dpsynth_core.interface import labelled
 from dpsynth_core.interface import shown as words
 from dpsynth_core.interface.columns import Columns
 from dpsynth_core.interface.frames import Given, given
@@ -204,6 +203,8 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
 
 
 def _published(tables: Any, domain: Domain) -> list[dict[str, Any]]:
+    from dpsynth_core.interface import labelled  # loads pandas
+
     if not isinstance(tables, Sequence) or not all(isinstance(one, tuple | list) and len(one) == 2 for one in tables):
         raise InputError("published", "it is no list of tables with where each was published", 'give [("ages.csv", "Census 2021")]')
     sections = []
@@ -231,6 +232,8 @@ def _totals(column: Attribute | None, table: Any) -> Any:
     """Return the totals of a column by the labels of its cells."""
     if column is None or column.most:
         return table  # which the spec refuses by name
+    from dpsynth_core.interface import labelled  # loads pandas
+
     field = f"weight.totals, {column_field(column.name)}"
     found = labelled.counts(table, Domain((column,)), [column.name], field)
     if found is None:

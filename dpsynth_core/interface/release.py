@@ -18,7 +18,6 @@ from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.interface import shown as words
 from dpsynth_core.interface.frames import Back, frame_of
 from dpsynth_core.interface.given_values import cells, names, path_of, whole_number
-from dpsynth_core.interface.labelled import known_cells
 from dpsynth_core.interface.plots import Plots
 from dpsynth_core.planning.spec import MAX_ROWS
 from dpsynth_core.release import release as releases
@@ -115,13 +114,9 @@ class Release:
         return Plots(self.made)
 
     @overload
-    def ask(
-        self, statistic: Literal["table"], of: str | list[str], *, among: Cells | None = None, weighted: bool = False
-    ) -> Answers: ...
+    def ask(self, statistic: Literal["table"], of: str | list[str], *, among: Cells | None = None, weighted: bool = False) -> Answers: ...
     @overload
-    def ask(
-        self, statistic: Grouped, of: Of = None, *, among: Cells | None = None, by: str, weighted: bool = False
-    ) -> Answers: ...
+    def ask(self, statistic: Grouped, of: Of = None, *, among: Cells | None = None, by: str, weighted: bool = False) -> Answers: ...
     @overload
     def ask(
         self,
@@ -212,6 +207,7 @@ class Release:
         >>> list(plan.run(progress=False).complete(known).rows["sex"])
         ['male', 'female', 'male']
         """
+        from dpsynth_core.interface.labelled import known_cells
         from dpsynth_core.release import sampling
 
         seed, fitted = whole_number(seed, "seed", "a seed", 0, _MOST_SEED), self.refitted
