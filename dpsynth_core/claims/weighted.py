@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, cast
 
@@ -438,12 +439,21 @@ class WeightsMeasured(Claim[Weighted]):
             excused = received.interrupted or received.branded(self.brand)
             expect(excused or not self.asked(received.plan), "the plan asks for them, and they are missing")
             raise Nothing("no weighted tables were measured")
-        again = self.again(received, self.took(received, stated))
+        again = self._again(received, stated)
         if again is None or not alike(asdict(again), asdict(stated)):
             expect(received.other_versions, "they are not what was measured, or not of these rows")
             raise Open("whether they follow is seen where the versions are those that it names")
         columns = sum(len(one.tables) for one in stated.parts)
         return f"the weighted tables of {columns:,} columns and the weights of the rows follow from what was measured"
+
+    def _again(self, received: Received, stated: Weighted) -> Weighted | None:
+        """Return the claim as measured again, by the rule of earlier versions if it has no `believed` sum; None for other questions."""
+        final, kernel = received.final, self.stage(received.plan, received.replaying(self.took(received, stated)))
+        if final.released.codes is None:
+            return None
+        with suppress(InputError):
+            return measure(received.plan, kernel, final.released.codes, final.inside, None if stated.believed is None else final.released)
+        return None
 
     def sentences(self, plan: Asked, stated: Weighted | None, final: Final) -> list[str]:
         if stated is None:
