@@ -22,7 +22,7 @@ from dpsynth_core.web.workload import workload_view
 from tests.app.demo_project import PASSED, draft, open_page, project, words
 
 PAGES = ("data", "domain", "workload", "budget", "mechanism", "tradeoffs")
-MEAN = {"kind": "mean", "column": "age", "among": {"age": "0..39", "sex": ["female"]}, "tolerance": 2.5, "name": "<b>young</b>"}
+MEAN = {"kind": "mean", "column": "age", "among": {"age": "0..40", "sex": ["female"]}, "tolerance": 2.5, "name": "<b>young</b>"}
 
 
 def uploaded() -> str:
