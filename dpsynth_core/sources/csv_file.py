@@ -272,7 +272,12 @@ def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
 
 
 def blocks(part: Part, form: TableFormat) -> Iterator[Block]:
-    """Yield all records of these pieces of files with the same header, in order. Small pieces share a block. Raises OSError and InputError."""
+    """Yield all records of these pieces of files with the same header, in order. Small pieces share a block.
+
+    Raises:
+        OSError: A file cannot be opened or read.
+        InputError: A file is not a table in its format.
+    """
     gathered: list[bytes] = []
     names: tuple[str, ...] = ()
     for piece in part:

@@ -63,6 +63,22 @@ def test_a_browser_that_missed_a_widget_is_sent_its_value_again(made: Callable[[
     assert not list(shown_wrongly(app))
 
 
+def test_a_browser_that_has_not_drawn_an_answer_does_not_undo_it() -> None:
+    """It sends the values of the widgets that it shows with its next click."""
+    stated = draft()
+    place = projects.create(LOCAL_OWNER, "Trial", stated)
+    stays = io.BytesIO(b"age;cost;day\n" + b"41;7,5;31.12.2023\n52;8,25;30.11.2023\n" * 30)
+    project_table.adopt(stated, project_table.from_upload(LOCAL_OWNER, place.id, "stays.csv", stays))
+    projects.save(LOCAL_OWNER, place.id, stated)
+    app = open_page("data", place.id)
+    shown = [widget for widget in app._tree.get_widget_states().widgets if widget.WhichOneof("value") != "trigger_value"]
+    next(button for button in app.button if button.label.startswith("Use numbers")).click().run()
+    answered = projects.load(LOCAL_OWNER, place.id).draft
+    assert (answered["data"]["decimal"], answered["data"]["date_format"]) == (",", "dd.mm.yyyy")
+    app._run(WidgetStates(widgets=shown))
+    assert projects.load(LOCAL_OWNER, place.id).draft == answered
+
+
 def test_two_clicks_before_a_page_is_drawn_again_are_both_kept() -> None:
     """Both are answered by what was drawn before the first of them."""
     about = {"kind": "share", "of": {"age": ["16 to 20"], "sex": ["female"]}, "tolerance": 0.02, "importance": "must"}

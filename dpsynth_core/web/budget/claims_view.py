@@ -74,7 +74,7 @@ def models(project: Current, workload: Workload, unit: Unit, shares: Shares) -> 
         chosen = [one["column"] for one in project.draft.get("models", [])]
         offered = list(dict.fromkeys([*predictable(domain), *chosen]))
         look: dict[str, Any] = {"format_func": one_line, "max_selections": MAX_MODELS, "placeholder": "no column"}
-        fields.remembered("models", chosen, _choose, st.multiselect, "Models should predict", offered, **look)
+        fields.linked("models", chosen, _choose, st.multiselect, "Models should predict", offered, **look)
         studied = project.draft.get("workload", {}).get("column")
         if studied in offered and studied not in chosen:
             add = partial(_choose, [*chosen, studied])
@@ -108,7 +108,7 @@ def weights(project: Current, *_plan: object) -> None:
         if stated and stated["column"] not in offered:
             offered.append(stated["column"])
         look: dict[str, Any] = {"format_func": lambda name: one_line(name or "no column"), "help": WEIGHT_HELP, "placeholder": "no column"}
-        fields.remembered("weight", stated and stated["column"], _weigh, st.selectbox, "Column of survey weights", offered, **look)
+        fields.linked("weight", stated and stated["column"], _weigh, st.selectbox, "Column of survey weights", offered, **look)
         if stated:
             fields.share("Share of the budget for weighted tables", "budget.weighted", (0.02, 0.05, 0.1), USUAL_SHARE)
             with fields.minded():
@@ -141,7 +141,7 @@ def _tolerance(project: Current, column: str, usual: float) -> None:
 
     label = f"{literal(column, 40)}: right within ±"
     look = {"min_value": 1e-9, "value": None, "format": "%g", "placeholder": numbers.short(usual), "help": NEAR_HELP}
-    fields.remembered(f"near:{column}", stated, take, st.number_input, label, **look)
+    fields.linked(f"near:{column}", stated, take, st.number_input, label, **look)
 
 
 Card = Callable[[Current, Workload, Unit, Shares], None]

@@ -162,7 +162,7 @@ def people(project: Current) -> None:
         shown = None if known is None else next((size for size in reversed(SIZES) if known >= size / 3), min(SIZES))
         look: dict[str, Any] = {"format_func": SIZES.get, "help": _PEOPLE_HELP}
         about = partial(fields.store, "wizard.people")
-        fields.remembered("about_how_many", shown, about, st.pills, "About how many people?", list(SIZES), **look)
+        fields.linked("about_how_many", shown, about, st.pills, "About how many people?", list(SIZES), **look)
         if document.is_linked(project.draft):
             st.caption(_LINKED)
             return

@@ -59,7 +59,7 @@ def choosing(project: Current, place: str, take: Take) -> None:
     typed, known = f"{project.id}:typed_address", fields.value(_STATED, {})
     entered, take_address = st.session_state.setdefault(typed, known.get("address", "")), partial(st.session_state.__setitem__, typed)
     title, example = "Address of a database, or its file on this machine", "postgresql://host:5432/hospital or /data/people.duckdb"
-    fields.remembered("database_address", entered, take_address, st.text_input, title, placeholder=example, help=_PASSWORD)
+    fields.linked("database_address", entered, take_address, st.text_input, title, placeholder=example, help=_PASSWORD)
     look = "secondary" if known else "primary"
     st.button("Connect", icon=":material/database:", key="connect_database", on_click=_connect, args=(typed, place), type=look)
     st.caption(f":material/history_edu: {LOG}")

@@ -149,7 +149,7 @@ def _text(draft: ColumnDraft, field: str, shown: str, label: str, **look: Any) -
         entered = text.strip()
         draft_rows.change_column(draft.name, draft.read_bins(entered) if field == "bins" else {field: entered})
 
-    fields.remembered(f"{field}:{draft.name}", shown, take, st.text_input, label, **look)
+    fields.linked(f"{field}:{draft.name}", shown, take, st.text_input, label, **look)
 
 
 def _wrong(draft: ColumnDraft, error: InputError | None, here: bool = True) -> None:

@@ -23,7 +23,7 @@ from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.text import code, literal
 
 AGAIN: Literal["page"] = "page"
-"""`persist_state` of a widget whose memory is set only if it differs.
+"""`persist_state` of a widget whose memory is set once, not at each drawing.
 
 A browser that missed the value, because a click interrupted the drawing, gets it again. Without this the browser shows an empty field, and
 the next click stores that.
@@ -76,11 +76,11 @@ def choice(
             on_change()
 
     look["format_func"] = lambda option: names.get(option, str(option))
-    return remembered(path, shown, take, widget, label, options, **look)
+    return linked(path, shown, take, widget, label, options, **look)
 
 
 def text(label: str, path: str, widget: Callable[..., Any] = st.text_input, **look: Any) -> str:
-    return remembered(path, value(path) or "", lambda entered: store(path, entered.strip()), widget, label, **look)
+    return linked(path, value(path) or "", lambda entered: store(path, entered.strip()), widget, label, **look)
 
 
 paragraph = partial(text, widget=st.text_area)
@@ -95,7 +95,7 @@ def typed(widget: Any, label: str, path: str, parse: Callable[[str], Any], as_te
     """
     kept, stored = session.current().draft.get("wizard", {}).get("typed", {}).get(path), value(path)
     shown = kept if kept is not None else "" if stored is None else as_text(stored)
-    entered = remembered(path, shown, lambda text: _store_typed(path, text, parse), widget, label, **look)
+    entered = linked(path, shown, lambda text: _store_typed(path, text, parse), widget, label, **look)
     try:
         return parse(entered)
     except InputError as error:
@@ -169,22 +169,34 @@ def share(label: str, path: str, usual: Sequence[float], default: float, help: s
 def linked(key: str, shown: Any, take: Callable[[Any], object], widget: Callable[..., Any], *arguments: Any, **look: Any) -> Any:
     """Draw a widget for a value without a path in the draft, and return the widget's value.
 
+    A value that was changed elsewhere is shown by a new widget. A browser that has not drawn the change yet sends the old widget's value
+    with the next click; it would count as entered, and undo the change.
+
     Args:
         key: The widget's key within the open project.
         shown: The value that the widget shows.
         take: Gets the entered value.
     """
-    own = f"{session.current().id}:{key}"
-    st.session_state[own] = shown
-    return widget(*arguments, key=own, on_change=lambda: take(st.session_state[own]), **look)
-
-
-def remembered(key: str, shown: Any, take: Callable[[Any], object], widget: Callable[..., Any], *arguments: Any, **look: Any) -> Any:
-    """Draw a widget as `linked`, whose memory is set only if it differs: setting it each time would undo half-typed text."""
-    own = f"{session.current().id}:{key}"
-    if st.session_state.get(own) != shown or own not in st.session_state:
+    name = f"{session.current().id}:{key}"
+    own = _widget_key(name)
+    if own in st.session_state and st.session_state[own] != shown:
+        del st.session_state[own]  # it may hold a password that was refused
+        st.session_state[f"_changed:{name}"] = st.session_state.get(f"_changed:{name}", 0) + 1
+        own = _widget_key(name)
+    if own not in st.session_state:  # setting it each time would undo half-typed text
         st.session_state[own] = shown
-    return widget(*arguments, key=own, on_change=lambda: take(st.session_state[own]), persist_state=AGAIN, **look)
+
+    def changed() -> None:
+        if own == _widget_key(name):
+            take(st.session_state[own])
+
+    return widget(*arguments, key=own, on_change=changed, persist_state=AGAIN, **look)
+
+
+def _widget_key(name: str) -> str:
+    """Return the key of the widget that shows a value now: another key after each change elsewhere."""
+    changes = st.session_state.get(f"_changed:{name}", 0)
+    return f"{name}:{changes}" if changes else name
 
 
 def editor_key(name: str, changed_since: Callable[[Any], bool]) -> str:

@@ -198,7 +198,7 @@ def form(project: Current) -> None:
         shown, take = [name for name in names if name in note(project.draft, "mechanisms")], partial(fields.store, f"{NOTES}.mechanisms")
         look = {"selection_mode": "multi", "format_func": lambda name: names.get(name, name), "wrap": True}
         about = "The cards on the Mechanism page say what each does."
-        fields.remembered(f"{NOTES}.mechanisms", shown, take, st.pills, "Mechanisms", list(names), help=about, **look)
+        fields.linked(f"{NOTES}.mechanisms", shown, take, st.pills, "Mechanisms", list(names), help=about, **look)
         _grid(project)
         _start(project)
 
