@@ -45,7 +45,7 @@ from dpsynth_core.web.results import downloads
 from dpsynth_core.web.shell import document, sidebar
 from dpsynth_core.web.shell.door import doors
 from dpsynth_core.web.shell.plan_first import Whose
-from tests.app.demo_project import FIRST, draft, open_page, words
+from tests.app.demo_project import FIRST, draft, field, open_page, words
 from tests.app.test_results_page import at
 from tests.refusals import refused
 from tests.web.door.visits import exchange
@@ -402,7 +402,7 @@ def test_a_shared_project_is_anothers_to_work_on_and_says_whose_it_is(office: Of
     assert [button.key for button in open_page("data", place).button if button.key in ("project_share", "project_delete")] != []
     office.enter("ben")
     page = open_page("mechanism", place)
-    assert page.selectbox(key="project_picker").options == ["Hospital stays · of curator@example.org"]
+    assert field(page, "selectbox", "Project").options == ["Hospital stays · of curator@example.org"]
     assert [button.key for button in page.button if button.key in ("project_share", "project_delete")] == []
     assert press(press(page, "Lock"), "Spend ε 1 and run") is not None
     (run,) = runs.list(ann, place)
@@ -433,10 +433,10 @@ def test_a_shared_project_is_anothers_to_work_on_and_says_whose_it_is(office: Of
     press(app, "Hand over")
     office.enter("ben")
     app = press(open_page("data", ""), "Take it over")
-    assert "Hospital stays" in app.selectbox(key="project_picker").options
+    assert "Hospital stays" in field(app, "selectbox", "Project").options
     assert projects.load(ben, place).owner == ben
     office.enter("curator")
-    assert "Hospital stays" not in open_page("data", place).selectbox(key="project_picker").options
+    assert "Hospital stays" not in field(open_page("data", place), "selectbox", "Project").options
 
 
 def test_a_plan_waits_for_another_person_and_reads_nothing_before(office: Office) -> None:

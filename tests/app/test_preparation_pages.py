@@ -928,7 +928,7 @@ def test_equal_project_names_stay_apart() -> None:
     app.run()
     assert projects.load(LOCAL_OWNER, one).draft["population"] == "One"
     assert projects.load(LOCAL_OWNER, two).draft["population"] == "Two"
-    assert len(set(app.selectbox(key="project_picker").options)) == 2
+    assert len(set(field(app, "selectbox", "Project").options)) == 2
 
 
 def test_a_project_deleted_in_another_tab_is_no_crash() -> None:
@@ -951,7 +951,7 @@ def test_the_name_of_another_owners_project_in_the_address_opens_nothing() -> No
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
     app.query_params["project"] = theirs
     app.run()
-    assert "Secret" not in str(app.selectbox(key="project_picker").options)
+    assert "Secret" not in str(field(app, "selectbox", "Project").options)
     assert app.query_params["project"] != [theirs]
 
 

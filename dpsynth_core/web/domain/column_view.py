@@ -87,7 +87,7 @@ def _details(project: Current, draft: ColumnDraft) -> None:
         if "other" in KINDS[draft.kind].fields and not draft.most:
             for which, column in zip(("missing", "other"), st.columns(2, gap="small"), strict=True):
                 with column:
-                    _treatment(project, draft, which)
+                    _treatment(draft, which)
         if "dtype" in KINDS[draft.kind].fields and not draft.most:
             _choice(draft, "dtype", draft.dtype or LABEL_DTYPES[0], "Released as", LABEL_DTYPES, DTYPE_NAMES)
         elif "decimals" in KINDS[draft.kind].fields and not draft.most:
@@ -197,7 +197,7 @@ _HELP = {
 }
 
 
-def _treatment(project: Current, draft: ColumnDraft, which: str) -> None:
+def _treatment(draft: ColumnDraft, which: str) -> None:
     """Draw the treatment of missing values or of values outside, with the fields that it needs.
 
     Args:
@@ -212,17 +212,16 @@ def _treatment(project: Current, draft: ColumnDraft, which: str) -> None:
     _field(draft, which, chosen, st.selectbox, _TITLES[which], draft.treatments(which), read=read, **look)
     if chosen != COUNT_AS:
         return
-    recode, label_key, why_key = getattr(draft, which), f"{project.id}:{which}:label:{column}", f"{project.id}:{which}:why:{column}"
-    st.session_state[why_key] = recode["why"]
+    recode = getattr(draft, which)
+    label = recode["as"] if recode["as"] in labels else labels[0] if labels else ""
 
-    def named() -> None:
-        entered = treated(COUNT_AS, st.session_state.get(label_key, ""), st.session_state[why_key].strip())
-        draft_rows.change_column(column, {which: entered})
+    def named(label: str, why: str) -> None:
+        draft_rows.change_column(column, {which: treated(COUNT_AS, label, why.strip())})
 
     if labels:
-        st.session_state[label_key] = recode["as"] if recode["as"] in labels else labels[0]
-        st.selectbox("… as those of", labels, key=label_key, on_change=named)
-    st.text_input("Why? It is published.", key=why_key, on_change=named, max_chars=500, placeholder="The form has no box for “none”.")
+        fields.linked(f"{which}:label:{column}", label, partial(named, why=recode["why"]), st.selectbox, "… as those of", labels)
+    look = {"max_chars": 500, "placeholder": "The form has no box for “none”."}
+    fields.linked(f"{which}:why:{column}", recode["why"], partial(named, label), st.text_input, "Why? It is published.", **look)
 
 
 MOST_NAMED = 30

@@ -48,10 +48,10 @@ def choice(project: Current, draft: ColumnDraft) -> str:
     learnable = KINDS[draft.kind].learnable or KINDS[draft.kind].form is Form.LISTED
     ways += [LEARN] if draft.most or (learnable and not document.is_linked(project.draft)) else []
     ways += [READ] if "data" in project.draft and not project_table.is_simulated(project.draft) else []
-    key = f"{project.id}:way:{draft.name}"
     origin = LEARN if draft.most else draft.origin if draft.origin in ways else TYPED
-    if st.session_state.get(f"{key}:origin") != origin or st.session_state.get(key) not in ways:  # not what was chosen and waits for values
-        st.session_state[key] = st.session_state[f"{key}:origin"] = origin
+    key = f"{project.id}:way:{draft.name}:{origin}"  # a widget of its own: a browser that shows the former origin does not undo this one
+    if st.session_state.get(key) not in ways:  # else it was chosen, and waits for values
+        st.session_state[key] = origin
 
     def changed() -> None:
         way = st.session_state[key]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import looks, roles, runs, sharing
 from dpsynth_core.store.projects import Project
-from dpsynth_core.web.shell import refusals, session
+from dpsynth_core.web.shell import fields, refusals, session
 from dpsynth_core.web.shell.plan_first import Whose, copied
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal
@@ -44,11 +45,9 @@ def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
         if one.owner != project.owner:
             labels[one.id] += f" · of {people.get(one.owner, one.owner[:8])}"
     names = {one.id: labels[one.id] for one in own}
-    key = "project_picker"
-    st.session_state[key] = project.id
-    switch = refusals.stored(lambda: session.switch(st.session_state[key]))
     help = "A project is one release in preparation, with its uploads and runs."
-    st.selectbox("Project", list(names), format_func=lambda choice: names.get(choice, ""), key=key, on_change=switch, help=help)
+    look: dict[str, Any] = {"format_func": lambda choice: names.get(choice, ""), "help": help}
+    fields.linked("project_picker", project.id, refusals.stored(session.switch), st.selectbox, "Project", list(names), **look)
     with st.container(horizontal=True, gap="small"):
         if st.button("New", key="project_new", type="tertiary"):
             _new(first_page)
