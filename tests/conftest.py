@@ -34,6 +34,7 @@ NO_HOME = "/dev/null/a-test-names-a-home-of-its-own"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--tier", choices=sorted(tiers.EXAMPLES), default=None, help="the tests of a tier; without it all, as `test` has them")
+    parser.addoption("--write-snapshots", action="store_true", help="write the texts of pages anew (tests/app/page_texts.py)")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -26,6 +26,7 @@ LONG_BUT_KEPT: Mapping[str, str] = {
     "test_one_person_changes_their_own_record_alone": "no other test asks this of queries in real databases",
     "test_a_seeded_spec_still_makes_the_same_release": "all cases: what the program makes is the same as before",
     "test_of_neighbours_that_are_opened_by_their_path_alone_everybody_elses_codes_are_equal": "all cases: 20,000 pairs",
+    "test_a_page_says_what_its_snapshot_says": "all cases: no other test holds the wording of a page",
     "test_a_format_that_follows_the_records_is_noticed": "all cases: files, folders and linked tables are read on ways of their own",
     "test_a_broken_rule_is_noticed": "all cases: each breaks another rule of the house",
 }

@@ -1,0 +1,27 @@
+"""The wording of every page in every state that matters is the one that is kept in `snapshots/`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.app.page_texts import SNAPSHOTS, State, page_text, sidebar_text
+from tests.app.preparation_states import STATES as PREPARATION
+
+STATES: dict[str, State] = {**PREPARATION}
+"""The states by the names of their snapshots; those of the sidebar begin with `sidebar-`."""
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_a_page_says_what_its_snapshot_says(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    read = sidebar_text if name.startswith("sidebar-") else page_text
+    text, snapshot = read(STATES[name](tmp_path), tmp_path), SNAPSHOTS / f"{name}.txt"
+    if request.config.getoption("--write-snapshots"):
+        SNAPSHOTS.mkdir(exist_ok=True)
+        snapshot.write_text(text, encoding="utf-8")
+    assert text.splitlines() == snapshot.read_text(encoding="utf-8").splitlines()
+
+
+def test_every_snapshot_has_a_state() -> None:
+    assert {path.stem for path in SNAPSHOTS.glob("*.txt")} == set(STATES)
