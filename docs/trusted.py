@@ -73,10 +73,10 @@ BASE: dict[str, tuple[str, str]] = {
     "store/ledger.py": ("A run is charged to its population before it reads.", "store/test_ledger.py"),
     "store/accounts.py": ("All charges of a population stay below its cap.", "store/test_ledger.py"),
     "store/chain.py": ("No entry is altered unseen.", "store/test_chain.py"),
-    "store/head.py": ("The newest entry is known apart from the database.", "store/test_chain.py"),
+    "store/ledger_head.py": ("The newest entry is known apart from the database.", "store/test_chain.py"),
     "store/database.py": ("A transaction is whole or is not; entries are only added.", "store/test_crashes.py"),
     "store/home.py": ("All of this is in one directory.", "store/test_restoring.py"),
-    "store/seals.py": ("An entry does not tell a table.", "store/test_restoring.py"),
+    "store/sealed_fingerprints.py": ("An entry does not tell a table.", "store/test_restoring.py"),
     # what they stand on
     "foundation/errors.py": ("An error shows what is public, shortened.", "foundation/test_reasons.py"),
     "foundation/private_files.py": ("A file is written whole, and for its owner alone.", "store/test_crashes.py"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.budget import budget_view, claims_view
-from dpsynth_core.web.mechanism import ways_view
+from dpsynth_core.web.mechanism import outlook_view
 from dpsynth_core.web.shell import document, frame
 
 
@@ -13,11 +13,11 @@ def main() -> None:
     workload, unit = document.workload(project.draft), document.unit(project.draft)
     error = document.problem(project.draft, "budget")
     frame.header("budget", "What is spent cannot be had back.", Zone.PUBLIC)
-    plan = ways_view.light(project)
+    plan = outlook_view.light(project)
     budget_view.amount(project)
     divided = document.shares(project.draft) if budget_view.can_be_divided(error) else None
     if divided is not None:
-        ways_view.before(project, plan)
+        outlook_view.before(project, plan)
         budget_view.learning(project)
         claims_view.cards(project, workload, unit, divided)
     budget_view.speaking(project, workload, unit, error is None)

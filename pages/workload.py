@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.web.mechanism import ways_view
+from dpsynth_core.web.mechanism import outlook_view
 from dpsynth_core.web.shell import document, frame
 from dpsynth_core.web.workload import workload_view
 
@@ -13,7 +13,7 @@ def main() -> None:
     frame.header("workload", "Which tables of counts must come out right.", Zone.PUBLIC)
     error = document.problem(project.draft, "workload")
     if error is None:
-        ways_view.light(project)
+        outlook_view.light(project)
     workload_view.choice(project)
     if error is None:
         workload_view.outcome(document.workload(project.draft))

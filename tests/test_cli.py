@@ -31,7 +31,7 @@ from dpsynth_core.cli.table_options import PEOPLE
 from dpsynth_core.evaluation.questions.question import STATISTICS
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.planning.looks import LOOKS
+from dpsynth_core.planning.private_views import LOOKS
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFAULT_MEANS
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.row_files import FORMATS

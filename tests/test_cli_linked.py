@@ -25,7 +25,7 @@ from tests.bundle import pack
 from tests.bundle.bundles import failed, files
 from tests.homes import HOUSEHOLDS, MOST, PEOPLE, tables
 from tests.refusals import refused
-from tests.vocabulary.test_peers import LINKED_GOOGLE, LINKED_SDV
+from tests.vocabulary.test_foreign_domains import LINKED_GOOGLE, LINKED_SDV
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 import dpsynth_core as dps
 from dpsynth_core import cli
-from dpsynth_core.store import balance, chain, elsewhere, ledger, roles, tokens
+from dpsynth_core.store import balance, chain, ledger, remote_ledger, roles, tokens
 from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import Role
 from tests.provider import providing, secrets
@@ -77,7 +77,7 @@ def test_a_laptops_run_is_charged_to_the_office_and_the_next_is_refused(
 def test_a_token_never_travels_in_the_open(laptop: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:  # noqa: ARG001
     monkeypatch.setenv("DPSYNTH_LEDGER", url)
     monkeypatch.setenv("DPSYNTH_LEDGER_TOKEN", "dpsynth_0")
-    refused(elsewhere.configured, saying="begins with https")
+    refused(remote_ledger.configured, saying="begins with https")
 
 
 def test_a_server_that_does_not_answer_charges_nothing_and_reads_nothing(

@@ -14,7 +14,7 @@ from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.visible import listed
 
 if TYPE_CHECKING:
-    from dpsynth_core.vocabulary.peers import LinkedTables
+    from dpsynth_core.vocabulary.foreign_domains import LinkedTables
 
 _NAMED = 10
 
@@ -35,7 +35,7 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
         return table_options.demo_domain()
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.sources.files import declared_domain
-    from dpsynth_core.vocabulary import ddi, peers
+    from dpsynth_core.vocabulary import ddi, foreign_domains
 
     if table_options.is_database(options):
         from dpsynth_core.sources.databases.connect import DatabaseTable
@@ -44,8 +44,8 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
         return domain_json(DatabaseTable(table_options.database_section(options)).declared)
     if Path(options.data).suffix.lower() == ".xml":
         return ddi.declared_domain(read_document(options.data, "data"))
-    if Path(options.data).suffix.lower() in peers.SUFFIXES:
-        made, identifiers = peers.read(read_document(options.data, "data"))
+    if Path(options.data).suffix.lower() in foreign_domains.SUFFIXES:
+        made, identifiers = foreign_domains.read(read_document(options.data, "data"))
         if identifiers:
             print_message(f"left out, for they are identifiers: {listed(identifiers, _NAMED)}")
         return made
@@ -55,10 +55,11 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
 def _linked(options: argparse.Namespace) -> LinkedTables | None:
     """Return the two linked tables that another program's document describes, or None."""
     from dpsynth_core.foundation.documents import read_document
-    from dpsynth_core.vocabulary import peers
+    from dpsynth_core.vocabulary import foreign_domains
 
     named = not table_options.is_demo(options) and not table_options.is_database(options)
-    said = peers.read_linked(read_document(options.data, "data")) if named and Path(options.data).suffix.lower() in peers.SUFFIXES else None
+    is_foreign = named and Path(options.data).suffix.lower() in foreign_domains.SUFFIXES
+    said = foreign_domains.read_linked(read_document(options.data, "data")) if is_foreign else None
     if (said is None) != (options.members_out is None):
         about, remedy = ("one table", "leave it out") if said is None else ("two linked tables", "name a file for the second one's domain")
         raise InputError("--members-out", f"the document is about {about}", remedy)

@@ -85,12 +85,12 @@ def _declared(options: argparse.Namespace) -> dict[str, list[str]]:
 
 def _budget(plan: Any) -> list[str]:
     from dpsynth_core.planning.unit_spec import UNNAMED
-    from dpsynth_core.store import balance, charging, elsewhere
+    from dpsynth_core.store import balance, charging, remote_ledger
 
     spec = plan.spec
     left = None if spec.population == UNNAMED else charging.left(spec.population, plan.shares.accountant)
     if left is None:
-        whose = "The office's ledger" if elsewhere.configured() else "The ledger on this machine"
+        whose = "The office's ledger" if remote_ledger.configured() else "The ledger on this machine"
         return [f"{whose} has no account of these people: nothing is known of what earlier releases about them spent."]
     times = balance.times_more(left.rho, plan.shares.rho)
     enough = f"fits {times:,} more times" if times else "does not fit"

@@ -13,7 +13,7 @@ from dpsynth_core.cli.options import PRIVATE_NOTES, Commands, add_command, add_s
 from dpsynth_core.cli.table_options import DATABASES, DEMO, FILES, PEOPLE, demo_domain, place
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError, shown
-from dpsynth_core.planning.looks import LOOKS, NOTHING, stated
+from dpsynth_core.planning.private_views import LOOKS, NOTHING, stated
 
 if TYPE_CHECKING:
     from dpsynth_core.vocabulary.domain import Domain

@@ -2,8 +2,8 @@
 
 Minimises  sum_i 1/(2 s_i^2) ||M_{r_i}(p) - y_i||_2^2  over distributions p by accelerated mirror descent on the log-potentials, where s_i
 is the standard deviation of the noise, rounding included. The weight is 1/s^2, the maximum likelihood one (the AIM paper prints 1/sigma).
-Works in fractions of the total inside, counts outside. Where cells are folded (`folding`), their measured values are added up, and so are
-the variances of their noise.
+Works in fractions of the total inside, counts outside. Where cells are folded (`rare_values`), their measured values are added up, and so
+are the variances of their noise.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsynth_core.inference.contraction import Contractor, Labels, Table
-from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel, labels_of, structure_of
+from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import expand, project, summed_axes

@@ -2,8 +2,8 @@
 
 One model describes a household and a random member, the other two members. Households with their number of members and the first of these
 are rows of the first; further members are second ones of pairs, rows of the other, whose first is like a member that is there. Then they
-are changed until they keep to all rules (`keeping`), and until the tables of members, of households with members and of pairs within
-households are what the models say (`members`). Knows released values only.
+are changed until they keep to all rules (`household_rules`), and until the tables of members, of households with members and of pairs
+within households are what the models say (`members`). Knows released values only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.keeping import Rules
+from dpsynth_core.inference.household_rules import Rules
 from dpsynth_core.inference.members import Ints, Numbers, Target, refine_members
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.link import NUMBER, Link, places

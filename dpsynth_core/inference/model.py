@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from dpsynth_core.inference import rows
 from dpsynth_core.inference.contraction import Contractor, Labels, Table
-from dpsynth_core.inference.crossing import Queries
-from dpsynth_core.inference.folding import Folding
+from dpsynth_core.inference.marginal_queries import Queries
 from dpsynth_core.inference.pairs import Pairs
 from dpsynth_core.inference.publishing import kept
+from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.inference.refinement import refine
 from dpsynth_core.inference.structure import Calibration, Structure
 from dpsynth_core.vocabulary.domain import Domain

@@ -3,7 +3,7 @@
 One sweep towards the root of the junction tree. With each subtree travels a table Q[(a, i), s] = p(a = i | S = s): every value i of every
 attribute a below, given the separator S to the rest. Where two subtrees meet in a node, all pairs across them are products of two such
 tables with the node's own distribution of both separators, because the attributes below one are independent of those below the other given
-the node. So hundreds of pairs are one matrix product, where `crossing` would answer each by itself.
+the node. So hundreds of pairs are one matrix product, where `marginal_queries` would answer each by itself.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.contraction import Labels, Table
-from dpsynth_core.inference.crossing import Queries
 from dpsynth_core.inference.junction_tree import bits, mask_of
+from dpsynth_core.inference.marginal_queries import Queries
 from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.marginals import expand, project
 
 TABLE_CELLS = 80_000_000
-"""Largest number of cells of a travelling table (640 MB). Larger ones are left to `crossing`, pair by pair."""
+"""Largest number of cells of a travelling table (640 MB). Larger ones are left to `marginal_queries`, pair by pair."""
 NODE_CELLS = 200_000
 """Largest number of cells of a node's distribution that is built whole, once."""
 

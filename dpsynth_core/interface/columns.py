@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.interface.given_values import plain
-from dpsynth_core.vocabulary import peers
+from dpsynth_core.vocabulary import foreign_domains
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.names import column_field
@@ -62,7 +62,7 @@ def read_domain(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> [(column["name"], column["kind"]) for column in dps.read_domain("metadata.json")["attributes"]]
     [('age', 'integer')]
     """
-    return peers.read(read_document(Path(path), "domain"))[0]
+    return foreign_domains.read(read_document(Path(path), "domain"))[0]
 
 
 def write_domain(columns: Columns, program: str) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def write_domain(columns: Columns, program: str) -> dict[str, Any]:
     >>> dps.write_domain({"age": (0, 99)}, "sdv")["tables"]["table"]["columns"]
     {'age': {'sdtype': 'numerical', 'computer_representation': 'Int64'}}
     """
-    return peers.write(domain(columns), program)
+    return foreign_domains.write(domain(columns), program)
 
 
 def domain(columns: Columns) -> Domain:

@@ -22,13 +22,13 @@ from dpsynth_core.interface.frames import Given, given
 from dpsynth_core.interface.given_values import plain
 from dpsynth_core.mechanisms.graphical.households import Households, workload
 from dpsynth_core.planning import leaks
+from dpsynth_core.planning.alternatives import Facts, expected
+from dpsynth_core.planning.expected_verdict import Power
 from dpsynth_core.planning.leaks import Leak
-from dpsynth_core.planning.looks import stated
 from dpsynth_core.planning.plan import Plan as Sealed
-from dpsynth_core.planning.power import Power
+from dpsynth_core.planning.private_views import stated
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFAULT_MEANS, Spec
 from dpsynth_core.planning.unit_spec import UNNAMED
-from dpsynth_core.planning.ways import Facts, expected
 from dpsynth_core.release import making, synthesis
 from dpsynth_core.sources.published import section
 from dpsynth_core.vocabulary.attribute import Attribute

@@ -21,7 +21,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import making, spool
 from dpsynth_core.release import release as releases
 from dpsynth_core.release.release import Progress
-from dpsynth_core.store import in_process, kept, ledger, signing, spools
+from dpsynth_core.store import in_process, ledger, saved_releases, signing, spools
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.in_process import Told
 
@@ -42,8 +42,8 @@ def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) ->
         _DRAWN.add(table)
     if not charged or again:
         return _run(plan, table, charged, progress, again)
-    with kept.one_at_a_time(plan):
-        if (path := kept.earlier(plan)) is None:
+    with saved_releases.one_at_a_time(plan):
+        if (path := saved_releases.earlier(plan)) is None:
             return _run(plan, table, charged, progress, again)
     print("note: this plan was carried out on this table before; here is that release, and nothing is spent", file=sys.stderr)
     return opened(path, table.back, package_of(plan.spec.mechanism.name))
@@ -61,7 +61,7 @@ def _kept(back: Back, progress: bool, work: Callable[[Told, Callable[[releases.R
     """Return the release that `work` makes, once it is stored. `work` gets an observer and a function that takes the finished release."""
     made: list[Release] = []
     with _working(progress) as told:
-        work(told, lambda one, _: made.append(Release(one, kept.keep(one, told.note), back)))
+        work(told, lambda one, _: made.append(Release(one, saved_releases.keep(one, told.note), back)))
     return made[0]
 
 

@@ -8,9 +8,9 @@ from html import escape
 from dpsynth_core import report
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.planning import precision
+from dpsynth_core.planning.expected_verdict import Power
 from dpsynth_core.planning.leaks import Leak, Severity
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.power import Power
 from dpsynth_core.planning.unit_spec import UNNAMED
 from dpsynth_core.release.release import Release
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from dpsynth_core.foundation.reasons import is_reason
-from dpsynth_core.planning import looks, origins, weakness
+from dpsynth_core.planning import domain_origin, private_views, weakness
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.budget import WEAK_EPSILON
 from dpsynth_core.privacy.unit import REPLACE
@@ -69,7 +69,7 @@ def find(
 
 
 def _of_domain(spec: Spec) -> Iterator[Leak]:
-    if origins.from_data(spec):
+    if domain_origin.from_data(spec):
         justified = is_reason(spec.domain_justification)
         title = "Categories or bounds were read from the private table"
         why = "A rare category or an extreme value can point to one person, and no noise covers it."
@@ -142,14 +142,14 @@ def _of_looks(spec: Spec, condition: str) -> Iterator[Leak]:
         title = "The guarantee has a condition that nobody can check"
         fix = "Choose a learner or an oracle that goes through the whole class, or leave the check of the public table out."
         yield Leak("conditional", Severity.MEDIUM, title, f"{condition} {branded}", fix, "mechanism")
-    if spec.looks and not spec.data.simulated and not looks.is_brand(spec.looks):
+    if spec.looks and not spec.data.simulated and not private_views.is_brand(spec.looks):
         title, fix = "The records were compared with this domain", "Leave columns and values as they are: then this stays a note."
-        yield Leak("compared", Severity.NOTE, title, looks.sentence(spec.looks), fix, "domain")
+        yield Leak("compared", Severity.NOTE, title, private_views.sentence(spec.looks), fix, "domain")
     elif spec.looks and not spec.data.simulated:
         title = "The records were looked at before this plan"
         fix = "A look cannot be taken back. Where it matters, let somebody plan who has not seen the table."
-        yield Leak("after-looking", Severity.MEDIUM, title, f"{looks.sentence(spec.looks)} {branded}", fix, "mechanism")
-    if spec.looks is not None and not {looks.COMPARED, looks.CHANGED} & set(spec.looks) and not spec.data.simulated:
+        yield Leak("after-looking", Severity.MEDIUM, title, f"{private_views.sentence(spec.looks)} {branded}", fix, "mechanism")
+    if spec.looks is not None and not {private_views.COMPARED, private_views.CHANGED} & set(spec.looks) and not spec.data.simulated:
         title = "Nobody has checked that the table fits its domain"
         why = "This gives nobody away. But what the table spells differently, such as F where your list has f, will count as “other”."
         fix = "If the table is new to you, compare them on the Domain page. The release notes that."

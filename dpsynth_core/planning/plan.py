@@ -19,7 +19,7 @@ from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weighted import WeightSpec
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.inference.keeping import Rules
+from dpsynth_core.inference.household_rules import Rules
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery import inside, learning
 from dpsynth_core.mechanisms.discovery.learning import Portion
@@ -27,7 +27,7 @@ from dpsynth_core.mechanisms.graphical.households import Households, holds
 from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
-from dpsynth_core.planning import origins, weakness
+from dpsynth_core.planning import domain_origin, weakness
 from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, MAX_ROWS, STANDIN, BudgetSpec, MembersSpec, PublishedSpec, Spec
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.budget import check_budget
@@ -189,7 +189,7 @@ class Plan:
     def of(cls, spec: Spec) -> Plan:
         """Check the meaning of every field and build the plan. Raises InputError naming the field; opens no table."""
         _check_data(spec)
-        origins.check(spec)
+        domain_origin.check(spec)
         if spec.protects:
             weakness.check(spec.budget)
         domain = Domain.from_json(spec.domain)

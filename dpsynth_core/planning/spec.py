@@ -21,7 +21,7 @@ from dpsynth_core.claims.weighted import WEIGHTED, WeightSpec
 from dpsynth_core.foundation.documents import base_name, check_path, is_uri, parse_json, read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.about_spec import AboutSpec
-from dpsynth_core.planning.looks import Look, ordered
+from dpsynth_core.planning.private_views import Look, ordered
 from dpsynth_core.planning.unit_spec import Part, UnitSpec
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources import simulated
@@ -242,14 +242,14 @@ class Spec(Part):
 
     Attributes:
         domain: Domain JSON.
-        domain_origin: Origin of the domain as the curator states it, beside the origin in the domain's own document (`planning.origins`);
+        domain_origin: Origin of the domain as the curator states it, beside that in the domain's own document (`planning.domain_origin`);
             "data" (the private file itself) brands the release.
         domain_justification: The reason that some origins need.
         members: A second table, whose rows belong to rows of the first (`vocabulary.link`); the unit says how many rows of a person count.
         public: A table that the curator declares public; mechanisms may use it at no cost.
         published_tables: Tables of the same people that the curator declares public; the rows keep to them.
         other_copies: Other publications about the same people, in the curator's words; "" if the question was not answered.
-        looks: Views of the private table without noise before the plan was sealed (`planning.looks`); None if they were not recorded.
+        looks: Views of the private table without noise before the plan was sealed (`planning.private_views`); None if not recorded.
         about: Metadata for deposits and citations; a spec without it is published without that part, as in earlier versions.
         criteria: Conditions that the release is judged by, fixed before the run (`claims.criteria.registry`).
         weight: The column of survey weights, if there is one (`claims.weighted`).

@@ -8,7 +8,7 @@ from typing import Any
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.evaluation.misfit import MISFITS, UNSEEN
 from dpsynth_core.mechanisms.mechanism import Learner
-from dpsynth_core.planning import looks, origins, weakness
+from dpsynth_core.planning import domain_origin, private_views, weakness
 from dpsynth_core.planning.discovery import sentences
 from dpsynth_core.planning.plan import INSIDE, Plan
 from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, Spec
@@ -58,14 +58,14 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
         " the budget implies"
         f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {conversion})."
         f"{_own_delta(plan)}{f' {plan.condition}' if plan.condition else ''}{_looks(spec)}"
-        f" {origins.sentence(spec)}{_published(plan)}"
+        f" {domain_origin.sentence(spec)}{_published(plan)}"
     )
     return promise if private else f"{NOT_PRIVATE} Made with real noise, this would hold: {promise}"
 
 
 def _looks(spec: Spec) -> str:
     """Return a sentence, after a space, on the looks before the plan was sealed; "" if none is known."""
-    return f" {looks.sentence(spec.looks)}" if spec.looks and not spec.data.simulated else ""
+    return f" {private_views.sentence(spec.looks)}" if spec.looks and not spec.data.simulated else ""
 
 
 def _published(plan: Plan) -> str:
@@ -104,10 +104,10 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
         yield Brand("not-private", NOT_PRIVATE)
     if spec.data.simulated:
         yield Brand("simulated", "The records are invented people made by this program; the release says nothing about anyone.")
-    if origins.from_data(spec):
+    if domain_origin.from_data(spec):
         warning = "The domain was read from the private data, which no budget covers. The curator's reason: "
         yield Brand("domain-from-data", warning + spec.domain_justification.strip())
-    if looks.is_brand(spec.looks or ()) and (after_looking := _looks(spec).strip()):
+    if private_views.is_brand(spec.looks or ()) and (after_looking := _looks(spec).strip()):
         yield Brand("after-looking", after_looking)
     if spec.data.quoting == "standard":
         yield Brand("assumed-well-formed", _ASSUMED_WELL_FORMED)

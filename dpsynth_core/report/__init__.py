@@ -19,7 +19,7 @@ from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.release import Release
-from dpsynth_core.report import brief, table_files
+from dpsynth_core.report import first_page, table_files
 from dpsynth_core.report.card import card
 from dpsynth_core.report.citation import CITATION, cff
 from dpsynth_core.report.ddi import DDI, codebook_xml
@@ -98,7 +98,7 @@ def verdict_facts(release: Release) -> list[tuple[str, str]]:
 
 def in_short(release: Release) -> list[tuple[str, str]]:
     """Return a description of a release in four lines of name and text."""
-    return brief.lines(release, quality_of(release).value.verdict)
+    return first_page.lines(release, quality_of(release).value.verdict)
 
 
 def report_page(release: Release) -> Zoned[bytes]:

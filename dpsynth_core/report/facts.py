@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.evaluation.quality import Headline, within
-from dpsynth_core.planning import discovery, origins, precision
+from dpsynth_core.planning import discovery, domain_origin, precision
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UNNAMED
 from dpsynth_core.release import tables
@@ -124,7 +124,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
         *_rule_facts(release),
         ("Measurements", f"{len(release.measurements):,} noisy marginals"),
         ("Certificate", stated[0] if stated else nothing),
-        ("Where the domain came from", origins.clause(spec)),
+        ("Where the domain came from", domain_origin.clause(spec)),
         *([("Learnt with noise", " ".join(discovery.sentences(release.plan)))] if release.plan.portions else []),
         *([("Numbers inside their bins", inside)] if (inside := discovery.of_inside(release.plan)) else []),
         ("Made", release.created),

@@ -15,8 +15,8 @@ from dpsynth_core.privacy import meaning
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import errors_svg, words
 from dpsynth_core.report import svg as drawing
-from dpsynth_core.report.brief import Part, first_page
 from dpsynth_core.report.facts import PICKED, facts, first
+from dpsynth_core.report.first_page import Part, first_page
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.svg import escape
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, unfit_for

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.bounds import UNBOUNDED
 from dpsynth_core.evaluation.questions.question import cell_values
-from dpsynth_core.planning import origins
+from dpsynth_core.planning import domain_origin
 from dpsynth_core.planning.discovery import of_column
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.release.release import Release
@@ -237,7 +237,7 @@ def codebook_csv(release: Release) -> bytes:
     A line has column, kind, cell (number from 0), label, the value in rows if it differs, the smallest and largest number, and the
     treatment of values outside; and a description of the column, if any column has one.
     """
-    came_from, columns = origins.clause(release.spec), _told(release)
+    came_from, columns = domain_origin.clause(release.spec), _told(release)
     lines: list[tuple[str, str, int | None, str, str, float | None, float | None, str, str]] = [
         (attribute.name, attribute.kind, number, label, written(attribute, number), least, most, _outside(release, attribute), came_from)
         for attribute in columns

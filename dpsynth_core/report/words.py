@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsynth_core.claims import weighted
-from dpsynth_core.planning import discovery, looks, origins, weakness
+from dpsynth_core.planning import discovery, domain_origin, private_views, weakness
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy import meaning
@@ -134,7 +134,7 @@ def assumptions(release: Release) -> Iterator[str]:
             yield "The rows have new identifiers there. They do not say which rows would belong to one person."
     if unit.relation == REPLACE and rows == 1:
         yield "The number of records is public."
-    yield origins.sentence(spec)
+    yield domain_origin.sentence(spec)
     yield from discovery.sentences(release.plan)
     yield from filter(None, [discovery.of_inside(release.plan), weighted.assumed(release.plan)])
     if reason := spec.domain_justification.strip():
@@ -173,7 +173,7 @@ def _looks(spec: Spec) -> str:
         return "Whether the plan was made after looking at the records is not stated."
     if not spec.looks:
         return "Nothing of the records was shown without noise before the plan was sealed, as far as was recorded."
-    return looks.sentence(spec.looks)
+    return private_views.sentence(spec.looks)
 
 
 def _ledger(cited: Mapping[str, Any]) -> str:

@@ -178,8 +178,7 @@ class Block:
         Each row ends with a line end, but the end of the text may cut off the last row inside a quote. So the last record is parsed on its
         own.
         """
-        place = {name: number for number, name in reversed(list(enumerate(self.names)))}  # the first of equal names
-        positions = {name: str(place[name]) for name in columns}
+        positions = {name: str(number) for number, name in enumerate(self.names)}
         quotes = False if self.form.quoting == NONE else '"'
         try:
             table = pacsv.read_csv(
@@ -197,7 +196,7 @@ class Block:
                 ),
                 convert_options=pacsv.ConvertOptions(
                     column_types=dict.fromkeys(positions.values(), _TEXT),
-                    include_columns=list(positions.values()),
+                    include_columns=[positions[name] for name in columns],
                     strings_can_be_null=False,
                     check_utf8=False,  # `lines` has seen to it
                 ),

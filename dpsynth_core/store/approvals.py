@@ -14,7 +14,7 @@ from typing import Any
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import accounts, acts, chain, roles, rules
+from dpsynth_core.store import accounts, audit_actions, chain, roles, rules
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.roles import Act
@@ -87,7 +87,7 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
             raise InputError(stage, "it waits for no approval", "choose one that does")
         charge = accounts.reservation(books, run)
         project = db.execute("SELECT project FROM jobs WHERE id = ?", (run,)).fetchone()
-        makers = {charge.curator, *(acts.had(books, project["project"]) if project else ())}
+        makers = {charge.curator, *(audit_actions.had(books, project["project"]) if project else ())}
         if any(roles.one_person(db, maker, owner) for maker in makers):
             raise InputError(stage, "you made it yourself, or had a part in its project", "ask another reviewer")
         chain.append(db, books, Entry(owner, _APPROVE + stage, charge.population, run, charge.spec, note=reason.strip()))

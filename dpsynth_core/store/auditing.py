@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, fields, replace
 
 from dpsynth_core.foundation.documents import inert, parse_json
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import balance, chain, seals
+from dpsynth_core.store import balance, chain, sealed_fingerprints
 from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.chain import Entry, Verification
 from dpsynth_core.store.faults import BooksLost
@@ -49,7 +49,7 @@ def audit() -> Audit:
     try:
         verified, entries = chain.verify(), chain.entries()
         lines = [*_summary(verified), *(() if verified.problem else map(_account, balance.spent_by_all()))]
-        problem = verified.problem or ("" if seals.key_is_sound() else seals.LOST)
+        problem = verified.problem or ("" if sealed_fingerprints.key_is_sound() else sealed_fingerprints.LOST)
     except BooksLost as error:
         return Audit((), error.problem)
     return Audit(tuple(lines), problem, entries)

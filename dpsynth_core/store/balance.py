@@ -9,7 +9,7 @@ from typing import Any
 
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, Accountant
-from dpsynth_core.store import accounts, chain, rules, seals
+from dpsynth_core.store import accounts, chain, rules, sealed_fingerprints
 from dpsynth_core.store.accounts import DEFAULT_CAP, Cap
 from dpsynth_core.store.chain import SECOND, Entry
 from dpsynth_core.store.home import now
@@ -105,7 +105,7 @@ def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
     """Return the other populations that were charged for the same data file, or for one of two: a reason for a warning. Raises BooksLost.
     """
     others = [entry for entry in accounts.standing(chain.whole()) if entry.population != population]
-    ours = seals.seals(fingerprint, [entry.run for entry in others])
+    ours = sealed_fingerprints.seals(fingerprint, [entry.run for entry in others])
     same = (entry for entry, seal in zip(others, ours, strict=True) if {*entry.fingerprint.split()} & {*seal.split()})
     return tuple(sorted({entry.population for entry in same}))
 

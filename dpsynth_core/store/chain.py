@@ -1,7 +1,7 @@
 """The entries of the ledger as a hash chain: their fields, their hashes, and the check that the chain is whole.
 
 One chain holds all charges of the installation. Entries are only ever added: triggers of `database` refuse anything else, `check_chain`
-finds changes made around the triggers, and `head` finds missing entries at the end. A person may accept a chain that is not whole
+finds changes made around the triggers, and `ledger_head` finds missing entries at the end. A person may accept a chain that is not whole
 (`restoring`). That is an entry as well, and vouches for all entries before it as they are then, so that any later change is found again.
 """
 
@@ -13,12 +13,12 @@ from dataclasses import astuple, dataclass, fields, replace
 from hashlib import sha256
 from itertools import pairwise
 
-from dpsynth_core.store import head
+from dpsynth_core.store import ledger_head
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import damage, reading
 from dpsynth_core.store.faults import BooksLost
-from dpsynth_core.store.head import GENESIS, Head
 from dpsynth_core.store.home import now
+from dpsynth_core.store.ledger_head import GENESIS, Head
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Entry:
         accountant: Accountant of rho.
         epsilon: See `kind`.
         delta: See `kind`.
-        fingerprint: Sealed fingerprint of the tables (`seals.seal`).
+        fingerprint: Sealed fingerprint of the tables (`sealed_fingerprints.seal`).
         note: Text for people.
         accepted: Of a restore, the `state` of all entries before it.
         number: Place in the chain, from 1.
@@ -145,14 +145,14 @@ def whole_in(db: Connection) -> tuple[Entry, ...]:
         BooksLost: The ledger is not whole.
     """
     books = _unaltered(entries_in(db))
-    if problem := _head_problem(books, head.read()) or damage(db):
+    if problem := _head_problem(books, ledger_head.read()) or damage(db):
         raise BooksLost(problem)
     return books
 
 
 def verify() -> Verification:
     """Recompute the whole chain and check that it reaches the entry that the head file names."""
-    noted = head.read()  # before the database, which may only be further by then
+    noted = ledger_head.read()  # before the database, which may only be further by then
     with reading() as db:
         return verify_in(db, noted)
 
@@ -196,8 +196,8 @@ def append(db: Connection, books: Sequence[Entry], entry: Entry) -> Entry:
     Returns:
         The complete entry.
     """
-    if not books and head.read() is None:
-        head.begin()
+    if not books and ledger_head.read() is None:
+        ledger_head.begin()
     return insert(db, linked(entry, end_of(books)))
 
 

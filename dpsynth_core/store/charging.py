@@ -10,7 +10,7 @@ from typing import Any
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.accountant import Accountant
-from dpsynth_core.store import balance, chain, elsewhere, fingerprints, jobs, ledger, rules, seals
+from dpsynth_core.store import balance, chain, fingerprints, jobs, ledger, remote_ledger, rules, sealed_fingerprints
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import InDoubt, StoreFault
 from dpsynth_core.store.folders import new_id
@@ -53,8 +53,8 @@ def charged_before(plan: Plan) -> list[str]:
     books, digest = chain.whole(), plan.spec.digest()
     touched = {entry.run for entry in books if entry.kind == "touch"}
     runs = [entry for entry in books if entry.kind == "reserve" and entry.spec == digest and entry.run in touched]
-    ours = seals.seals(fingerprints.of_spec(plan.spec), [entry.run for entry in runs]) if runs else []
-    return [entry.run for entry, seal in zip(runs, ours, strict=True) if seals.are_same(entry.fingerprint, seal)][::-1]
+    ours = sealed_fingerprints.seals(fingerprints.of_spec(plan.spec), [entry.run for entry in runs]) if runs else []
+    return [entry.run for entry, seal in zip(runs, ours, strict=True) if sealed_fingerprints.are_same(entry.fingerprint, seal)][::-1]
 
 
 def charged(
@@ -81,7 +81,7 @@ def charged(
     run, spec = new_id(), plan.spec
     if (doubt := mixed_scripts(spec.population)) and left(spec.population, plan.shares.accountant) is None:
         warn(doubt)
-    if (office := elsewhere.configured()) is not None:
+    if (office := remote_ledger.configured()) is not None:
         office.reserve(charge_of(plan, run, fingerprints.of_spec(spec)))
         _carry_out(run, execute, office.touch, office.give_back)
         return
@@ -114,7 +114,7 @@ def citation(run: str, plan: str) -> dict[str, Any]:
         PlanDiffers: The run was charged for another plan.
         StoreFault: The ledger does not know the run or cannot be asked.
     """
-    if (office := elsewhere.configured()) is not None:
+    if (office := remote_ledger.configured()) is not None:
         return office.cite(run, plan)
     ledger.check_plan(run, plan)
     return balance.citation(run)
@@ -122,7 +122,7 @@ def citation(run: str, plan: str) -> dict[str, Any]:
 
 def left(population: str, following: Accountant) -> balance.Left | None:
     """Return the rest of a population's cap in the ledger that a release would be charged to; None if the population is not open."""
-    office = elsewhere.configured()
+    office = remote_ledger.configured()
     return balance.left(population, following) if office is None else office.left(population, following)
 
 

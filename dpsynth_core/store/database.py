@@ -19,11 +19,11 @@ from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import made_once
-from dpsynth_core.store import head, postgres, upgrading
+from dpsynth_core.store import ledger_head, postgres, upgrading
 from dpsynth_core.store.connection import CATALOGUE, NEWEST, Connection, Part
 from dpsynth_core.store.faults import FIELD, BooksLost, explained
-from dpsynth_core.store.head import GENESIS, Head
 from dpsynth_core.store.home import home, key_file
+from dpsynth_core.store.ledger_head import GENESIS, Head
 from dpsynth_core.store.tables import TABLES
 
 DATABASE = "dpsynth.sqlite"
@@ -99,7 +99,7 @@ def transaction() -> Iterator[Connection]:
         before = head_of(connection)
         yield connection
         after = head_of(connection)
-        with nullcontext() if after == before else head.advancing(after):
+        with nullcontext() if after == before else ledger_head.advancing(after):
             connection.execute("COMMIT")
 
 
@@ -177,7 +177,7 @@ def _there() -> Connection | None:
 def _traces() -> str:
     """Return the name of a file or folder that is made after the database, which shows that this home had one; "" in a new home."""
     projects = home() / "projects"
-    made = [path.name for path in (head.head_file(), key_file(), *home().glob(f"{DATABASE}*")) if path.exists()]
+    made = [path.name for path in (ledger_head.head_file(), key_file(), *home().glob(f"{DATABASE}*")) if path.exists()]
     return ", ".join([*made, *(["a folder of projects"] if projects.is_dir() and any(projects.iterdir()) else [])])
 
 

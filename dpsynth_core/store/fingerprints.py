@@ -1,4 +1,4 @@
-"""Recognise a data file by a hash with the key of this home (`seals`); the hash is useless without the key."""
+"""Recognise a data file by a hash with the key of this home (`sealed_fingerprints`); the hash is useless without the key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpsynth_core.sources import record_hash
 from dpsynth_core.sources.databases import address as addresses
 from dpsynth_core.sources.locations import Location, Remote, located
 from dpsynth_core.sources.registry import KINDS, records
-from dpsynth_core.store import seals
+from dpsynth_core.store import sealed_fingerprints
 from dpsynth_core.vocabulary.domain import Domain
 
 WHOLE_FILE_BYTES = 256 << 20
@@ -65,19 +65,19 @@ def _of_records(table: PrivateTable, content: str) -> str:
     Records are not read for this if the table is invented, in a database, on a cluster or larger than `WHOLE_FILE_BYTES`: its fingerprint
     then follows from the fingerprint of its content. Raises InputError.
     """
-    data, digest = table.data, hmac.new(seals.key(), b"records", sha256)
+    data, digest = table.data, hmac.new(sealed_fingerprints.key(), b"records", sha256)
     is_here = KINDS[data.kind].content is not None or (data.is_file and data.engine is None and _bytes(data) <= WHOLE_FILE_BYTES)
     if not is_here:
         digest.update(content.encode())
     else:
         digest.update(json.dumps(table.columns).encode())
-        digest.update(record_hash.total(records(data.model_dump(), table.columns), seals.key()))
+        digest.update(record_hash.total(records(data.model_dump(), table.columns), sealed_fingerprints.key()))
     return digest.hexdigest()
 
 
 def of_path(path: Location) -> str:
     """HMAC-SHA256 of the content of a file, or of every file of a folder, as hex. The name of a single file does not count."""
-    digest = hmac.new(seals.key(), digestmod=sha256)
+    digest = hmac.new(sealed_fingerprints.key(), digestmod=sha256)
     files, names = _files(path)
     for file, name in zip(files, names, strict=True):
         digest.update(name.encode())
@@ -93,15 +93,15 @@ def of_data(data: DataSpec) -> str:
     A database is recognised by its address with the table or query, not by its content, which never leaves it as a whole.
     """
     if data.simulated:
-        return hmac.new(seals.key(), f"simulated {data.kind}".encode(), sha256).hexdigest()
+        return hmac.new(sealed_fingerprints.key(), f"simulated {data.kind}".encode(), sha256).hexdigest()
     if (content := KINDS[data.kind].content) is not None:
-        digest = hmac.new(seals.key(), data.kind.encode(), sha256)
+        digest = hmac.new(sealed_fingerprints.key(), data.kind.encode(), sha256)
         for part in content(data.model_dump()):
             digest.update(part)
         return digest.hexdigest()
     if not data.is_file:
         place = json.dumps([data.kind, addresses.read(data.path).identity, data.table, data.query])
-        return hmac.new(seals.key(), place.encode(), sha256).hexdigest()
+        return hmac.new(sealed_fingerprints.key(), place.encode(), sha256).hexdigest()
     with _reading():
         return of_path(located(data.path))
 

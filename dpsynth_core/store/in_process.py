@@ -23,7 +23,7 @@ from dpsynth_core.release.making import HandOver
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Kept, Spool
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import charging, elsewhere, faults, jobs, rules, signing, spools
+from dpsynth_core.store import charging, faults, jobs, remote_ledger, rules, signing, spools
 from dpsynth_core.store.faults import FIELD as HOME
 from dpsynth_core.store.faults import StoreFault
 
@@ -90,7 +90,7 @@ def _interrupted(plan: Plan) -> str | None:
 
     The job exists until the release does. Runs of the app, and runs charged to an office's ledger, do not count.
     """
-    if elsewhere.configured() is not None:
+    if remote_ledger.configured() is not None:
         return None
     there = (run for run in charging.charged_before(plan) if spools.spool_file(run).exists())
     return next((run for run in there if jobs.kind_of(run) == jobs.COMMAND), None)
@@ -149,7 +149,7 @@ def _make(
         hand_over(made.charged(_cited(run, plan, told)), taken)
 
     def kept(spool: Spool) -> None:
-        told.kept(spool.answers, run or str(place), bool(run) and spool.goes_on and elsewhere.configured() is None)
+        told.kept(spool.answers, run or str(place), bool(run) and spool.goes_on and remote_ledger.configured() is None)
 
     try:
         making.make(plan, spool_for, begin, told.step, finish, kept, bool(run))

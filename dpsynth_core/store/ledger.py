@@ -22,7 +22,7 @@ from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.planning.unit_spec import UNNAMED, UnitSpec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.budget import check_budget
-from dpsynth_core.store import accounts, chain, roles, seals
+from dpsynth_core.store import accounts, chain, roles, sealed_fingerprints
 from dpsynth_core.store.accounts import DEFAULT_CAP, Cap
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
@@ -110,7 +110,7 @@ def entry_of(owner: str, charge: Charge) -> Entry:
         relation=unit.relation,
         person_column=unit.person_column,
         max_rows=unit.max_rows_per_person,
-        fingerprint=seals.seal(charge.fingerprint, charge.run),
+        fingerprint=sealed_fingerprints.seal(charge.fingerprint, charge.run),
         **shared,
     )
 
@@ -142,7 +142,7 @@ def reservation(run: str) -> Entry:
 
 def is_charged_for(run: str, fingerprint: str) -> bool:
     """Return whether the run was charged for tables with this fingerprint (`fingerprints.of_spec`)."""
-    return seals.are_same(reservation(run).fingerprint, seals.seal(fingerprint, run))
+    return sealed_fingerprints.are_same(reservation(run).fingerprint, sealed_fingerprints.seal(fingerprint, run))
 
 
 def check_plan(run: str, digest: str) -> None:

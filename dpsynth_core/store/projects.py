@@ -18,9 +18,9 @@ from typing import Any, BinaryIO, Literal, TypeVar
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.private_files import private_directory, private_file, sync
-from dpsynth_core.planning.looks import Look
+from dpsynth_core.planning.private_views import Look
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import acts, jobs, looks, roles, sharing, spools
+from dpsynth_core.store import audit_actions, jobs, recorded_views, roles, sharing, spools
 from dpsynth_core.store.connection import Connection, Row
 from dpsynth_core.store.database import connect, reading, transaction
 from dpsynth_core.store.faults import BooksLost, explained
@@ -88,7 +88,7 @@ def create(owner: str, name: str, draft: Mapping[str, Any] | None = None, looked
             (project.id, owner, project.name, text, project.created, project.updated),
         )
         for look in looked:
-            looks.add(db, project.id, look)
+            recorded_views.add(db, project.id, look)
     private_directory(project_folder(project.id))
     return load(owner, project.id)
 
@@ -118,7 +118,7 @@ def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | Non
         if revision is not None and stored["revision"] != revision:
             raise StaleDraft("project", "it was changed in another tab", "reload this page to continue from the newest state")
         if _domains(json.loads(stored["draft"])) != _domains(draft):
-            looks.changed(db, project)
+            recorded_views.changed(db, project)
         db.execute("UPDATE projects SET draft = ?, revision = revision + 1, updated = ? WHERE id = ?", (text, now(), project))
         return _project(owned(db, "project", owner, project))
 
@@ -169,7 +169,7 @@ def erase(db: Connection, who: str, project: str, why: str = "") -> bool:
     with private_file(private_directory(home() / "projects") / f"{project}{_ERASED}") as stream:
         stream.write(" ".join(job["id"] for job in of_project).encode())
     with suppress(BooksLost):  # that the books are damaged keeps nobody from deleting
-        acts.record(db, who, acts.DELETE, f"project {project}{why}")
+        audit_actions.record(db, who, audit_actions.DELETE, f"project {project}{why}")
     db.execute("DELETE FROM jobs WHERE project = ?", (project,))
     db.execute("DELETE FROM projects WHERE id = ?", (project,))
     return True

@@ -14,12 +14,12 @@ from dataclasses import astuple
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_directory, sync
 from dpsynth_core.foundation.reasons import check_reason
-from dpsynth_core.store import chain, database, head, jobs, postgres, seals
+from dpsynth_core.store import chain, database, jobs, ledger_head, postgres, sealed_fingerprints
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.faults import BooksLost, StoreFault, explained
-from dpsynth_core.store.head import Head
 from dpsynth_core.store.home import home, now
+from dpsynth_core.store.ledger_head import Head
 from dpsynth_core.store.upgrading import in_order
 
 _OF_ROWS = ("table", "constraint")
@@ -41,17 +41,17 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
     Raises:
         InputError: The reason is missing, the export is not whole or belongs to another ledger, or nothing has to be accepted.
     """
-    private_directory(head.head_file().parent)
+    private_directory(ledger_head.head_file().parent)
     check_reason("--reason", reason, "why the books may go on as they are (it is kept in the ledger)")
     if problem := chain.check_chain(export).problem:
         raise InputError("ledger export", problem, "use one that `ledger check` finds whole")
     accepted, rescued = _database()
-    if not seals.key_is_sound():
-        seals.new_key()
+    if not sealed_fingerprints.key_is_sound():
+        sealed_fingerprints.new_key()
         accepted.append("its fingerprint.key was lost; files that were charged before are not recognised")
     with database.transaction() as db:
         _add(db, rescued)
-        accepted += [problem for problem in (chain.verify_in(db, head.read()).problem,) if problem]
+        accepted += [problem for problem in (chain.verify_in(db, ledger_head.read()).problem,) if problem]
         added = _add(db, export)
         if added:
             accepted.append(f"entries from an export: {added:,}")

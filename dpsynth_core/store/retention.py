@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import acts, chain, projects, roles
+from dpsynth_core.store import audit_actions, chain, projects, roles
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
@@ -69,7 +69,7 @@ def _expire(db: Connection, who: str, project: str, many: int) -> None:
     files = [path for place in places if place.is_dir() for path in place.iterdir()]
     if old := [path for path in files if time.time() - path.stat().st_mtime > many * DAY]:
         with suppress(BooksLost):
-            acts.record(db, who, acts.DELETE, f"uploads of project {project}, after {many} days")
+            audit_actions.record(db, who, audit_actions.DELETE, f"uploads of project {project}, after {many} days")
         for path in old:
             path.unlink(missing_ok=True)
 

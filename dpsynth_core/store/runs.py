@@ -18,14 +18,27 @@ from dpsynth_core.foundation.private_files import private_directory
 from dpsynth_core.foundation.reasons import MAX_REASON, check_reason, is_one_paragraph
 from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.planning import machine
-from dpsynth_core.planning.looks import ordered
 from dpsynth_core.planning.plan import check_used
+from dpsynth_core.planning.private_views import ordered
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import acts, approvals, chain, charging, fingerprints, jobs, looks, projects, roles, rules, sharing, spools
+from dpsynth_core.store import (
+    approvals,
+    audit_actions,
+    chain,
+    charging,
+    fingerprints,
+    jobs,
+    projects,
+    recorded_views,
+    roles,
+    rules,
+    sharing,
+    spools,
+)
 from dpsynth_core.store.connection import Row
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
@@ -103,7 +116,7 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
     from dpsynth_core.release import synthesis  # brings the mechanisms with it: only needed here, not to look at runs
 
     projects.check_reach(owner, project, spec)
-    spec = spec.model_copy(update={"looks": ordered((*looks.of(owner, project), *(spec.looks or ())))})
+    spec = spec.model_copy(update={"looks": ordered((*recorded_views.of(owner, project), *(spec.looks or ())))})
     rules.check(spec)
     plan = synthesis.plan(spec)
     check_used(spec)
@@ -114,7 +127,7 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
     job = jobs.Job(run, owner, project, jobs.RELEASE, document, spec.digest(), spec.population, rho, memory_mb=needed)
     with transaction() as db:
         owned(db, "project", owner, project)
-        if not set(looks.taken(db, project)) <= set(spec.looks or ()):
+        if not set(recorded_views.taken(db, project)) <= set(spec.looks or ()):
             raise InputError("plan", "the table was looked at in another tab while it was sealed", "seal it again")
         if (other := jobs.started_meanwhile(db, job, seen)) is not None:
             return other
@@ -163,7 +176,7 @@ def delete(owner: str, run: str) -> None:
         raise InputError("run", "it has not ended", "cancel it first")
     with transaction() as db, suppress(BooksLost):
         sharing.check_own(db, owner, ended.project)
-        acts.record(db, owner, acts.DELETE, f"run {run}", population=ended.population, spec=ended.digest)
+        audit_actions.record(db, owner, audit_actions.DELETE, f"run {run}", population=ended.population, spec=ended.digest)
     jobs.remove(run)
     shutil.rmtree(run_folder(ended.project, run), ignore_errors=True)
     spools.spool_file(run).unlink(missing_ok=True)
@@ -223,7 +236,7 @@ def note_download(owner: str, run: str, what: str) -> None:
     """Record in the ledger that the person takes a file of the release. `what` is its kind, such as "bundle". Raises StoreFault."""
     about = get(owner, run)
     with transaction() as db:
-        acts.record(db, owner, acts.DOWNLOAD, f"{what} of run {run}", population=about.population, spec=about.digest)
+        audit_actions.record(db, owner, audit_actions.DOWNLOAD, f"{what} of run {run}", population=about.population, spec=about.digest)
 
 
 def approve(owner: str, run: str, stage: str, reason: str) -> None:

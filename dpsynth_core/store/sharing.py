@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import acts, roles
+from dpsynth_core.store import audit_actions, roles
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -90,8 +90,8 @@ def share(owner: str, project: str, with_whom: Collection[str]) -> None:
         for person in out:
             db.execute("DELETE FROM shares WHERE project = ? AND person = ?", (project, person))
             db.execute("UPDATE jobs SET owner = ? WHERE project = ? AND owner = ?", (owner, project, person))
-        said = [*(f"{acts.WITH} {person}" for person in new), *(f"{acts.NO_LONGER} {person}" for person in out)]
-        acts.record(db, owner, acts.SHARE, *(f"project {project} {act}" for act in said))
+        said = [*(f"{audit_actions.WITH} {person}" for person in new), *(f"{audit_actions.NO_LONGER} {person}" for person in out)]
+        audit_actions.record(db, owner, audit_actions.SHARE, *(f"project {project} {act}" for act in said))
 
 
 def offer(owner: str, project: str, to: str) -> None:
@@ -112,7 +112,7 @@ def offer(owner: str, project: str, to: str) -> None:
             raise InputError("person", "nobody is named", "choose who is to have it")
         if to:
             db.execute("INSERT INTO offers (project, person, giver) VALUES (?, ?, ?)", (project, to, owner))
-        acts.record(db, owner, acts.SHARE, f"project {project} offered to {to or 'nobody any more'}")
+        audit_actions.record(db, owner, audit_actions.SHARE, f"project {project} offered to {to or 'nobody any more'}")
 
 
 def offered_to(project: str) -> str:
@@ -147,8 +147,9 @@ def answer(person: str, project: str, take: bool) -> None:
             db.execute("UPDATE projects SET owner = ? WHERE id = ?", (person, project))
             db.execute("UPDATE jobs SET owner = ? WHERE project = ?", (person, project))
             db.execute("DELETE FROM shares WHERE project = ?", (project,))
-        said = [f"{acts.TAKEN_FROM if take else 'not taken from'} {offer.owner}", *(f"{acts.NO_LONGER} {one}" for one in out)]
-        acts.record(db, person, acts.SHARE, *(f"project {project} {act}" for act in said))
+        taken = audit_actions.TAKEN_FROM if take else "not taken from"
+        said = [f"{taken} {offer.owner}", *(f"{audit_actions.NO_LONGER} {one}" for one in out)]
+        audit_actions.record(db, person, audit_actions.SHARE, *(f"project {project} {act}" for act in said))
 
 
 def _offers(db: Connection, person: str) -> list[Offer]:

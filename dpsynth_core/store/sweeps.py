@@ -15,7 +15,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.processors import available
 from dpsynth_core.planning import machine
 from dpsynth_core.privacy.conversions import epsilon_from
-from dpsynth_core.store import approvals, chain, fingerprints, jobs, looks, projects, rules, sharing
+from dpsynth_core.store import approvals, chain, fingerprints, jobs, projects, recorded_views, rules, sharing
 from dpsynth_core.store.connection import Row
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id
@@ -123,7 +123,7 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
         if (other := jobs.started_meanwhile(db, job, seen)) is not None:
             return other
         if private and not sweep.base.data.simulated:  # trials are charged, what is chosen by their errors is not
-            looks.add(db, project, "trials")
+            recorded_views.add(db, project, "trials")
         jobs.submit(db, job, charge)
     jobs.pump()
     return name

@@ -1,7 +1,7 @@
-"""Personal tokens, with which programs on other machines charge the ledger for a person (`desk`). Only their hashes are kept.
+"""Personal tokens, with which programs on other machines charge the ledger for a person (`ledger_api`). Only their hashes are kept.
 
 A token has 192 random bits, so that its plain hash cannot be guessed. It is valid for 90 days, and only while its person's sign-in counts
-(`desk`): a person withdrawn at the provider charges nothing any more within the hour.
+(`ledger_api`): a person withdrawn at the provider charges nothing any more within the hour.
 """
 
 from __future__ import annotations

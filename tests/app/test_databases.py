@@ -16,7 +16,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.sources.databases import connect
-from dpsynth_core.store import balance, fingerprints, jobs, looks, projects, runs, worker
+from dpsynth_core.store import balance, fingerprints, jobs, projects, recorded_views, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.data import database_view, project_table
 from dpsynth_core.web.results import quality_view
@@ -75,7 +75,7 @@ def test_from_the_data_page_to_a_finished_release(people: str) -> None:
     assert [toggle.label for toggle in app.toggle] == ["Show the first rows"]
     app.toggle[0].set_value(True).run()
     assert app.dataframe[0].value["age"].tolist()[:3] == ["80", "1", "2"]
-    assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ("rows",)
+    assert recorded_views.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ("rows",)
     field(app, "text_input", "Name of the population").set_value("Members").run()
     app.button(key="next_data").click().run()
     rows = {row["name"]: row for row in stored()["wizard"]["rows"]}
@@ -88,7 +88,7 @@ def test_from_the_data_page_to_a_finished_release(people: str) -> None:
     results.session_state[quality_view.EVERY_TABLE] = True
     results.run().toggle(key="results_curator").set_value(True).run()
     assert not results.error, [error.value for error in results.error]
-    assert looks.of(LOCAL_OWNER, place) == ("rows", "truth")
+    assert recorded_views.of(LOCAL_OWNER, place) == ("rows", "truth")
 
 
 def test_a_query_is_counted_and_what_is_no_query_is_refused(people: str) -> None:
@@ -166,11 +166,11 @@ def test_the_domain_page_counts_what_does_not_fit(described: str) -> None:
     app.button(key="compare").click().run()
     assert "75 values (12.5%) would count as the nearest group" in words(app)
     assert "` 80 ` (8 ×)" in words(app)
-    assert looks.of(LOCAL_OWNER, described) == ("compared",)
+    assert recorded_views.of(LOCAL_OWNER, described) == ("compared",)
     duckdb.connect(stored()["data"]["path"]).close()  # whoever fills the database is not kept out
     app.button(key=f"{described}:mend:age:aside").click().run()
     assert stored()["domain"]["attributes"][0]["other"] is True
-    assert looks.of(LOCAL_OWNER, described) == ("outside",), "a mend of the domain is a choice after looking"
+    assert recorded_views.of(LOCAL_OWNER, described) == ("outside",), "a mend of the domain is a choice after looking"
 
 
 def test_values_of_a_database_are_learnt(described: str) -> None:

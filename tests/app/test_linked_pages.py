@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import synthesis
-from dpsynth_core.store import looks, projects, runs
+from dpsynth_core.store import projects, recorded_views, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary import link
 from dpsynth_core.vocabulary.link import NUMBER
@@ -89,10 +89,10 @@ def test_more_members_than_can_count_are_refused(place: str, most: str) -> None:
 def test_keys_are_looked_at_when_asked_and_the_look_is_noted(place: str) -> None:
     app = open_page("data", place)
     assert "have a key that the first one lacks" not in words(app)
-    assert looks.of(LOCAL_OWNER, place) == ()
+    assert recorded_views.of(LOCAL_OWNER, place) == ()
     field(app, "toggle", "Do their keys fit?").set_value(True).run()
     assert "1 row of the second table have a key" in words(app).replace("rows", "row")
-    assert looks.of(LOCAL_OWNER, place) == ("truth",)
+    assert recorded_views.of(LOCAL_OWNER, place) == ("truth",)
 
 
 def test_one_list_has_the_columns_of_both_and_a_codebook_speaks_of_its_own_table(place: str) -> None:
@@ -112,9 +112,9 @@ def test_both_tables_are_compared_with_their_domains(place: str) -> None:
     projects.save(LOCAL_OWNER, place, {**draft, "wizard": wizard, "members": draft["members"] | {"domain": narrow}})
     app = open_page("domain", place)
     assert "` sex `" in words(app)
-    assert looks.of(LOCAL_OWNER, place) == ("compared",)
+    assert recorded_views.of(LOCAL_OWNER, place) == ("compared",)
     projects.save(LOCAL_OWNER, place, {**stored(), "members": draft["members"]})
-    assert looks.of(LOCAL_OWNER, place) == ("outside",)  # the domain of the second table was changed after it
+    assert recorded_views.of(LOCAL_OWNER, place) == ("outside",)  # the domain of the second table was changed after it
 
 
 def test_the_workload_is_told_by_kind_and_the_plan_is_that_of_the_command_line(place: str) -> None:

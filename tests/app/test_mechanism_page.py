@@ -15,7 +15,7 @@ from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.transcript import RecordedAnswer
-from dpsynth_core.store import balance, jobs, looks, projects, runs, spools, worker
+from dpsynth_core.store import balance, jobs, projects, recorded_views, runs, spools, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.web.shell import document
@@ -326,7 +326,7 @@ def test_what_a_lost_run_measured_is_kept_from_its_page_and_shown_as_results() -
 def test_looks_that_were_taken_stand_among_the_leaks_before_the_plan_is_sealed() -> None:
     place = hostile_project(("a", "b"))
     assert "after looking at the records" not in words(open_page("mechanism", place))
-    looks.record(LOCAL_OWNER, place, "truth")
+    recorded_views.record(LOCAL_OWNER, place, "truth")
     assert "before this plan was sealed, true values of the table were shown" in words(open_page("mechanism", place))
 
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core.claims.models import training_time
 from dpsynth_core.evaluation.beside_real import BesideReal
 from dpsynth_core.planning.spec import DataSpec
-from dpsynth_core.store import looks, projects
+from dpsynth_core.store import projects, recorded_views
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.results import claims_view
 from dpsynth_core.web.shell import document
@@ -102,10 +102,10 @@ def test_models_of_real_rows_are_shown_only_after_a_button_and_are_kept_nowhere(
     assert finished_run(place).state == "done"
     app = open_page("results", place)
     assert "Trained on real rows" not in [metric.label for metric in app.metric]
-    assert "truth" not in looks.of(LOCAL_OWNER, place)
+    assert "truth" not in recorded_views.of(LOCAL_OWNER, place)
     app.button(key="real_models").click().run()
     assert [metric.label for metric in app.metric].count("Trained on real rows") == 2
-    assert "truth" in looks.of(LOCAL_OWNER, place)
+    assert "truth" in recorded_views.of(LOCAL_OWNER, place)
     assert "records were held out" in words(app)
     app.run()
     assert "Trained on real rows" not in [metric.label for metric in app.metric]

@@ -24,11 +24,11 @@ from dpsynth_core.store import (
     balance,
     chain,
     database,
-    desk,
     jobs,
     ledger,
-    looks,
+    ledger_api,
     projects,
+    recorded_views,
     retention,
     roles,
     rules,
@@ -148,7 +148,7 @@ def looks_at_records(owner: str) -> bool:
     projects.save(owner, place, draft(data={"path": str(path), "kind": "csv"}))
     app = open_page("data", place)
     app = next(toggle for toggle in app.toggle if toggle.label == "Show the first rows").set_value(True).run()
-    return looks.of(owner, place) == ("rows",)
+    return recorded_views.of(owner, place) == ("rows",)
 
 
 def runs_a_plan(owner: str) -> bool:
@@ -291,7 +291,7 @@ def test_each_role_does_in_the_app_what_the_table_says_and_nothing_else(office: 
 
 STORE: dict[Act, Callable[[str, str, str], object]] = {
     Act.PREPARE: lambda owner, _place, _run: projects.create(owner, "Mine", {}),
-    Act.LOOK: lambda owner, place, _run: looks.record(owner, place, "rows"),
+    Act.LOOK: lambda owner, place, _run: recorded_views.record(owner, place, "rows"),
     Act.RUN: lambda owner, place, _run: runs.submit(owner, place, document.spec(draft(), "Trial")),
     Act.DOWNLOAD: lambda owner, _place, run: runs.to_take_away(owner, run),
     Act.CAP: lambda owner, _place, _run: ledger.change_cap(owner, PEOPLE, (20.0, 1e-9), "decided by the whole board"),
@@ -380,7 +380,7 @@ def test_nobody_reaches_anything_of_another_person(office: Office) -> None:
         lambda: runs.release(ben, run),
         lambda: runs.cancel(ben, run),
         lambda: runs.delete(ben, run),
-        lambda: looks.record(ben, place, "rows"),
+        lambda: recorded_views.record(ben, place, "rows"),
     ]
     for attempt in attempts:
         refused(attempt, saying="does not exist")
@@ -599,7 +599,7 @@ def test_a_program_elsewhere_has_no_say_about_what_the_server_carries_out(office
     run, token = submitted(owner), tokens.make(owner, "notebook")
     before = chain.entries()
     for act in ("touch", "return", "cite"):
-        refused(desk.answer, token, act, {"run": run}, saying="no charge of yours")
+        refused(ledger_api.answer, token, act, {"run": run}, saying="no charge of yours")
     assert chain.entries() == before
     work(run)
     assert runs.get(owner, run).state == "done"
@@ -620,8 +620,8 @@ def test_where_the_books_are_damaged_nothing_is_shown_or_taken_and_what_is_delet
     (place,) = projects.list(owner)
     with sqlite3.connect(home / "dpsynth.sqlite") as db:
         db.execute("DROP TRIGGER ledger_is_never_changed")
-    refused(looks.record, owner, place.id, "rows", kind=BooksLost)
-    assert looks.of(owner, place.id) == ()
+    refused(recorded_views.record, owner, place.id, "rows", kind=BooksLost)
+    assert recorded_views.of(owner, place.id) == ()
     assert downloaded(office, run) == 503
     runs.delete(owner, run)
     projects.delete(owner, place.id)

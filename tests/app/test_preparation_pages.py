@@ -22,7 +22,7 @@ from dpsynth_core.mechanisms.mechanism import DEPENDENCE
 from dpsynth_core.planning import discovery
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.store import balance, ledger, looks, projects, roles
+from dpsynth_core.store import balance, ledger, projects, recorded_views, roles
 from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.data import project_table
@@ -109,7 +109,7 @@ def test_a_suggestion_is_answered_by_one_click_and_its_use_is_a_look(answer: int
     app.button(key=f"doubt_0_{answer}").click().run()
     assert can_continue(app, "data")
     assert stored()["data"].get("decimal", ".") == (",", ".")[answer]
-    assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == (("form",), ())[answer]
+    assert recorded_views.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == (("form",), ())[answer]
 
 
 def test_a_dask_cluster_can_count_and_is_forgotten_with_its_address() -> None:
@@ -225,16 +225,16 @@ def compared(app: AppTest) -> AppTest:
 def test_nothing_exact_shows_and_nothing_is_passed_before_the_curator_decides() -> None:
     place = domain_project(b"sex,eye\nx,blue\nx,brown\nx,x\n")
     app = open_page("domain", place)
-    assert looks.of(LOCAL_OWNER, place) == ()
+    assert recorded_views.of(LOCAL_OWNER, place) == ()
     assert "66.7%" not in words(app)
     assert not can_continue(app, "domain")
     app.button(key="no_comparison").click().run()
-    assert looks.of(LOCAL_OWNER, place) == ()
+    assert recorded_views.of(LOCAL_OWNER, place) == ()
     assert can_continue(app, "domain")
     assert "is counted as “other”" in words(app)
     compared(app)
     assert "66.7%" in words(app)
-    assert looks.of(LOCAL_OWNER, place) == ("compared",)
+    assert recorded_views.of(LOCAL_OWNER, place) == ("compared",)
 
 
 def test_records_are_compared_with_the_domain_when_asked_for() -> None:
@@ -252,7 +252,7 @@ def test_a_column_of_which_nothing_is_understood_is_said_unasked_and_needs_a_tic
     assert "no value of the 3 records is in its list" in said[0]
     assert "sex" in said[0]
     assert "X" not in said[0]
-    assert looks.of(LOCAL_OWNER, place) == ("compared",)
+    assert recorded_views.of(LOCAL_OWNER, place) == ("compared",)
     app.button(key="no_comparison").click().run()
     assert not can_continue(app, "domain")
     field(app, "checkbox", "I know").check().run()
@@ -619,21 +619,21 @@ def test_a_domain_with_reversed_bounds_is_refused_with_the_column() -> None:
 def test_each_look_at_the_table_is_recorded_and_survives_reload_and_another_table() -> None:
     app = upload_project()
     place = projects.list(LOCAL_OWNER)[0].id
-    assert looks.of(LOCAL_OWNER, place) == ()  # the lines of a small table are looked at by themselves: no look
+    assert recorded_views.of(LOCAL_OWNER, place) == ()  # the lines of a small table are looked at by themselves: no look
     app.switch_page("pages/data.py").run()
     app.toggle(key=f"{place}:preview").set_value(True).run()
-    assert looks.of(LOCAL_OWNER, place) == ("rows",)
+    assert recorded_views.of(LOCAL_OWNER, place) == ("rows",)
     app.switch_page("pages/domain.py").run()
-    assert looks.of(LOCAL_OWNER, place) == ("rows",)  # names of columns are all that is guessed from
+    assert recorded_views.of(LOCAL_OWNER, place) == ("rows",)  # names of columns are all that is guessed from
     read(app, "sex")
-    assert looks.of(LOCAL_OWNER, place) == ("rows", "domain")
+    assert recorded_views.of(LOCAL_OWNER, place) == ("rows", "domain")
     codebook = b"column,value\nage,0..99\nsex,Female\nsex,Male\neye,blue\neye,brown\neye,*\n"
     field(app, "file_uploader", "Domain JSON").set_value(("codebook.csv", codebook, "text/csv")).run()
-    assert looks.of(LOCAL_OWNER, place) == ("rows", "domain")
+    assert recorded_views.of(LOCAL_OWNER, place) == ("rows", "domain")
     compared(app)
     again = open_page("data", place)
     again.file_uploader[0].set_value(("others.csv", CSV, "text/csv")).run()
-    assert looks.of(LOCAL_OWNER, place) == ("rows", "domain", "compared")
+    assert recorded_views.of(LOCAL_OWNER, place) == ("rows", "domain", "compared")
 
 
 def test_reading_the_domain_from_the_data_needs_a_justification() -> None:
@@ -725,7 +725,7 @@ def test_a_usual_list_is_suggested_by_the_name_and_taken_with_a_click() -> None:
     field(app, "radio", "Columns").set_value("eye").run()
     field(app, "selectbox", "Values from").set_value("usual").run()
     field(app, "selectbox", "Which list or bounds").set_value("percent").run()
-    assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ()
+    assert recorded_views.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ()
     app.button(key="take_range_eye").click().run()
     row = next(row for row in stored()["wizard"]["rows"] if row["name"] == "eye")
     assert (row["kind"], row["lower"], row["upper"], row["origin"]) == ("numeric", 0, 100, "usual")
@@ -736,7 +736,7 @@ def test_a_usual_list_is_suggested_by_the_name_and_taken_with_a_click() -> None:
     row = next(row for row in stored()["wizard"]["rows"] if row["name"] == "age")
     assert (row["guessed"], row["origin"], row["upper"]) == (False, "usual", 122)
     assert ["eye" in error.value for error in app.error] == [True]  # blue is no percentage: that is said, and is a look
-    assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ("compared",)
+    assert recorded_views.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ("compared",)
 
 
 def test_two_columns_are_pasted_and_a_wrong_paste_changes_nothing() -> None:
@@ -870,7 +870,7 @@ def test_every_step_but_the_run_opens_without_a_table_and_the_table_comes_last()
     assert [button for button in app.button if "Lock the plan" in button.label]
     assert "Nobody has checked" in words(app)
     assert document.domain(stored())["eye"].categories == ("blue", "brown")
-    assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ()
+    assert recorded_views.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ()
 
 
 def test_a_table_that_comes_later_is_compared_with_the_plan_and_can_be_taken_away_again() -> None:
@@ -988,7 +988,7 @@ def test_pairs_are_drawn_only_where_some_of_them_are_not_asked_for() -> None:
 
 def test_a_project_is_copied_without_its_table_once_it_is_said_whom_the_new_one_is_about() -> None:
     one = project(criteria=[{"kind": "tables", "size": 2, "limit": 0.1}])
-    looks.record(LOCAL_OWNER, one, "rows")
+    recorded_views.record(LOCAL_OWNER, one, "rows")
     app = open_page("budget", one)
     app.button(key="project_copy").click().run()
     app.text_input(key="project_copy_name").set_value("Next year")
@@ -1003,13 +1003,13 @@ def test_a_project_is_copied_without_its_table_once_it_is_said_whom_the_new_one_
     assert made.draft["population"] == "Invented people"
     assert made.draft["criteria"] == projects.load(LOCAL_OWNER, one).draft["criteria"]
     assert "data" not in made.draft
-    assert looks.of(LOCAL_OWNER, made.id) == ("rows",)
+    assert recorded_views.of(LOCAL_OWNER, made.id) == ("rows",)
     assert made.id in app.query_params["project"]
 
 
 def test_a_plan_that_was_made_after_a_look_stays_so_for_other_people() -> None:
     one = project()
-    looks.record(LOCAL_OWNER, one, "truth")
+    recorded_views.record(LOCAL_OWNER, one, "truth")
     app = open_page("budget", one)
     app.button(key="project_copy").click().run()
     assert "What you have seen of the former records by now goes with the plan" in words(app)
@@ -1018,7 +1018,7 @@ def test_a_plan_that_was_made_after_a_look_stays_so_for_other_people() -> None:
     app.button(key="project_copy_confirm").click().run()
     made = projects.list(LOCAL_OWNER)[0]
     assert (made.name, "population" in made.draft) == ("Elsewhere", False)
-    assert looks.of(LOCAL_OWNER, made.id) == ("truth",)
+    assert recorded_views.of(LOCAL_OWNER, made.id) == ("truth",)
 
 
 @pytest.mark.parametrize("kind", ["bundle", "plan"])

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsynth_core import report
 from dpsynth_core.release.rows import StoredRows
-from dpsynth_core.store import looks, runs
+from dpsynth_core.store import recorded_views, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.web.results import open_runs, quality_view, results_view
@@ -121,19 +121,19 @@ def test_true_values_are_off_until_asked_for_and_then_watermarked(done: dict[str
         app = app.toggle(key="results_curator").set_value(True).run()
         assert any(WATERMARK in chart for chart in charts(app)), view
         assert "not for screenshots" in words(app)
-    assert looks.of(LOCAL_OWNER, done["rows"]) == ()  # these people are invented
+    assert recorded_views.of(LOCAL_OWNER, done["rows"]) == ()  # these people are invented
 
 
 def test_true_values_that_were_shown_are_recorded_and_stay_so(done: dict[str, str]) -> None:
     place = done["hostile"]
     at(place, "tables")
-    assert looks.of(LOCAL_OWNER, place) == ()
+    assert recorded_views.of(LOCAL_OWNER, place) == ()
     app = at(place, "columns")
     app = app.toggle(key="results_curator").set_value(True).run()
-    assert looks.of(LOCAL_OWNER, place) == ("truth",)
+    assert recorded_views.of(LOCAL_OWNER, place) == ("truth",)
     app.toggle(key="results_curator").set_value(False).run()
     open_page("results", place)
-    assert looks.of(LOCAL_OWNER, place) == ("truth",)
+    assert recorded_views.of(LOCAL_OWNER, place) == ("truth",)
 
 
 def test_the_limit_that_is_asked_for_decides_which_tables_are_trusted(done: dict[str, str]) -> None:

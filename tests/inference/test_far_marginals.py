@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpsynth_core.inference import crossing, model
+from dpsynth_core.inference import marginal_queries, model
 from dpsynth_core.inference.contraction import Contractor, Program
-from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.inference.structure import Structure
 from tests.inference.brute_force import coded_domain
 
@@ -24,8 +24,8 @@ TABLE_ROWS = 100_000
 @pytest.fixture
 def fitted(monkeypatch: pytest.MonkeyPatch) -> GraphicalModel:
     """A model whose marginals all go along the tree, without a short way."""
-    monkeypatch.setattr(crossing, "WHOLE_CELLS", 0)
-    monkeypatch.setattr(crossing, "CUT_CELLS", 0)
+    monkeypatch.setattr(marginal_queries, "WHOLE_CELLS", 0)
+    monkeypatch.setattr(marginal_queries, "CUT_CELLS", 0)
     structure, rng = Structure(CLIQUES, SIZES), np.random.default_rng(4)
     potentials = tuple(rng.standard_normal([SIZES[a] for a in labels]) for labels in structure.cliques)
     return GraphicalModel(Folding(coded_domain(SIZES)), structure, potentials, 100.0, Contractor(SIZES))
@@ -36,7 +36,7 @@ def test_the_work_is_known_before_it_is_done(fitted: GraphicalModel, labels: tup
     done: list[float] = []
     compute = Program.result
     monkeypatch.setattr(Program, "result", lambda program, *given: (done.append(program.flops), compute(program, *given))[1])
-    queries = crossing.Queries(fitted.structure, fitted.calibration, Contractor(SIZES))
+    queries = marginal_queries.Queries(fitted.structure, fitted.calibration, Contractor(SIZES))
     expected = queries.work(labels)
     assert not done
     queries.marginal(labels)
@@ -68,10 +68,10 @@ def _shares(codes: np.ndarray, labels: tuple[int, ...]) -> np.ndarray:
     return shares
 
 
-@pytest.mark.parametrize("cut_cells", [crossing.CUT_CELLS, 0])
+@pytest.mark.parametrize("cut_cells", [marginal_queries.CUT_CELLS, 0])
 def test_a_tree_may_be_longer_than_calls_are_deep(cut_cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A chain of 1,500 columns, by separators and by messages; what is between two of them is a product of matrices. Seed 7."""
-    monkeypatch.setattr(crossing, "CUT_CELLS", cut_cells)
+    monkeypatch.setattr(marginal_queries, "CUT_CELLS", cut_cells)
     columns, rng = 1500, np.random.default_rng(7)
     structure = Structure([(a, a + 1) for a in range(columns - 1)], [2] * columns)
     potentials = [rng.normal(size=(2, 2)) for _ in structure.cliques]
@@ -84,7 +84,7 @@ def test_a_tree_may_be_longer_than_calls_are_deep(cut_cells: int, monkeypatch: p
             whole /= whole.sum()
         return whole
 
-    queries = crossing.Queries(structure, structure.calibrate(potentials), Contractor(structure.sizes))
+    queries = marginal_queries.Queries(structure, structure.calibrate(potentials), Contractor(structure.sizes))
     for a, b in ((0, columns - 1), (300, 1400), (1, 2)):
         assert queries.work((a, b)) >= 0
         expected = product(0, a).sum(axis=0)[:, None] * product(a, b) * product(b, columns - 1).sum(axis=1)

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from dpsynth_core.inference import crossing
+from dpsynth_core.inference import marginal_queries
 from dpsynth_core.inference.contraction import Contractor
-from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.inference.structure import Structure
 from tests.inference.brute_force import coded_domain, joint, marginal
 from tests.tiers import examples
 
 
-@pytest.fixture(autouse=True, params=[0, crossing.WHOLE_CELLS], ids=["along the tree", "of all cells"])
+@pytest.fixture(autouse=True, params=[0, marginal_queries.WHOLE_CELLS], ids=["along the tree", "of all cells"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways to answer queries of a small domain."""
-    monkeypatch.setattr(crossing, "WHOLE_CELLS", request.param)
+    monkeypatch.setattr(marginal_queries, "WHOLE_CELLS", request.param)
 
 
 @st.composite

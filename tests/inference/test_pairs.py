@@ -10,8 +10,8 @@ import pytest
 from dpsynth_core.inference import model as models
 from dpsynth_core.inference import pairs
 from dpsynth_core.inference.estimation import estimate
-from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.rows import row_marginals

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dpsynth_core.inference import rows
 from dpsynth_core.inference.contraction import Contractor
-from dpsynth_core.inference.folding import ColumnFolding, Folding
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.rare_values import ColumnFolding, Folding
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.inference.structure import Structure
 from dpsynth_core.planning.spec import MAX_ROWS

@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from dpsynth_core.inference import crossing
+from dpsynth_core.inference import marginal_queries
 from dpsynth_core.inference.contraction import Contractor
-from dpsynth_core.inference.crossing import Queries
 from dpsynth_core.inference.junction_tree import bits
+from dpsynth_core.inference.marginal_queries import Queries
 from dpsynth_core.inference.pairs import Pairs
 from dpsynth_core.inference.structure import Structure
 from tests.inference.brute_force import joint, marginal
@@ -34,9 +34,9 @@ def test_answers_equal_brute_force(cut_cells: int, whole_cells: int, monkeypatch
     structure, rng = _structure(), np.random.default_rng(7)
     potentials = [rng.standard_normal([SIZES[a] for a in labels]) for labels in structure.cliques]
     everything = joint(SIZES, structure.cliques, potentials)
-    monkeypatch.setattr(crossing, "CUT_CELLS", cut_cells)
-    monkeypatch.setattr(crossing, "WHOLE_CELLS", whole_cells)
-    monkeypatch.setattr(crossing, "MOST_AXES", 0)  # the table of all cells would answer everything
+    monkeypatch.setattr(marginal_queries, "CUT_CELLS", cut_cells)
+    monkeypatch.setattr(marginal_queries, "WHOLE_CELLS", whole_cells)
+    monkeypatch.setattr(marginal_queries, "MOST_AXES", 0)  # the table of all cells would answer everything
     queries = Queries(structure, structure.calibrate(potentials), Contractor(SIZES))
     for labels in itertools.chain.from_iterable(itertools.combinations(range(len(SIZES)), many) for many in (1, 2, 3, 4)):
         np.testing.assert_allclose(queries.marginal(labels), marginal(everything, labels), rtol=1e-9, atol=1e-15)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpsynth_core.inference import crossing
+from dpsynth_core.inference import marginal_queries
 from dpsynth_core.inference.contraction import Contractor, Labels, Program, Table
-from dpsynth_core.inference.crossing import Queries
 from dpsynth_core.inference.junction_tree import bits
+from dpsynth_core.inference.marginal_queries import Queries
 from dpsynth_core.inference.structure import Structure
 from tests.inference.brute_force import joint, marginal
 
@@ -36,16 +36,16 @@ def _answers(tied: dict[Labels, list[int]]) -> tuple[Queries, NDArray[np.float64
 @pytest.mark.parametrize("tied", [TIED, CYCLE, dict(reversed(TIED.items()))])
 @pytest.mark.parametrize("cut_cells", [0, 50_000])
 def test_answers_equal_brute_force(tied: dict[Labels, list[int]], cut_cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crossing, "WHOLE_CELLS", 0)
-    monkeypatch.setattr(crossing, "CUT_CELLS", cut_cells)
+    monkeypatch.setattr(marginal_queries, "WHOLE_CELLS", 0)
+    monkeypatch.setattr(marginal_queries, "CUT_CELLS", cut_cells)
     queries, everything = _answers(tied)
     for labels in SETS:
         np.testing.assert_allclose(queries.marginal(labels), marginal(everything, labels), rtol=1e-9, atol=1e-15)
 
 
 def test_a_value_travels_without_its_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crossing, "WHOLE_CELLS", 0)
-    monkeypatch.setattr(crossing, "CUT_CELLS", 0)
+    monkeypatch.setattr(marginal_queries, "WHOLE_CELLS", 0)
+    monkeypatch.setattr(marginal_queries, "CUT_CELLS", 0)
     done: list[Program] = []
     compute = Program.result
 

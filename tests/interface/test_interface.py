@@ -33,7 +33,7 @@ from dpsynth_core.evaluation.questions.question import COUNT, MEAN, MEDIAN, SHAR
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.held import Frame
 from dpsynth_core.sources.memory import Columns
-from dpsynth_core.store import balance, chain, kept, spools
+from dpsynth_core.store import balance, chain, saved_releases, spools
 from dpsynth_core.store.home import key_file
 from tests.patience import SECONDS
 from tests.refusals import refused
@@ -331,13 +331,13 @@ def test_another_sheet_of_a_workbook_is_another_table(tmp_path: Path) -> None:
 def test_a_plan_that_two_threads_carry_out_at_once_is_charged_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second one asks while the first is at work, waits, and gets the same release."""
     plan, seen = planned(people()), threading.Barrier(2, timeout=SECONDS)
-    one_at_a_time = kept.one_at_a_time
+    one_at_a_time = saved_releases.one_at_a_time
 
     def both_are_here(plan: Any) -> AbstractContextManager[None]:
         seen.wait()
         return one_at_a_time(plan)
 
-    monkeypatch.setattr(kept, "one_at_a_time", both_are_here)
+    monkeypatch.setattr(saved_releases, "one_at_a_time", both_are_here)
     with ThreadPoolExecutor(2) as threads:
         first, second = threads.map(lambda _: plan.run(progress=False), range(2))
     assert first.rows.equals(second.rows)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
 from dpsynth_core.mechanisms.graphical.grouping import Candidates

@@ -19,7 +19,7 @@ from dpsynth_core.store import auditing, balance, chain, database, ledger
 from dpsynth_core.store.chain import COLUMNS, Entry, check_chain
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
-from dpsynth_core.store.head import Head
+from dpsynth_core.store.ledger_head import Head
 from tests import postgres
 from tests.postgres import REFUSED
 from tests.refusals import refused

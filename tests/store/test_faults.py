@@ -14,7 +14,7 @@ import pytest
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import balance, chain, charging, database, head, projects
+from dpsynth_core.store import balance, chain, charging, database, ledger_head, projects
 from dpsynth_core.store.faults import FIELD, StoreFault
 from tests.refusals import refused
 from tests.store.test_ledger import reserve
@@ -65,7 +65,7 @@ def no_room_for_the_head(patch: pytest.MonkeyPatch) -> Iterator[None]:
     def full(*_: object) -> Any:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    patch.setattr(head, "private_file", full)
+    patch.setattr(ledger_head, "private_file", full)
     yield
 
 
@@ -139,11 +139,11 @@ def test_a_full_disk_at_the_last_moment_keeps_the_charge_and_says_nothing_wrong(
             raise OSError(errno.ENOSPC, "No space left on device")
         return replace(path, target)
 
-    before = head.read()
+    before = ledger_head.read()
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", full)
         reserve("r2", 0.001)
-        assert head.read() == before
+        assert ledger_head.read() == before
     assert chain.verify().ok
     reserve("r3", 0.001)
     assert balance.spent("people").releases == 3

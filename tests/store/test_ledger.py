@@ -19,7 +19,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from, rho_from
-from dpsynth_core.store import balance, chain, charging, ledger, seals
+from dpsynth_core.store import balance, chain, charging, ledger, sealed_fingerprints
 from dpsynth_core.store.accounts import CapExceeded, UnitDiffers
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.ledger import Charge
@@ -266,8 +266,8 @@ def test_either_of_two_tables_is_noticed_under_another_name() -> None:
     """Each of them has the seal that it would have alone, which is that of every entry there is."""
     reserve("r1", 0.01, population="homes", fingerprint="first second")
     reserve("r2", 0.01, population="alone", fingerprint="second")
-    assert ledger.reservation("r1").fingerprint == f"{seals.seal('first', 'r1')} {seals.seal('second', 'r1')}"
-    assert seals.seal("first", "r1") == hmac.new(seals.key(), b"r1 first", "sha256").hexdigest()
+    assert ledger.reservation("r1").fingerprint == f"{sealed_fingerprints.seal('first', 'r1')} {sealed_fingerprints.seal('second', 'r1')}"
+    assert sealed_fingerprints.seal("first", "r1") == hmac.new(sealed_fingerprints.key(), b"r1 first", "sha256").hexdigest()
     assert balance.same_file_elsewhere("first", "people") == balance.same_file_elsewhere("first other", "people") == ("homes",)
     assert balance.same_file_elsewhere("second", "people") == balance.same_file_elsewhere("other second", "people") == ("alone", "homes")
     assert balance.same_file_elsewhere("other", "people") == ()

@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks import ledger_damage
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import auditing, balance, chain, head, jobs, projects, runs, seals, sweeps
+from dpsynth_core.store import auditing, balance, chain, jobs, ledger_head, projects, runs, sealed_fingerprints, sweeps
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
@@ -89,12 +89,12 @@ def cut_off_the_end(home: Path) -> None:
 
 def rewrite_from_the_second_entry(home: Path) -> None:
     """Somebody who knows the program writes a shorter chain that is whole in itself, and goes on for as many entries."""
-    last = head.Head()
+    last = ledger_head.Head()
     alter(home, "DELETE FROM ledger")
     with closing(sqlite3.connect(database(home), isolation_level=None)) as db:
         for number in range(4):
             entry = chain.linked(Entry("ann", "population", f"p{number}", epsilon=1.0, delta=1e-9), last)
-            last = chain.insert(db, entry).number and head.Head(entry.number, entry.hash)
+            last = chain.insert(db, entry).number and ledger_head.Head(entry.number, entry.hash)
 
 
 def empty_head(home: Path) -> None:
@@ -301,7 +301,7 @@ def test_the_books_of_a_lost_database_go_on_from_an_export(home: Path) -> None:
 
 def test_an_export_of_another_ledger_or_one_that_is_not_whole_is_refused() -> None:
     reserve("r1", RHO)
-    other = [chain.linked(Entry("ann", "population", "others", epsilon=1.0, delta=1e-9), head.Head())]
+    other = [chain.linked(Entry("ann", "population", "others", epsilon=1.0, delta=1e-9), ledger_head.Head())]
     refused(restore, "local", REASON, other, saying="another ledger")
     refused(restore, "local", REASON, chain.entries()[1:], saying="entry 1 is missing")
     assert [entry.kind for entry in chain.entries()] == ["population", "reserve"]
@@ -311,7 +311,7 @@ def test_an_entry_that_would_not_read_as_it_was_written_is_not_restored() -> Non
     """A zero below zero is another text, and no database keeps it."""
     reserve("r1", RHO)
     last = chain.entries()[-1]
-    export = [*chain.entries(), chain.linked(Entry("ann", "look", own_delta=-0.0), head.Head(last.number, last.hash))]
+    export = [*chain.entries(), chain.linked(Entry("ann", "look", own_delta=-0.0), ledger_head.Head(last.number, last.hash))]
     refused(restore, "local", REASON, export, kind=TypeError, saying="as it was written")
     assert chain.entries()[-1] == last
 
@@ -454,7 +454,7 @@ def test_the_head_on_file_names_the_newest_entry_and_nothing_else(home: Path) ->
 
 
 def test_a_key_is_made_once_and_seals_each_run_differently(home: Path) -> None:
-    assert seals.seal("f", "r1") == seals.seal("f", "r1")
-    assert seals.seal("f", "r1") != seals.seal("f", "r2")
-    assert len((home / "fingerprint.key").read_bytes()) == seals.KEY_BYTES
+    assert sealed_fingerprints.seal("f", "r1") == sealed_fingerprints.seal("f", "r1")
+    assert sealed_fingerprints.seal("f", "r1") != sealed_fingerprints.seal("f", "r2")
+    assert len((home / "fingerprint.key").read_bytes()) == sealed_fingerprints.KEY_BYTES
     assert charge("r1", RHO).fingerprint == "f"

@@ -12,7 +12,7 @@ import pytest
 from dpsynth_core import cli
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.report import words
-from dpsynth_core.store import approvals, balance, chain, looks, rules, runs
+from dpsynth_core.store import approvals, balance, chain, recorded_views, rules, runs
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.refusals import refused
@@ -72,8 +72,8 @@ def test_it_is_refused_before_its_table_is_opened_in_the_app_and_on_the_command_
 
 def test_nothing_is_shown_where_no_looks_are_allowed(project: str) -> None:
     put({"looks": False})
-    refused(looks.record, "ann", project, "rows", saying="nothing of a private table is shown")
-    assert looks.of("ann", project) == ()
+    refused(recorded_views.record, "ann", project, "rows", saying="nothing of a private table is shown")
+    assert recorded_views.of("ann", project) == ()
 
 
 def test_what_the_rules_say_of_approval_holds_for_every_population() -> None:

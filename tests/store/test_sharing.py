@@ -15,8 +15,8 @@ import pytest
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import acts as store_acts
-from dpsynth_core.store import approvals, chain, jobs, ledger, looks, projects, retention, roles, runs, sharing, spools, sweeps
+from dpsynth_core.store import approvals, chain, jobs, ledger, projects, recorded_views, retention, roles, runs, sharing, spools, sweeps
+from dpsynth_core.store import audit_actions as store_acts
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.folders import project_folder
@@ -54,7 +54,7 @@ def test_who_is_named_works_on_it_and_nobody_else_and_no_longer_than_named(proje
     assert projects.list("eve") == ()
     projects.save("ben", project, {"domain": {}})
     path = projects.upload("ben", project, "people.csv", io.BytesIO(b"a,b,c\n1,1,1\n"))
-    looks.record("ben", project, "rows")
+    recorded_views.record("ben", project, "rows")
     run = runs.submit("ben", project, make_spec(looks=["rows"]))
     assert runs.get("ann", run).owner == "ben"
     assert [one.id for one in runs.list("ann", project)] == [one.id for one in runs.list("ben")] == [run]
@@ -63,7 +63,7 @@ def test_who_is_named_works_on_it_and_nobody_else_and_no_longer_than_named(proje
         refused(attempt, saying="it belongs to another person")
     refused(runs.get, "eve", run, saying="does not exist")
     sharing.share("ann", project, [])
-    for attempt in (lambda: projects.load("ben", project), lambda: runs.get("ben", run), lambda: looks.of("ben", project)):
+    for attempt in (lambda: projects.load("ben", project), lambda: runs.get("ben", run), lambda: recorded_views.of("ben", project)):
         refused(attempt, saying="does not exist")
     assert runs.get("ann", run).owner == "ann"
     assert acts("share") == [("ann", f"project {project} with ben"), ("ann", f"project {project} no longer with ben")]

@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.types import Message
 
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
-from dpsynth_core.store import approvals, balance, chain, database, desk, ledger, restoring, roles, rules, tokens
+from dpsynth_core.store import approvals, balance, chain, database, ledger, ledger_api, restoring, roles, rules, tokens
 from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import Role
 from dpsynth_core.web.ledger import programs
@@ -292,7 +292,7 @@ def test_what_a_killed_program_reserved_is_given_back_after_a_day(monkeypatch: p
     ask(token, "reserve", charge())
     ask(token, "reserve", charge(run=OTHER))
     ask(token, "touch", {"run": OTHER})
-    monkeypatch.setattr(desk, "FORGOTTEN_SECONDS", -1.0)
+    monkeypatch.setattr(ledger_api, "FORGOTTEN_SECONDS", -1.0)
     ask(token, "reserve", charge(run="2" * 16))
     assert balance.spent(PEOPLE).releases == 2
     assert ask(token, "touch", {"run": RUN})[0] == 409
@@ -327,6 +327,6 @@ def test_what_was_charged_before_a_restore_is_not_given_back(office: Path, monke
     ask(tokens.make("ann", "laptop"), "reserve", charge())
     (office / "ledger.head").unlink()
     restoring.restore(LOCAL_OWNER, "the disk failed on Monday")
-    monkeypatch.setattr(desk, "FORGOTTEN_SECONDS", -1.0)
+    monkeypatch.setattr(ledger_api, "FORGOTTEN_SECONDS", -1.0)
     assert ask(tokens.make("ann", "laptop"), "reserve", charge(run=OTHER))[0] == 200
     assert balance.spent(PEOPLE).releases == 2

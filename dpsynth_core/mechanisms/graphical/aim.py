@@ -16,8 +16,8 @@ from typing import cast
 
 import numpy as np
 
-from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.mechanisms.graphical import aim_forecast, aim_strategies, dependence
 from dpsynth_core.mechanisms.graphical.aim_strategies import (
     COLUMNS_ALONE,

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.estimation import Stopping, estimate, one_each
-from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.households import CLASSES, LinkedCodes, classes, draw, kinds
 from dpsynth_core.inference.households import Model as RowModel
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.inference.roots import Roots, of_members, paired, rooted
 from dpsynth_core.inference.shrinkage import shrunk
 from dpsynth_core.inference.smoothing import smooth_columns

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.estimation import Stopping, estimate
-from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.junction_tree import ATTRIBUTES_TRIED, SizeOracle, mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of
+from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.inference.smoothing import MEASURED, Columns, as_measured, smooth_columns
 from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.rounds import columns_of, total_from

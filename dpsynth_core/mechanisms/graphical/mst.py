@@ -4,7 +4,7 @@ It won NIST's 2018 challenge.
 
 A third of the budget measures every column; a third selects a tree of pairs, edge by edge as Kruskal does, each by the exponential
 mechanism among the pairs that join two components; a third measures the tree. Knows no workload. As with the authors, the model does not
-tell rare values apart (`inference.folding`); unlike with them, pairs are still measured over all their cells, and added up afterwards.
+tell rare values apart (`inference.rare_values`); unlike with them, pairs are still measured over all their cells, and added up afterwards.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from itertools import combinations
 
 import numpy as np
 
-from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.graphical.models import FITTED_AS_PRINTED, Capacity, Fitting

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
 
-from dpsynth_core.inference.folding import Folding
+from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models

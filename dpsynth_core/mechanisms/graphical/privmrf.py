@@ -18,8 +18,8 @@ from itertools import combinations
 
 import numpy as np
 
-from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import aim_forecast, attribute_graph, models

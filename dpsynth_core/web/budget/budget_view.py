@@ -15,10 +15,10 @@ import streamlit as st
 from dpsynth_core import charts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.planning import example_statements as sentences
 from dpsynth_core.planning import precision, weakness
-from dpsynth_core.planning import speaking as sentences
+from dpsynth_core.planning.example_statements import Told
 from dpsynth_core.planning.plan import Shares
-from dpsynth_core.planning.speaking import Told
 from dpsynth_core.planning.spec import StandinSpec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy import attacker, meaning

@@ -13,8 +13,8 @@ import streamlit as st
 
 from dpsynth_core.foundation.documents import decoded
 from dpsynth_core.foundation.errors import InputError, first_repeated
-from dpsynth_core.planning.origins import UNSTATED
-from dpsynth_core.vocabulary import ddi, peers
+from dpsynth_core.planning.domain_origin import UNSTATED
+from dpsynth_core.vocabulary import ddi, foreign_domains
 from dpsynth_core.vocabulary.codebook import parse_domain
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.domain import DATA, Domain
@@ -212,7 +212,7 @@ def _linked(text: str) -> Codebook | None:
     """Return the codebook of two linked tables, None if the text describes one table."""
     if not ("\ntables:" in f"\n{text}" or (text.lstrip().startswith("{") and '"tables"' in text)):  # a codebook CSV is no YAML
         return None
-    if (said := peers.read_linked(text)) is None:
+    if (said := foreign_domains.read_linked(text)) is None:
         return None
     return Codebook(tuple(map(Column.from_json, [*said.first["attributes"], *said.second["attributes"]])), linked=True)
 

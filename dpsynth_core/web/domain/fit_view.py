@@ -19,7 +19,7 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import is_reason
 from dpsynth_core.foundation.zones import Zone, Zoned, combine, public
-from dpsynth_core.planning.looks import COMPARED
+from dpsynth_core.planning.private_views import COMPARED
 from dpsynth_core.sources.characters import CASE, LOOK
 from dpsynth_core.sources.detect_notation import Marks, other_marks
 from dpsynth_core.sources.first_records import Remark

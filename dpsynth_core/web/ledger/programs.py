@@ -1,4 +1,4 @@
-"""The ledger's route for programs of people with a token (`store.desk`). Cookies decide nothing here, so that no page can use it."""
+"""The ledger's route for programs of people with a token (`store.ledger_api`). Cookies decide nothing here, so that no page can use it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import database, desk, faults, tokens
+from dpsynth_core.store import database, faults, ledger_api, tokens
 from dpsynth_core.web.shell.door import address, connections, doors, page
 
 _MOST_BYTES = 1 << 16
@@ -46,7 +46,7 @@ def _check(token: str) -> None:
 
 def _told(token: str, act: str, asked: Any) -> dict[str, Any]:
     with faults.explained():
-        return desk.answer(token, act, asked)
+        return ledger_api.answer(token, act, asked)
 
 
 async def _asked(request: Request) -> Any:

@@ -12,7 +12,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism, UsesPublic
-from dpsynth_core.planning import recommendation, ways
+from dpsynth_core.planning import alternatives, recommendation
 from dpsynth_core.planning.plan import Plan, forecast
 from dpsynth_core.planning.recommendation import LARGEST, MEAN, Expected, Recommendation, Situation
 from dpsynth_core.planning.spec import PublicSpec
@@ -86,7 +86,7 @@ def only(plan: Plan, people: int | None) -> None:
         st.markdown(f"#### {plan.mechanism.card.title}", width="content")
         st.markdown(plan.mechanism.card.summary)
         plan_view.fitting(plan.forecast_for(people))
-        if people and (expected := ways.linked_error(plan, people)) is not None:
+        if people and (expected := alternatives.linked_error(plan, people)) is not None:
             tried = recommendation.trials(plan.mechanism.card.name)
             help = f"A rough guide from {tried:,} trials on invented households, not yours: four in five of them were in the range."
             st.markdown(f"About **{percent(expected.error)}** of the households in the wrong group ({_span(expected)}).", help=help)

@@ -15,14 +15,14 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import public_check, registry
 from dpsynth_core.mechanisms.mechanism import Forecast
-from dpsynth_core.planning import feasibility, leaks, power
+from dpsynth_core.planning import expected_verdict, feasibility, leaks
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.sources.locations import located
-from dpsynth_core.store import balance, fingerprints, looks, runs
+from dpsynth_core.store import balance, fingerprints, recorded_views, runs
 from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.fingerprints import PrivateTable
-from dpsynth_core.web.mechanism import choice_view, plan_view, ways_view
+from dpsynth_core.web.mechanism import choice_view, outlook_view, plan_view
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import document, fields, frame, numbers, refusals, session
 from dpsynth_core.web.shell.numbers import short
@@ -81,7 +81,7 @@ def planning(project: Current) -> None:
     mechanism = registry.get(project.draft["mechanism"]["name"])
     try:
         unseen = () if "data" in project.draft else None  # of no table there is nothing to look at yet
-        seen = looks.of(project.owner, project.id) or unseen
+        seen = recorded_views.of(project.owner, project.id) or unseen
         plan = document.plan(project.draft, project.name, seen)
     except InputError as error:
         frame.refused(error)
@@ -95,8 +95,8 @@ def planning(project: Current) -> None:
     elif choice_view.follow(project, forecasts := choice_view.forecasts(project.draft)):
         planning(session.current())
         return
-    ways_view.light(project)
-    ways_view.before(project, plan)
+    outlook_view.light(project)
+    outlook_view.before(project, plan)
     spec, shares = plan.spec, plan.shares
     account = balance.spent(spec.population, shares.accountant, document.cap(project.draft))
     if plan.link is None:
@@ -107,7 +107,7 @@ def planning(project: Current) -> None:
     elsewhere = sorted({name for table in private for name in _charged_before(table.data, table.columns, spec.population)})
     was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()
     plan_view.leaks(leaks.find(spec, account.releases, elsewhere, was_private, plan.condition))
-    once = power.once(plan.workload, (mechanism.card.name,))
+    once = expected_verdict.once(plan.workload, (mechanism.card.name,))
     people = document.people(project.draft)
     assessed = feasibility.assess(plan.asked, shares.mechanism, plan.counted, people, once=once)
     plan_view.noise(assessed, "people" if plan.link is None else "households")
@@ -172,7 +172,7 @@ def _seal(project: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
 
 def _foreseen(project: Current, plan: Plan) -> str:
     """Return the warning clause for the button of a plan whose result should not be good enough; "" for other plans."""
-    hope = ways_view.outlook(project, plan)
+    hope = outlook_view.outlook(project, plan)
     return f" although {hope.hope} should come out good enough" if hope is not None and hope.warning else ""
 
 
@@ -190,7 +190,7 @@ def _confirm(project: Current, plan: Plan, account: Spent, seen: Collection[str]
         f"The plan is locked: its seal `{spec.digest()[:16]}` shows everybody that nothing was changed afterwards. From the moment the run"
         " opens the records, the charge is final: also if it is cancelled, fails, or the machine goes down."
     )
-    ways_view.shown(project, plan)
+    outlook_view.shown(project, plan)
     label = f"Spend ε {short(spec.budget.epsilon)}{_foreseen(project, plan) or ' and run'}"
     submit = partial(refusals.attempt, _RUN, partial(launch.submit, project, seen))
     if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit):

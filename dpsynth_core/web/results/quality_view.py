@@ -19,7 +19,7 @@ from dpsynth_core.release import tables as several
 from dpsynth_core.report import percent
 from dpsynth_core.report.facts import counted
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.web.mechanism import ways_view
+from dpsynth_core.web.mechanism import outlook_view
 from dpsynth_core.web.results import claims_view, results_view
 from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, truth_for
 from dpsynth_core.web.shell import frame
@@ -64,7 +64,7 @@ def tables(opened: OpenRun) -> None:
     if (verdict := judgement.value.verdict) is not None:
         lost = nothing_learnt(opened.release.domain)
         _verdict(verdict, counted(opened.release.spec), lost)
-        ways_view.after(verdict, judgement.value.headline, opened.release.plan)
+        outlook_view.after(verdict, judgement.value.headline, opened.release.plan)
         if verdict.kind != WITHHOLD and not opened.release.withheld:
             results_view.whole_release(opened)
     claims_view.cards(opened.release)

@@ -11,7 +11,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import public_check
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import BudgetSpec, MechanismSpec, OutputSpec, Spec
-from dpsynth_core.store import ledger, looks, runs
+from dpsynth_core.store import ledger, recorded_views, runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web.shell import document, plan_words
 from dpsynth_core.web.shell.document import Draft
@@ -30,12 +30,12 @@ def submit(project: Current, seen: Collection[str]) -> str:
     Raises:
         InputError: The run is refused (also CapExceeded, CapacityError); then nothing is spent.
     """
-    return _sealed(project, document.spec(project.draft, project.name, looks.of(project.owner, project.id)), seen)
+    return _sealed(project, document.spec(project.draft, project.name, recorded_views.of(project.owner, project.id)), seen)
 
 
 def submit_check(project: Current, epsilon: float, seen: Collection[str]) -> str:
     """Queue a run that only checks the public table, as `submit`, with its own epsilon, all of which goes to the check."""
-    spec = document.spec(project.draft, project.name, looks.of(project.owner, project.id))
+    spec = document.spec(project.draft, project.name, recorded_views.of(project.owner, project.id))
     budget = BudgetSpec(epsilon=epsilon, delta=spec.budget.delta)
     changes = {"mechanism": MechanismSpec(name=public_check.MECHANISM), "budget": budget, "output": OutputSpec()}
     return _sealed(project, spec.model_copy(update={"name": f"{spec.name[:180]}: check", **changes}), seen)

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from dpsynth_core.evaluation.comparison import Truth
 from dpsynth_core.evaluation.truth import of_own_cells, true_counts, true_records
 from dpsynth_core.foundation.zones import Zoned, combine
-from dpsynth_core.planning.looks import Look
+from dpsynth_core.planning.private_views import Look
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
-from dpsynth_core.store import looks
+from dpsynth_core.store import recorded_views
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.web.shell import session
@@ -32,7 +32,7 @@ def note(look: Look, *projects: str) -> None:
     """
     project = session.current()
     for about in {project.id, *projects}:
-        looks.record(project.owner, about, look)
+        recorded_views.record(project.owner, about, look)
 
 
 WARNING = (

@@ -49,8 +49,8 @@ from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning import about_spec, weakness
 from dpsynth_core.planning import plan as plans
 from dpsynth_core.planning import proposals as proposed
-from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.plan import Plan, Shares, budgeted, looked_into
+from dpsynth_core.planning.private_views import Look
 from dpsynth_core.planning.proposals import Cost, Proposal
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFAULT_MEANS, DEMO, BudgetSpec, PublishedSpec, Spec
 from dpsynth_core.privacy import budget as budgets
@@ -359,7 +359,7 @@ def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = N
     """Return the complete document of the release.
 
     Args:
-        looks: What the project has seen of its table (`store.looks`), never taken from the draft itself.
+        looks: What the project has seen of its table (`store.recorded_views`), never taken from the draft itself.
 
     Raises:
         InputError: The first missing or wrong field.

@@ -19,7 +19,7 @@ from typing import Concatenate, ParamSpec
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning.looks import Look
+from dpsynth_core.planning.private_views import Look
 from dpsynth_core.store import projects, roles, runs
 from dpsynth_core.store.projects import Project
 from dpsynth_core.store.roles import Act

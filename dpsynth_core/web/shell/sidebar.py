@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import looks, roles, runs, sharing
+from dpsynth_core.store import recorded_views, roles, runs, sharing
 from dpsynth_core.store.projects import Project
 from dpsynth_core.web.shell import fields, refusals, session
 from dpsynth_core.web.shell.plan_first import Whose, copied
@@ -113,7 +113,7 @@ def _copy(project: Current, first_page: st.Page) -> None:
     def copy() -> None:
         if (whose := st.session_state[_WHOSE_KEY]) is None:
             raise InputError("people", "it is not said whom the new table is about", "choose one of the two answers")
-        session.create(st.session_state[_COPY_NAME], copied(project.draft, whose), looks.of(project.owner, project.id))
+        session.create(st.session_state[_COPY_NAME], copied(project.draft, whose), recorded_views.of(project.owner, project.id))
 
     _confirm("Copy", "project_copy_confirm", copy, partial(_begin, first_page))
 

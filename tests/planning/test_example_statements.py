@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from dpsynth_core.planning import precision, speaking
-from dpsynth_core.planning.speaking import Told, sentence, told
+from dpsynth_core.planning import example_statements, precision
+from dpsynth_core.planning.example_statements import Told, sentence, told
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.workload import all_kway
@@ -25,9 +25,9 @@ COUNTS = np.array([[3000.0, 1000.0], [2500.0, 1500.0]])
 
 
 def test_the_smallest_and_the_largest_table_are_told_of() -> None:
-    assert speaking.tables(all_kway(DOMAIN, 2)) == (PAIR, ("age", "smoker"))
-    assert speaking.tables(all_kway(DOMAIN, 3)) == (TRIPLE,)
-    assert speaking.tables(all_kway(DOMAIN, 1)) == (("sex",), ("age",))
+    assert example_statements.tables(all_kway(DOMAIN, 2)) == (PAIR, ("age", "smoker"))
+    assert example_statements.tables(all_kway(DOMAIN, 3)) == (TRIPLE,)
+    assert example_statements.tables(all_kway(DOMAIN, 1)) == (("sex",), ("age",))
 
 
 def test_a_count_and_a_share_are_said_of_cells_by_name() -> None:

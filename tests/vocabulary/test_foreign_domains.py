@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from dpsynth_core import cli
-from dpsynth_core.vocabulary import peers
+from dpsynth_core.vocabulary import foreign_domains
 from dpsynth_core.vocabulary.domain import Domain
 from tests.refusals import refused
 
@@ -56,12 +56,12 @@ SDV = {
 
 
 def columns(text: str) -> dict[str, dict[str, Any]]:
-    made, _ = peers.read(text)
+    made, _ = foreign_domains.read(text)
     return {entry["name"]: entry for entry in made["attributes"]}
 
 
 def test_a_domain_of_google_is_complete() -> None:
-    made, left_out = peers.read(GOOGLE)
+    made, left_out = foreign_domains.read(GOOGLE)
     domain = Domain.from_json(made)
     assert left_out == []
     assert [(one.name, one.kind) for one in domain] == [
@@ -75,7 +75,7 @@ def test_a_domain_of_google_is_complete() -> None:
 
 
 def test_of_smartnoise_bounds_are_taken_and_the_rest_stays_open() -> None:
-    made, left_out = peers.read(SMARTNOISE)
+    made, left_out = foreign_domains.read(SMARTNOISE)
     said = columns(SMARTNOISE)
     assert left_out == ["pid"]
     assert (said["age"]["lower"], said["age"]["upper"], "to_do" in said["age"]) == (0, 100, False)
@@ -85,7 +85,7 @@ def test_of_smartnoise_bounds_are_taken_and_the_rest_stays_open() -> None:
 
 
 def test_of_sdv_kinds_are_taken_identifiers_left_out_and_bounds_stay_open() -> None:
-    _, left_out = peers.read(json.dumps(SDV))
+    _, left_out = foreign_domains.read(json.dumps(SDV))
     said = columns(json.dumps(SDV))
     assert left_out == ["guest", "mail"]
     assert {name: entry["kind"] for name, entry in said.items()} == {
@@ -110,12 +110,12 @@ def test_what_is_written_is_read_back() -> None:
             ],
         }
     )
-    again = Domain.from_json(peers.read(yaml.safe_dump(peers.write(domain, "google"), sort_keys=False))[0])
+    again = Domain.from_json(foreign_domains.read(yaml.safe_dump(foreign_domains.write(domain, "google"), sort_keys=False))[0])
     assert [(one.name, one.kind, one.lower, one.upper, one.categories, bool(one.most)) for one in again] == [
         (one.name, one.kind, one.lower, one.upper, one.categories, bool(one.most)) for one in domain
     ]
-    assert list(columns(yaml.safe_dump(peers.write(domain, "smartnoise"), sort_keys=False))) == list(domain.names)
-    assert {name: entry["kind"] for name, entry in columns(json.dumps(peers.write(domain, "sdv"))).items()} == {
+    assert list(columns(yaml.safe_dump(foreign_domains.write(domain, "smartnoise"), sort_keys=False))) == list(domain.names)
+    assert {name: entry["kind"] for name, entry in columns(json.dumps(foreign_domains.write(domain, "sdv"))).items()} == {
         one.name: one.kind for one in domain
     }
 
@@ -124,8 +124,8 @@ def test_a_kind_that_another_program_lacks_is_named() -> None:
     at = {"name": "at", "kind": "time", "lower": "00:00", "upper": "23:59", "precision": "minute"}
     domain = Domain.from_json({"version": 1, "attributes": [at]})
     for peer in ("google", "sdv"):
-        refused(peers.write, domain, peer, saying="has no columns of kind time")
-    refused(peers.write, domain, "synthpop", saying="not known")
+        refused(foreign_domains.write, domain, peer, saying="has no columns of kind time")
+    refused(foreign_domains.write, domain, "synthpop", saying="not known")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_kind_that_another_program_lacks_is_named() -> None:
     ],
 )
 def test_what_is_no_such_document_is_said(text: str, said: str) -> None:
-    refused(peers.read, text, saying=said)
+    refused(foreign_domains.read, text, saying=said)
 
 
 def test_the_command_domain_reads_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,7 +176,7 @@ def names(domain: dict[str, Any]) -> list[str]:
 
 
 def test_two_linked_tables_are_read_with_their_key() -> None:
-    google, sdv = peers.read_linked(LINKED_GOOGLE), peers.read_linked(json.dumps(LINKED_SDV))
+    google, sdv = foreign_domains.read_linked(LINKED_GOOGLE), foreign_domains.read_linked(json.dumps(LINKED_SDV))
     assert google is not None
     assert sdv is not None
     assert (names(google.first), names(google.second), google.key, google.most) == (["region"], ["age"], "home", 5)
@@ -185,11 +185,11 @@ def test_two_linked_tables_are_read_with_their_key() -> None:
 
 
 def test_one_table_has_no_link() -> None:
-    assert [peers.read_linked(text) for text in (GOOGLE, json.dumps(SDV), '{"age": 4}')] == [None] * 3
+    assert [foreign_domains.read_linked(text) for text in (GOOGLE, json.dumps(SDV), '{"age": 4}')] == [None] * 3
 
 
 @pytest.mark.parametrize("field", ["child_foreign_key", "parent_table_name"])
 def test_a_link_that_is_none_is_refused(field: str) -> None:
     link = LINKED_SDV["relationships"][0] | {field: "pets"}  # type: ignore[index]
-    refused(peers.read_linked, json.dumps(LINKED_SDV | {"relationships": [link]}), saying=r"two tables|called")
-    refused(peers.read_linked, json.dumps(LINKED_SDV | {"relationships": [link, link]}), saying="two tables")
+    refused(foreign_domains.read_linked, json.dumps(LINKED_SDV | {"relationships": [link]}), saying=r"two tables|called")
+    refused(foreign_domains.read_linked, json.dumps(LINKED_SDV | {"relationships": [link, link]}), saying="two tables")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.planning import ways
+from dpsynth_core.planning import alternatives
+from dpsynth_core.planning.alternatives import Facts, Kind
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.ways import Facts, Kind
 from dpsynth_core.sources import demo
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -53,15 +53,15 @@ def test_each_button_makes_the_plan_that_was_told_and_leads_to_it(kind: Kind, k:
     place = project(**plan(k, 1.0, people))
     app = open_page("mechanism", place)
     before, facts = sealed(place), Facts(people, choice_view.among(stored(place)))
-    (way,) = (one for one in ways.ways(before, facts) if one.kind is kind)
+    (way,) = (one for one in alternatives.ways(before, facts) if one.kind is kind)
     assert literal(way.sentence, 500) in words(app)
     app = pressed(app, kind)
     assert title(app) == PAGES[kind]
     after = sealed(place)
-    wanted = ways.changed(before.spec, way.changes)
+    wanted = alternatives.changed(before.spec, way.changes)
     assert (after.domain.attributes, after.workload.weights) == (wanted.domain.attributes, wanted.workload.weights)
     assert after.spec.budget == wanted.spec.budget
-    assert ways.expected(after, facts) == way.power
+    assert alternatives.expected(after, facts) == way.power
 
 
 def test_a_plan_that_should_come_out_well_has_no_such_card_and_its_button_says_nothing_more() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning import leaks, origins
+from dpsynth_core.planning import domain_origin, leaks
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.vocabulary.codebook import parse_domain
@@ -26,8 +26,8 @@ def spec(own: str = "", stated: str | None = None, reason: str = "") -> Spec:
 
 
 def test_what_nobody_stated_is_not_stated() -> None:
-    assert origins.sentence(spec()) == "Where the columns and their values came from: not stated."
-    assert not origins.from_data(spec())
+    assert domain_origin.sentence(spec()) == "Where the columns and their values came from: not stated."
+    assert not domain_origin.from_data(spec())
     Plan.of(spec())
 
 
@@ -58,13 +58,13 @@ def test_without_a_reason_it_is_refused(own: str, stated: str | None, reason: st
 
 def test_a_statement_does_not_launder_what_the_document_says() -> None:
     laundered = spec(DATA, "typed", REASON)
-    assert origins.from_data(laundered)
-    assert "the private table itself" in origins.sentence(laundered)
-    assert "typed by the curator" in origins.sentence(laundered)
+    assert domain_origin.from_data(laundered)
+    assert "the private table itself" in domain_origin.sentence(laundered)
+    assert "typed by the curator" in domain_origin.sentence(laundered)
     assert "domain-from-data" in [leak.code for leak in leaks.find(laundered, 0)]
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
 def test_the_same_origin_twice_needs_no_reason_but_that_of_data(origin: str) -> None:
     Plan.of(spec(origin, origin, REASON if origin == DATA else ""))
-    assert origins.clause(spec(origin)) == origins.clause(spec(origin, origin)) == origins.clause(spec("", origin))
+    assert domain_origin.clause(spec(origin)) == domain_origin.clause(spec(origin, origin)) == domain_origin.clause(spec("", origin))

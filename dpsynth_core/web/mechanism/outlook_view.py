@@ -12,10 +12,10 @@ from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import UNREAD, WITHHOLD, Verdict
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.planning import power, ways
+from dpsynth_core.planning import alternatives, expected_verdict
+from dpsynth_core.planning.alternatives import Facts, Kind, Way
+from dpsynth_core.planning.expected_verdict import Light, Power
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.power import Light, Power
-from dpsynth_core.planning.ways import Facts, Kind, Way
 from dpsynth_core.privacy.budget import WEAK_EPSILON
 from dpsynth_core.store import balance
 from dpsynth_core.vocabulary.domain import Domain
@@ -56,9 +56,11 @@ def outlook(project: Current, plan: Plan) -> Power | None:
     None without a number of people, for a mechanism whose tables are not judged, and for linked tables that the trials do not cover.
     """
     people = document.people(project.draft)
-    if not people or not plan.mechanism.card.publishes_tables or (plan.link is not None and ways.linked_error(plan, people) is None):
+    if not people or not plan.mechanism.card.publishes_tables:
         return None
-    return ways.expected(plan, Facts(people, choice_view.among(project.draft)))
+    if plan.link is not None and alternatives.linked_error(plan, people) is None:
+        return None
+    return alternatives.expected(plan, Facts(people, choice_view.among(project.draft)))
 
 
 _BOX = {
@@ -90,7 +92,7 @@ def shown(project: Current, plan: Plan) -> bool:
         box, icon = _BOX[hope.light]
         box(f"**{hope.light.capitalize()}:** with about {numbers.count(people or 0)} {counted}, {hope.told}", icon=icon)
     elif plan.mechanism.card.publishes_tables:
-        needed = power.people_needed(plan.shares, plan.counted, plan.workload.cliques)
+        needed = expected_verdict.people_needed(plan.shares, plan.counted, plan.workload.cliques)
         fewest = numbers.count(float(f"{needed:.2g}"))
         known = f" With fewer than about {fewest} {counted}, even rows without any error would not be shown to be good." if needed else ""
         asked = "about how many people are in the table?" if plan.link is None else "about how many rows does the first table have?"
@@ -127,7 +129,7 @@ def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
     if plan.link is not None:
         return
     people = round(verdict.people)
-    was = ways.expected(run, Facts(people))
+    was = alternatives.expected(run, Facts(people))
     worse = max(1.0, headline.mean_low / was.error) if headline.certified else 1.0
     shown = verdict.sizes[0].within / verdict.sizes[0].tables if verdict.sizes[0].size == 1 else 0.0
     note = f"For about {float(f'{people:.2g}'):,.0f} people, as the release counts them. Another run is charged besides this one."
@@ -191,4 +193,4 @@ def _with_groups(draft: ColumnDraft, wider: dict[str, ColumnDraft]) -> ColumnDra
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs={Plan: lambda plan: plan.spec.model_dump_json()})
 def _worked_out(plan: Plan, facts: Facts) -> tuple[Power, tuple[Way, ...]]:
-    return ways.expected(plan, facts), ways.ways(plan, facts)
+    return alternatives.expected(plan, facts), alternatives.ways(plan, facts)

@@ -16,7 +16,7 @@ from dpsynth_core.bundle.pack import pack
 from dpsynth_core.foundation.private_files import alone, private_directory, private_file
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release.release import Release
-from dpsynth_core.store import chain, charging, in_process, seals, spools
+from dpsynth_core.store import chain, charging, in_process, sealed_fingerprints, spools
 from dpsynth_core.store.faults import explained
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.home import home
@@ -65,5 +65,5 @@ def _place(run: str, plan: Plan) -> Path:
 
     A sealed digest of how the tables are read is part of the name, because neither plan nor file identifies the sheet of a workbook.
     """
-    reading = hmac.new(seals.key(), json.dumps([run, plan.spec.reading]).encode(), sha256).hexdigest()
+    reading = hmac.new(sealed_fingerprints.key(), json.dumps([run, plan.spec.reading]).encode(), sha256).hexdigest()
     return home() / "releases" / f"{run}-{reading[:16]}.zip"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.estimation import Stopping, estimate
-from dpsynth_core.inference.folding import ColumnFolding, Folding
+from dpsynth_core.inference.rare_values import ColumnFolding, Folding
 from dpsynth_core.inference.rows import share_out
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement

@@ -1,4 +1,4 @@
-"""The looks at private tables that each project has taken (`planning.looks`): added, never taken back while the project exists.
+"""The looks at private tables that each project has taken (`planning.private_views`): added, never taken back while the project exists.
 
 They belong to the project and not to its table or draft: a curator who takes another table or an older draft has still seen what they
 have seen.
@@ -6,8 +6,8 @@ have seen.
 
 from __future__ import annotations
 
-from dpsynth_core.planning.looks import CHANGED, COMPARED, Look, ordered
-from dpsynth_core.store import acts, chain, roles, rules
+from dpsynth_core.planning.private_views import CHANGED, COMPARED, Look, ordered
+from dpsynth_core.store import audit_actions, chain, roles, rules
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import now
@@ -27,7 +27,7 @@ def record(owner: str, project: str, look: Look) -> None:
         return
     with transaction() as db:
         owned(db, "project", owner, project)
-        acts.record(db, owner, acts.LOOK, f"{look}, in project {project}")
+        audit_actions.record(db, owner, audit_actions.LOOK, f"{look}, in project {project}")
         add(db, project, look)
 
 

@@ -1,7 +1,7 @@
 """Alternatives to a plan that should not come out good enough: the usual mechanism, more budget, fewer or smaller tables, wider groups.
 
-They follow from public facts alone, with the expectations of `power`. An alternative changes the spec's document, and its outlook is that
-of the changed plan. It is offered only if it improves on a plan that needs improvement.
+They follow from public facts alone, with the expectations of `expected_verdict`. An alternative changes the spec's document, and its
+outlook is that of the changed plan. It is offered only if it improves on a plan that needs improvement.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.planning import power as powers
+from dpsynth_core.planning import expected_verdict as powers
 from dpsynth_core.planning import precision, recommendation
+from dpsynth_core.planning.expected_verdict import Power
 from dpsynth_core.planning.plan import Plan, forecast
-from dpsynth_core.planning.power import Power
 from dpsynth_core.planning.recommendation import USUAL, Expected, Situation
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.budget import MIN_EPSILON, WEAK_EPSILON
@@ -85,7 +85,7 @@ class Facts:
     Attributes:
         people: Declared or released number of people.
         among: Mechanisms that may run; the plan's by default.
-        worse: As in `power.power`.
+        worse: As in `expected_verdict.power`.
         left: rho left in the account, in the plan's accountant; infinite if unknown.
         shown: Share of single columns that a release showed to be good enough; 0 before a release exists.
     """

@@ -1,4 +1,4 @@
-"""A client of an office's ledger, in place of the ledger in DPSYNTH_HOME, for the command line and Python programs. Its server is `desk`.
+"""A client of an office's ledger (`ledger_api`), in place of the ledger in DPSYNTH_HOME, for the command line and Python programs.
 
 `DPSYNTH_LEDGER` is the address of the office's server, and `DPSYNTH_LEDGER_TOKEN` the person's token. No redirect is followed: the token
 goes to that server alone.

@@ -10,13 +10,13 @@ import pytest
 from scipy.special import ndtr
 
 from dpsynth_core.claims import ranks
-from dpsynth_core.planning import power as powers
-from dpsynth_core.planning import ways
+from dpsynth_core.planning import alternatives
+from dpsynth_core.planning import expected_verdict as powers
+from dpsynth_core.planning.alternatives import NOTABLE, Facts, Kind, Way
+from dpsynth_core.planning.expected_verdict import Power
 from dpsynth_core.planning.feasibility import MOSTLY, READABLE
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.power import Power
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.planning.ways import NOTABLE, Facts, Kind, Way
 from dpsynth_core.privacy.budget import WEAK_EPSILON
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.specs import usual
@@ -42,16 +42,16 @@ def plan(k: int = 2, epsilon: float = 1.0, domain: Domain = DOMAIN, **fields: An
 
 def offered(k: int, people: int, **fields: Any) -> tuple[Plan, Facts, tuple[Way, ...]]:
     before, facts = plan(k, **fields), Facts(people, ("aim", "independent"))
-    return before, facts, ways.ways(before, facts)
+    return before, facts, alternatives.ways(before, facts)
 
 
 @pytest.mark.parametrize("people", PEOPLE)
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_each_way_does_what_it_says_and_more_than_what_is_there(k: int, people: int) -> None:
     before, facts, found = offered(k, people)
-    now = ways.expected(before, facts)
+    now = alternatives.expected(before, facts)
     for way in found:
-        anew = ways.expected(ways.changed(before.spec, way.changes), facts)
+        anew = alternatives.expected(alternatives.changed(before.spec, way.changes), facts)
         assert anew == way.power
         assert anew.hope in way.sentence
         assert way.power.enough or way.power.share >= now.share + NOTABLE
@@ -67,23 +67,23 @@ def test_there_is_a_way_of_each_kind_where_each_helps() -> None:
 
 def test_the_usual_mechanism_is_offered_where_another_was_chosen_and_does_less() -> None:
     worse = plan(mechanism={"name": "independent"})
-    found = ways.ways(worse, Facts(20_000))
+    found = alternatives.ways(worse, Facts(20_000))
     assert found[0].kind is Kind.MECHANISM
-    assert ways.changed(worse.spec, found[0].changes).mechanism.card.name == "aim"
-    assert found[0].power.share > ways.expected(worse, Facts(20_000)).share
+    assert alternatives.changed(worse.spec, found[0].changes).mechanism.card.name == "aim"
+    assert found[0].power.share > alternatives.expected(worse, Facts(20_000)).share
     assert all(way.kind is not Kind.MECHANISM for people in PEOPLE for way in offered(2, people)[2])
 
 
 def test_what_is_not_enough_is_not_offered_where_a_release_showed_as_many_columns_already() -> None:
     before = plan(2)
-    few, none = (ways.ways(before, Facts(1_300, ("aim", "independent"), shown=shown)) for shown in (0.0, 0.75))
+    few, none = (alternatives.ways(before, Facts(1_300, ("aim", "independent"), shown=shown)) for shown in (0.0, 0.75))
     assert [way.power.enough for way in few if way.kind is Kind.TABLES] == [False]
     assert all(way.power.enough or way.power.share_of_columns >= 0.75 for way in none)
 
 
 def test_nothing_is_offered_where_all_is_good() -> None:
     before, facts, found = offered(1, 1_000_000)
-    assert ways.expected(before, facts).enough
+    assert alternatives.expected(before, facts).enough
     assert not found
 
 
@@ -103,7 +103,7 @@ def test_more_budget_is_the_least_of_two_digits_and_needs_no_reason() -> None:
             epsilon = way.changes["budget"]["epsilon"]
             assert before.spec.budget.epsilon < epsilon <= WEAK_EPSILON
             less = {"budget": way.changes["budget"] | {"epsilon": epsilon * 0.9}}
-            assert way.power.share >= ways.SURELY > ways.expected(ways.changed(before.spec, less), facts).share
+            assert way.power.share >= alternatives.SURELY > alternatives.expected(alternatives.changed(before.spec, less), facts).share
     assert all(way.kind is not Kind.EPSILON for way in offered(2, 1_300, epsilon=20.0, budget=_weak())[2])
 
 
@@ -113,7 +113,7 @@ def _weak() -> dict[str, Any]:
 
 def test_what_the_account_does_not_hold_says_so() -> None:
     before = plan()
-    found = ways.ways(before, Facts(5_000, left=before.shares.rho * 1.01))
+    found = alternatives.ways(before, Facts(5_000, left=before.shares.rho * 1.01))
     assert [way.allowed for way in found] == [way.kind is not Kind.EPSILON for way in found]
     assert ["does not allow" in way.sentence for way in found] == [not way.allowed for way in found]
 
@@ -126,33 +126,34 @@ def test_fewer_tables_are_some_of_those_asked_for_or_parts_of_them() -> None:
             {"kind": "random", "k": 2, "count": 20, "seed": 1},
         ):
             before = plan(workload=form)
-            for way in (one for one in ways.ways(before, Facts(people)) if "workload" in one.changes):
-                after = ways.changed(before.spec, way.changes)
+            for way in (one for one in alternatives.ways(before, Facts(people)) if "workload" in one.changes):
+                after = alternatives.changed(before.spec, way.changes)
                 asked = list(map(set, before.workload.cliques))
                 assert all(any(set(clique) <= one for one in asked) for clique in after.workload.cliques)
                 assert after.workload.cells < before.workload.cells
 
 
 def test_parts_of_tables_around_a_column_are_around_it() -> None:
-    (way,) = (one for one in ways.ways(plan(workload={"kind": "target", "column": "c2", "k": 3}), Facts(7_000)) if one.kind is Kind.TABLES)
+    about_c2 = plan(workload={"kind": "target", "column": "c2", "k": 3})
+    (way,) = (one for one in alternatives.ways(about_c2, Facts(7_000)) if one.kind is Kind.TABLES)
     assert way.changes["workload"] == {"kind": "target", "column": "c2", "k": 2}
 
 
 def test_wider_groups_change_numbers_and_dates_alone_and_only_their_groups() -> None:
     before, _, found = offered(2, 5_000)
-    after = ways.changed(before.spec, found[-1].changes).domain
+    after = alternatives.changed(before.spec, found[-1].changes).domain
     assert after.names == before.domain.names
     widened = [(one, wider) for one, wider in zip(before.domain, after, strict=True) if wider != one]  # as many columns as it takes
     assert widened
     for one, wider in widened:
         assert (wider.lower, wider.upper, wider.kind) == (one.lower, one.upper, one.kind)
         assert one.is_number
-        assert ways.FEWEST <= wider.values < one.values
+        assert alternatives.FEWEST <= wider.values < one.values
 
 
 def test_cuts_that_somebody_chose_stay_cuts() -> None:
     cuts = [0, 3, 7, 18, 21, 30, 42, 55, 65, 67, 80]
-    wider = ways.coarser(Attribute.integer("age", 0, 99, edges=cuts), 5)
+    wider = alternatives.coarser(Attribute.integer("age", 0, 99, edges=cuts), 5)
     assert set(wider.edges) < {*cuts, 100}
     assert wider.values <= 5
 
@@ -160,7 +161,7 @@ def test_cuts_that_somebody_chose_stay_cuts() -> None:
 def test_columns_that_rules_and_reasons_speak_of_keep_their_groups() -> None:
     rule = {"columns": ["age", "c0"], "cells": [["0 to 4", "2"]], "note": "so it is"}
     domain = Domain.from_json(DOMAIN.to_json() | {"impossible": [rule]})
-    found = ways.ways(plan(domain=domain), Facts(5_000))
+    found = alternatives.ways(plan(domain=domain), Facts(5_000))
     changed = [Domain.from_json(way.changes["domain"]) for way in found if "domain" in way.changes]
     assert changed
     assert all(one["age"] == domain["age"] for one in changed)
@@ -168,15 +169,15 @@ def test_columns_that_rules_and_reasons_speak_of_keep_their_groups() -> None:
 
 def test_a_way_that_a_condition_forbids_is_not_offered() -> None:
     must = {"kind": "tables", "limit": 0.1, "tables": [["age", "c1"]]}
-    found = ways.ways(plan(criteria=[must]), Facts(5_000))
-    assert all(ways.changed(plan(criteria=[must]).spec, way.changes) for way in found)
+    found = alternatives.ways(plan(criteria=[must]), Facts(5_000))
+    assert all(alternatives.changed(plan(criteria=[must]).spec, way.changes) for way in found)
     kept = [way.changes["workload"] for way in found if "workload" in way.changes]
     assert all(["age", "c1"] in [table["attributes"] for table in form["marginals"]] for form in kept)
 
 
 def test_no_name_of_a_column_is_in_what_is_said() -> None:
     hostile = Domain(tuple(Attribute.integer(f"<b>**{i}", 0, 99) for i in range(6)))
-    for way in ways.ways(plan(domain=hostile), Facts(3_000)):
+    for way in alternatives.ways(plan(domain=hostile), Facts(3_000)):
         assert "<b>" not in way.sentence
 
 
@@ -225,10 +226,10 @@ def test_without_a_certificate_the_noise_of_the_tables_decides() -> None:
 
 def test_errors_that_were_larger_than_expected_are_expected_again() -> None:
     one, facts = plan(), Facts(8_000)
-    worse = ways.expected(one, Facts(8_000, worse=2.0))
-    assert worse.error == pytest.approx(2 * ways.expected(one, facts).error)
+    worse = alternatives.expected(one, Facts(8_000, worse=2.0))
+    assert worse.error == pytest.approx(2 * alternatives.expected(one, facts).error)
     assert worse.good < MOSTLY * worse.tables
-    assert ways.ways(one, Facts(8_000, worse=2.0))
+    assert alternatives.ways(one, Facts(8_000, worse=2.0))
 
 
 def test_of_a_group_that_comes_out_good_most_tables_are_called_so() -> None:

@@ -9,15 +9,15 @@ import pytest
 from dpsynth_core import report
 from dpsynth_core.evaluation.verdict import PARTLY, Purpose
 from dpsynth_core.release.release import Brand, Release
-from dpsynth_core.report import brief
+from dpsynth_core.report import first_page
 from dpsynth_core.report.facts import byline, sentence
 from tests.bundle.bundles import made, run, spec
 from tests.report import wizard
 
 
-def page_of(release: Release) -> list[brief.Part]:
+def page_of(release: Release) -> list[first_page.Part]:
     judged = report.quality_of(release).value
-    return brief.first_page(release, judged.headline, judged.verdict)
+    return first_page.first_page(release, judged.headline, judged.verdict)
 
 
 def text_of(release: Release) -> str:
@@ -26,7 +26,7 @@ def text_of(release: Release) -> str:
 
 @pytest.mark.parametrize("kind", wizard.RELEASES)
 def test_the_first_page_is_short_for_every_kind_of_release(kind: str) -> None:
-    assert len(text_of(wizard.RELEASES[kind]()).split()) <= brief.MOST_WORDS
+    assert len(text_of(wizard.RELEASES[kind]()).split()) <= first_page.MOST_WORDS
 
 
 def test_the_first_page_is_short_with_many_purposes_of_long_names() -> None:
@@ -34,8 +34,8 @@ def test_the_first_page_is_short_with_many_purposes_of_long_names() -> None:
     assert judged.verdict is not None
     purposes = tuple(Purpose(3, 3, name=f"{place} a name of very many words " * 20) for place in range(30))
     verdict = replace(judged.verdict, kind=PARTLY, columns=purposes)
-    parts = brief.first_page(made(), replace(judged.headline, worst_table="a b c " * 300), verdict)
-    assert sum(len(f"{part.title} {part.lead} {part.text}".split()) for part in parts) <= brief.MOST_WORDS
+    parts = first_page.first_page(made(), replace(judged.headline, worst_table="a b c " * 300), verdict)
+    assert sum(len(f"{part.title} {part.lead} {part.text}".split()) for part in parts) <= first_page.MOST_WORDS
 
 
 def test_it_answers_what_this_is_whether_to_publish_how_far_off_who_is_protected_and_what_not_to_do() -> None:
@@ -59,13 +59,13 @@ def test_warnings_and_a_curators_reason_are_pointed_at_and_never_left_out() -> N
     assert "Read its warning below first." in text_of(replace(made(), brands=()))  # that a part of a column is not declared
     judged = report.quality_of(made()).value
     assert judged.verdict is not None
-    parts = brief.first_page(made(), judged.headline, replace(judged.verdict, despite="for a reason"))
+    parts = first_page.first_page(made(), judged.headline, replace(judged.verdict, despite="for a reason"))
     assert "the curator's reason stands below" in parts[1].text
 
 
 def test_what_is_not_private_is_said_to_be_so() -> None:
     assert "Not private" in text_of(replace(made(), private=False))
-    assert "Not private" in dict(brief.lines(replace(made(), private=False), None))["Protection"]
+    assert "Not private" in dict(first_page.lines(replace(made(), private=False), None))["Protection"]
 
 
 def test_one_table_is_not_called_an_average_nor_the_worst_of_several() -> None:
@@ -76,12 +76,12 @@ def test_one_table_is_not_called_an_average_nor_the_worst_of_several() -> None:
 
 def test_four_lines_say_who_how_protected_which_tables_and_when() -> None:
     release = made()
-    lines = dict(brief.lines(release, report.quality_of(release).value.verdict))
+    lines = dict(first_page.lines(release, report.quality_of(release).value.verdict))
     assert list(lines) == ["About", "Protection", "Tables", "Made"]
     assert " ± " in lines["About"], "how many people is a noisy number"
     assert "Single columns: " in lines["Tables"]
     assert release.created in lines["Made"]
     public = run(spec(unit={"relation": "replace"}, mechanism={"name": "independent"}))
-    assert " ± " not in dict(brief.lines(public, None))["About"], "it is public"
+    assert " ± " not in dict(first_page.lines(public, None))["About"], "it is public"
     several = wizard.of_a_hospital()
-    assert "records, at most 5 of a person" in dict(brief.lines(several, None))["About"]
+    assert "records, at most 5 of a person" in dict(first_page.lines(several, None))["About"]

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.inference.household_rules import Rules
 from dpsynth_core.inference.households import LinkedCodes, draw
-from dpsynth_core.inference.keeping import Rules
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
