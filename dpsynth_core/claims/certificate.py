@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
+from typing_extensions import override
 
 from dpsynth_core.claims import columns_alone, ranks
 from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
@@ -369,14 +370,17 @@ class ErrorsMeasured(Claim[Certificate]):
     question = "Does the certificate add up?"
     form = TypeAdapter(Certificate | None)
 
-    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
+    @override
+    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
         return mechanism.card.publishes_tables
 
+    @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Certificate:
         columns = None if plan.columns_sigma is None else columns_alone.of(final.released, plan.columns_sigma, final.tables)
         of = ANSWERS if final.released.codes is None else ROWS
         return certify(kernel, final.tables, final.known, of, plan.workload.threshold, columns)
 
+    @override
     def follows(self, received: Received, stated: Certificate | None) -> str:
         plan, final = received.plan, received.final
         share = plan.shares.of(self.name)
@@ -408,7 +412,8 @@ class ErrorsMeasured(Claim[Certificate]):
             _check_measured_of(received, stated, "measure_ranked_error", of_group, one.rank, stated.most_sigma)
         return f"{len(noisy):,} measured errors, their bounds and their mean follow from each other"
 
-    def sentences(self, plan: Asked, stated: Certificate | None, final: Final) -> list[str]:  # noqa: ARG002
+    @override
+    def sentences(self, plan: Asked, stated: Certificate | None, final: Final) -> list[str]:
         return [] if stated is None else [_sentence(stated, plan.shares.of(self.name) / plan.shares.rho, plan.records_each)]
 
 

@@ -65,8 +65,11 @@ class BudgetShare:
 
 
 class Shares(Protocol):
+    """The division of a budget, as claims look at it (`planning.budget`)."""
+
     @property
-    def rho(self) -> float: ...
+    def rho(self) -> float:
+        """The rho of the whole budget."""
 
     def of(self, name: str) -> float:
         """Return the rho set aside for a claim, or 0."""
@@ -76,27 +79,48 @@ class Asked(Protocol):
     """The parts of a plan that claims look at (`planning.plan.Plan`)."""
 
     @property
-    def domain(self) -> Domain: ...
+    def domain(self) -> Domain:
+        """The columns of the records."""
+
     @property
-    def workload(self) -> Workload: ...
+    def workload(self) -> Workload:
+        """The tables that the release is to get right."""
+
     @property
-    def unit(self) -> Unit: ...
+    def unit(self) -> Unit:
+        """The unit of privacy, with its sensitivities."""
+
     @property
-    def mechanism(self) -> Mechanism: ...
+    def mechanism(self) -> Mechanism:
+        """The mechanism that makes the release."""
+
     @property
-    def shares(self) -> Shares: ...
+    def shares(self) -> Shares:
+        """The division of the budget."""
+
     @property
-    def criteria(self) -> Sequence[Any]: ...
+    def criteria(self) -> Sequence[Any]:
+        """The criteria of the spec, in order (`criteria.registry.AnyCriterion`)."""
+
     @property
-    def targets(self) -> Sequence[Any]: ...
+    def targets(self) -> Sequence[Any]:
+        """The columns that models are to predict (`models.targets.Target`)."""
+
     @property
-    def weight(self) -> Any: ...
+    def weight(self) -> Any:
+        """The column of survey weights (`weighted.WeightSpec`), or None."""
+
     @property
-    def columns_sigma(self) -> float | None: ...
+    def columns_sigma(self) -> float | None:
+        """Noise in a cell of every column, in records, of a run of Independent with this budget; None for Independent."""
+
     @property
-    def records_each(self) -> int: ...
+    def records_each(self) -> int:
+        """Records of the domain per row: 1, or the pairs of a household."""
+
     @property
-    def link(self) -> Link | None: ...
+    def link(self) -> Link | None:
+        """The link of two tables; None for one table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,29 +186,38 @@ class Final:
 
 
 class Received(Protocol):
-    """The parts of a release that a recipient has (`bundle.checks.opened.Opened`).
-
-    Attributes:
-        answers: The kernel's answers, each with operation, arguments, value and the number of its charges.
-        interrupted: Whether the run ended within its mechanism.
-    """
+    """The parts of a release that a recipient has (`bundle.checks.opened.Opened`)."""
 
     @property
-    def plan(self) -> Asked: ...
-    @property
-    def final(self) -> Final: ...
-    @property
-    def answers(self) -> Sequence[Any]: ...
-    @property
-    def charges(self) -> Sequence[Event]: ...
-    @property
-    def interrupted(self) -> bool: ...
-    @property
-    def other_program(self) -> bool: ...
-    @property
-    def other_versions(self) -> Sequence[str]: ...
+    def plan(self) -> Asked:
+        """The plan of the release."""
 
-    def branded(self, code: str) -> bool: ...
+    @property
+    def final(self) -> Final:
+        """The final parts of the release, with the rows that were received."""
+
+    @property
+    def answers(self) -> Sequence[Any]:
+        """The kernel's answers in order, each with operation, arguments, value and number of charges."""
+
+    @property
+    def charges(self) -> Sequence[Event]:
+        """The charges of all answers, in order."""
+
+    @property
+    def interrupted(self) -> bool:
+        """True if the run ended within its mechanism."""
+
+    @property
+    def other_program(self) -> bool:
+        """True if another version of this program made the release."""
+
+    @property
+    def other_versions(self) -> Sequence[str]:
+        """The names of programs, libraries and processor that differ here from those that made the release."""
+
+    def branded(self, code: str) -> bool:
+        """Return whether the release has the warning with this code."""
 
     def written(self, part: str) -> Any:
         """Return a part of release.json as written."""
@@ -314,6 +347,7 @@ class Claim(Generic[Stated]):
         return slice(max(0, end - self.answers(received.plan, stated)), end)
 
     def heading(self, stated: Any) -> str:  # noqa: ARG002
+        """Return the heading of its sentences."""
         return self.title
 
     def sentences(self, plan: Asked, stated: Any, final: Final) -> list[str]:

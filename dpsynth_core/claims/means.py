@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
+from typing_extensions import override
 
 from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
 from dpsynth_core.claims.outcome import Nothing, Open, alike, expect, some
@@ -199,21 +200,25 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
         numbers = columns is None or any(one.get("kind") in _NUMBERS for one in columns)
         return numbers and mechanism.card.makes_rows and document.get("members") is None
 
-    def absent(self, plan: Asked) -> tuple[MeanMeasured, ...]:  # noqa: ARG002
+    @override
+    def absent(self, plan: Asked) -> tuple[MeanMeasured, ...]:
         return ()
 
     def lacks(self, plan: Asked, stated: tuple[MeanMeasured, ...]) -> str:  # noqa: ARG002
         """Return a warning, or "" for a table without columns of numbers, which has no means."""
         return ""
 
+    @override
     def answers(self, plan: Asked, stated: tuple[MeanMeasured, ...]) -> int:
         return sum(2 if plan.domain[one.column].size > plan.domain[one.column].values else 1 for one in stated)
 
+    @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[MeanMeasured, ...]:
         codes, total = one_table(final.released.codes), final.total
         columns = [] if codes is None else _columns(plan.domain, codes, final.inside)
         return measure(kernel, columns, Noisy(total.value, total.sigma)) if columns and total is not None else ()
 
+    @override
     def follows(self, received: Received, stated: tuple[MeanMeasured, ...]) -> str:
         if not stated:
             raise Nothing("no means were measured")
@@ -225,7 +230,8 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
         expect(not different, f"the mean of {some(different)} does not follow from what was measured")
         return f"{len(stated):,} means and their intervals follow from what was measured"
 
-    def sentences(self, plan: Asked, stated: tuple[MeanMeasured, ...], final: Final) -> list[str]:  # noqa: ARG002
+    @override
+    def sentences(self, plan: Asked, stated: tuple[MeanMeasured, ...], final: Final) -> list[str]:
         return [sentence(plan.domain[one.column], one) for one in stated]
 
 
@@ -242,6 +248,7 @@ def near(column: Attribute, one: MeanMeasured) -> bool | None:
 
 
 def sentence(column: Attribute, one: MeanMeasured) -> str:
+    """Return the means of a column in rows and people, in words."""
     width = float(column.edges[-1] - column.edges[0])
 
     def shown(number: float) -> str:

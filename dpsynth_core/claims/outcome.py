@@ -28,19 +28,23 @@ class Nothing(Exception):
 
 
 def expect(holds: object, otherwise: str) -> None:
+    """Raise Wrong with the text `otherwise` unless `holds` is true."""
     if not holds:
         raise Wrong(otherwise)
 
 
 def near(a: float, b: float) -> bool:
+    """Return whether two numbers are equal up to rounding on another machine."""
     return math.isclose(a, b, rel_tol=NEAR, abs_tol=1e-12)
 
 
 def named(clique: Clique) -> str:
+    """Return the name of a table in a sentence."""
     return " × ".join(clique) or "the number of records"
 
 
 def some(names: list[str], most: int = 3) -> str:
+    """Return the first names, at most `most` and each cut at 60 characters, as a list in words."""
     return listed([name[:60] for name in names], most)
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
+from typing_extensions import override
 
 from dpsynth_core.claims.certificate import CONFIDENCE, floor_of
 from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
@@ -109,17 +110,21 @@ class RangesMeasured(Claim[RangeErrors]):
     )
     form = TypeAdapter(RangeErrors | None)
 
-    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
+    @override
+    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
         return mechanism.card.makes_rows
 
+    @override
     def check(self, plan: Asked) -> None:
         if self.asked(plan) and not columns_of(plan):
             problem = "no column of the workload has an order, so that there are no ranges"
             raise InputError("budget.ranges", problem, "leave it out, or ask for tables of numbers, dates or ordered categories")
 
+    @override
     def needs(self, plan: Asked) -> list[Clique]:
         return [*((name,) for name in columns_of(plan)), *pairs_of(plan)] if self.asked(plan) else []
 
+    @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> RangeErrors | None:  # type: ignore[override]
         if final.released.codes is None:
             return None
@@ -130,7 +135,8 @@ class RangesMeasured(Claim[RangeErrors]):
         errors = [LargestRange(one / total.value, bound(one / total.value, sigma, total), sigma) for one in noisy]
         return RangeErrors(columns_of(plan), errors[0], errors[1] if len(errors) > 1 else None, total, counted)
 
-    def answers(self, plan: Asked, stated: RangeErrors | None) -> int:  # noqa: ARG002
+    @override
+    def answers(self, plan: Asked, stated: RangeErrors | None) -> int:
         return 0 if stated is None else 1 + (stated.within is not None) + stated.counted
 
     def follows(self, received: Received, stated: RangeErrors | None) -> str:
@@ -149,7 +155,8 @@ class RangesMeasured(Claim[RangeErrors]):
             raise Open("whether it was measured of these rows is seen where the versions are those that it names")
         return f"the largest error over all ranges of {len(stated.columns):,} columns follows from what was measured"
 
-    def sentences(self, plan: Asked, stated: RangeErrors | None, final: Final) -> list[str]:  # noqa: ARG002
+    @override
+    def sentences(self, plan: Asked, stated: RangeErrors | None, final: Final) -> list[str]:
         if stated is None:
             return []
         of = stated.columns[0] if len(stated.columns) == 1 else f"{len(stated.columns):,} columns with an order"

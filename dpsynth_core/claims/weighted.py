@@ -26,6 +26,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from typing_extensions import override
 
 from dpsynth_core.claims.certificate import ROWS, Certificate, certify
 from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
@@ -68,11 +69,13 @@ _NAMED = 8
 
 
 class WeightSpec(BaseModel):
-    """column: whose numbers are the weights of the records, or of households.
+    """The column of survey weights, and the weighted tables that are asked for.
 
-    totals: by column and cell, public totals that the rows' weights are calibrated to in place of measured ones; of two linked tables
-    households by their columns, and members by theirs. tables: of several columns, whose weighted errors are measured too; with a column of
-    members they are of members.
+    Attributes:
+        column: The column whose numbers are the weights of the records, or of the households.
+        totals: By column and cell, public totals that the weights are calibrated to instead of measured ones. Of two linked tables, columns
+            of households count households and columns of members count members.
+        tables: Tables of several columns, whose weighted errors are measured too. A table with a column of members counts members.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
@@ -119,10 +122,13 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Weighted(Measured):
-    """rows: what the calibrated weights add up to.
+    """The measured weighted tables, and the errors of the calibrated rows.
 
-    certificate: of the weighted tables of the calibrated rows, of each other column and those that the plan names; it counts steps where
-    others count people.
+    Attributes:
+        rows: Sum of the calibrated weights.
+        certificate: Errors of the weighted tables of the calibrated rows: of each other column, and of the tables that the plan names. Its
+            counts are steps instead of people.
+        members: The same of members, for two linked tables.
     """
 
     rows: float
@@ -146,9 +152,11 @@ class Group:
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
+        """The columns of every table, single columns first."""
         return *((one.name,) for one in self.singles), *self.tables
 
     def sizes(self, clique: Clique) -> tuple[int, ...]:
+        """Return the number of cells along each axis of a table."""
         return tuple(one.size for one in self.columns if one.name in clique)
 
 
@@ -166,6 +174,7 @@ class Counted:
     owners: Integers | None = None
 
     def cells(self, name: str) -> Codes:
+        """Return each unit's code in a column, shape (n,)."""
         return self.codes[:, [one.name for one in self.group.columns].index(name)]
 
     def table(self, clique: Clique, weights: Floats) -> Floats:
@@ -175,12 +184,12 @@ class Counted:
 
 
 def counted(plan: Asked, codes: Codes | Repeated) -> tuple[Counted, ...]:
-    """Rows; of two linked tables households, as `link.apart` has them, and their members."""
+    """Return the rows; for two linked tables the households in the order of `link.apart`, and their members."""
     return _counted(plan, *_apart(plan, codes))
 
 
 def _apart(plan: Asked, codes: Codes | Repeated) -> tuple[Codes, Integers, Codes]:
-    """Rows with all columns; the row of each member, and members: none where there is one table."""
+    """Return the rows with all columns, the row of each member, and the members; without members for one table."""
     if plan.link is not None and isinstance(codes, Repeated):
         return apart(plan.link, codes.codes)
     rows = one_table(codes)
@@ -197,7 +206,7 @@ def _counted(plan: Asked, rows: Codes, owners: Integers, members: Codes) -> tupl
 
 
 def _groups(domain: Domain, weight: WeightSpec, link: Link | None) -> tuple[Group, ...]:
-    """Rows, and members of these, who have the columns of their household too."""
+    """Return the group of rows, and for two linked tables the group of members, who have the columns of their household too."""
     rows = domain.attributes if link is None else (*link.households, domain[NUMBER])
     members = () if link is None else link.members.attributes
     own = tuple(one for one in rows if one.name != weight.column)
@@ -212,7 +221,7 @@ def _groups(domain: Domain, weight: WeightSpec, link: Link | None) -> tuple[Grou
 
 
 def as_weight(domain: Domain, name: str) -> Domain:
-    """The domain in whose column of weights those beyond the bounds count as the bound. Raises InputError for a column of no numbers."""
+    """Return the domain whose column of weights clips at its bounds. Raises InputError for a column without numbers."""
     column = domain[name]
     if column.kind not in NUMBERS:
         raise InputError(column_field(name), "it holds no numbers that could be weights", "name a column of numbers as the weight")
@@ -223,15 +232,19 @@ def as_weight(domain: Domain, name: str) -> Domain:
 
 
 def start(column: Attribute, inside: Mapping[str, Inside]) -> Floats:
-    """The weight that a row of each cell begins with: the mean weight of the cell, and 0 without one. Shape (size,)."""
+    """Return the weight that a row of each cell begins with: the mean weight of the cell, 0 if it has none. Shape (size,)."""
     means = behind(inside[column.name].of(column).means, column) if column.name in inside else middles(column)
     return np.maximum(np.nan_to_num(means), 0.0)
 
 
 def calibrated(plan: Asked, codes: Codes | Repeated, inside: Mapping[str, Inside], stated: Measured | None) -> Floats:
-    """The weight of each row, shape (rows,); of two linked tables of households as `counted` has them.
+    """Return the calibrated weight of each row, or of each household for two linked tables: shape (rows,), in the order of `counted`.
 
-    stated: None where nothing was measured; weights are then those that rows begin with.
+    Args:
+        plan: The plan.
+        codes: Codes of the rows.
+        inside: By column, how numbers lie in its cells.
+        stated: The measured weighted tables; None leaves the weights of `start`.
     """
     assert plan.weight is not None
     column, (rows, owners, members) = plan.domain[plan.weight.column], _apart(plan, codes)
@@ -279,9 +292,11 @@ def _listed(column: Attribute, cells: Mapping[str, float]) -> Floats:
 
 
 def _in_steps(column: Attribute, most: int = STEPS) -> tuple[Attribute, Integers, float]:
-    """A column of weights in cells of one step each, how many steps the weights of a cell are, and the step.
+    """Return a column of weights in cells of one step each, the number of steps of each cell's weight, and the step.
 
-    most: steps of the largest weight, at most.
+    Args:
+        column: The column of weights.
+        most: Largest number of steps of a weight.
     """
     low, end = column.edges[0], column.edges[-1]
     largest = end - column.scale.whole
@@ -414,9 +429,11 @@ class WeightsMeasured(Claim[Weighted]):
     )
     form = TypeAdapter(Weighted | None)
 
+    @override
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
         return document.get("weight") is not None and mechanism.card.makes_rows
 
+    @override
     def check(self, plan: Asked) -> None:
         if (weight := plan.weight) is None:
             return
@@ -426,6 +443,7 @@ class WeightsMeasured(Claim[Weighted]):
             raise InputError(f"budget.{self.name}", problem, remedy)
         check(plan.domain, weight, plan.link)
 
+    @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Weighted | None:  # type: ignore[override]
         codes = final.released.codes
         return None if codes is None else measure(plan, kernel, codes, final.inside, final.released)
@@ -434,6 +452,7 @@ class WeightsMeasured(Claim[Weighted]):
         """The tables, their errors and the largest of these; and the answers of groups, where they exist."""
         return 0 if stated is None else sum(len(one.tables) + 2 + len(one.certificate.most) for one in stated.parts)
 
+    @override
     def follows(self, received: Received, stated: Weighted | None) -> str:
         if stated is None:
             excused = received.interrupted or received.branded(self.brand)
@@ -455,6 +474,7 @@ class WeightsMeasured(Claim[Weighted]):
             return measure(received.plan, kernel, final.released.codes, final.inside, None if stated.believed is None else final.released)
         return None
 
+    @override
     def sentences(self, plan: Asked, stated: Weighted | None, final: Final) -> list[str]:
         if stated is None:
             return []

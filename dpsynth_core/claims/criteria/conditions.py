@@ -23,6 +23,7 @@ class Condition:
 
     @property
     def columns(self) -> tuple[str, ...]:
+        """The columns that the condition names, in its order."""
         return tuple(name for name, _ in self.cells)
 
     def on(self, domain: Domain, clique: Clique) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.privacy.interface import SealedKernel
@@ -71,6 +72,7 @@ class Field:
 
     @classmethod
     def amount(cls, usual: float) -> Field:
+        """Return the entry for a tolerance in a column's unit, with a usual value."""
         return cls("tolerance", "Off by at most", Entry.AMOUNT, usual)
 
 
@@ -93,6 +95,7 @@ class Published:
     people: Noisy
 
     def table(self, clique: Clique) -> NDArray[np.float64] | None:
+        """Return a marginal as fractions, or None if it is not available."""
         return self.tables([clique]).get(clique)
 
 
@@ -161,6 +164,7 @@ class Criterion:
         raise NotImplementedError
 
     def amount(self, error: float) -> str:
+        """Return an error or a limit in words, with its unit."""
         return f"{percent(possible(error)) if self.is_share else f'{error:.3g}'} {self.unit_of_error}"
 
     def requirement(self) -> str:
@@ -200,6 +204,7 @@ class MeasuredCriterion(Criterion):
         """Return the columns of the table that decides it, for kinds decided by one table."""
         raise NotImplementedError
 
+    @override
     def needs(self, workload: Workload) -> Sequence[Clique]:
         return (self.clique(workload.domain),)
 

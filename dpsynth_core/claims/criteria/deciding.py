@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import asdict, fields
 from typing import Any
 
+from typing_extensions import override
+
 from dpsynth_core.claims.claim import AnswersEnd, Asked, BudgetShare, Claim, Final, Received
 from dpsynth_core.claims.criteria.criterion import MUST, OUTCOMES, TOO_SMALL, UNMEASURED, Criterion, Decided, Published
 from dpsynth_core.claims.criteria.models import ModelCriterion
@@ -41,18 +43,23 @@ class Criteria(Claim[Outcomes]):
         "same confidence. Undecided: the noise leaves both possible. Not measured: the release holds nothing of it."
     )
 
-    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
+    @override
+    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
         return not all(need_models(document.get("criteria") or ()))
 
+    @override
     def requires(self, document: Mapping[str, Any]) -> tuple[str, ...]:
         return (MODELS.name,) if any(need_models(document.get("criteria") or ())) else ()
 
+    @override
     def asked(self, plan: Asked) -> bool:
         return bool(plan.criteria)
 
+    @override
     def needs(self, plan: Asked) -> list[Clique]:
         return [clique for criterion in plan.criteria for clique in criterion.needs(plan.workload)]
 
+    @override
     def absent(self, plan: Asked) -> Outcomes:
         return tuple(map(Decided, plan.criteria))
 
@@ -73,7 +80,8 @@ class Criteria(Claim[Outcomes]):
             for one in plan.criteria
         )
 
-    def lacks(self, plan: Asked, stated: Outcomes) -> str:  # noqa: ARG002
+    @override
+    def lacks(self, plan: Asked, stated: Outcomes) -> str:
         missing = sum(one.outcome == UNMEASURED for one in stated)
         if not missing:
             return ""
@@ -130,10 +138,12 @@ class Criteria(Claim[Outcomes]):
         pairs = zip(self.to_json(received.plan, again), received.written(self.part), strict=True)
         return [str(number + 1) for number, (a, b) in enumerate(pairs) if not (alike(a, b) and alike(b, a))]
 
+    @override
     def heading(self, stated: Outcomes) -> str:
         return f"{self.title}: {counted(stated)}"
 
-    def sentences(self, plan: Asked, stated: Outcomes, final: Final) -> list[str]:  # noqa: ARG002
+    @override
+    def sentences(self, plan: Asked, stated: Outcomes, final: Final) -> list[str]:
         return [line(one, plan.domain) for one in stated]
 
 
@@ -177,10 +187,10 @@ def asked(criterion: Criterion, domain: Domain) -> str:
 def line(one: Decided, domain: Domain) -> str:
     """Return the outcome of a criterion in a sentence or two."""
     how = "must" if one.criterion.importance == MUST else "should"
-    return f"{one.outcome.capitalize()} ({how}): {asked(one.criterion, domain)}. {found(one)}"
+    return f"{one.outcome.capitalize()} ({how}): {asked(one.criterion, domain)}. {_found(one)}"
 
 
-def found(one: Decided) -> str:
+def _found(one: Decided) -> str:
     if one.interval is None:
         return "The run ended before it was measured, or what was measured of it is left out."
     if not math.isfinite(one.interval.at_most):
@@ -189,5 +199,6 @@ def found(one: Decided) -> str:
 
 
 def counted(decided: Sequence[Decided]) -> str:
+    """Return how many criteria have each outcome, in words; outcomes without a criterion are left out."""
     outcomes = Counter(one.outcome for one in decided)
     return ", ".join(f"{outcomes[kind]:,} {kind}" for kind in OUTCOMES if outcomes[kind])

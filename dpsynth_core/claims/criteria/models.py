@@ -14,6 +14,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from typing_extensions import override
+
 from dpsynth_core.claims.criteria.conditions import known_column
 from dpsynth_core.claims.criteria.criterion import TOO_SMALL, UNKNOWN, Criterion, Entries, Entry, Field
 from dpsynth_core.claims.models.targets import models_of
@@ -59,6 +61,7 @@ class ModelCriterion(Criterion):
     least: float
 
     @classmethod
+    @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
         share = cls.form[0].name
         least: Any = entries.get(share)
@@ -73,7 +76,8 @@ class ModelCriterion(Criterion):
             raise InputError(f"{field}.tolerance", f"{shown(tolerance)} cannot be used", "give a number above 0, or leave it out")
         return cls(*common, column, str(model), None if tolerance is None else float(tolerance), float(least))
 
-    def sentence(self, domain: Domain) -> str:  # noqa: ARG002
+    @override
+    def sentence(self, domain: Domain) -> str:
         near = "" if self.tolerance is None else f", to within {self.tolerance:g},"
         return f"guesses of {self.column}{near} by {self.model} that is trained on the rows"
 
@@ -86,23 +90,29 @@ class ModelCriterion(Criterion):
         return normal(CONFIDENCE) * self.noise * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
 
     def share(self, error: float) -> str:
+        """Return the share that people read for an error."""
         raise NotImplementedError
 
+    @override
     def amount(self, error: float) -> str:
         return f"{self.share(error)} {self.unit_of_error}"
 
+    @override
     def requirement(self) -> str:
         return f"right for at least {self.amount(self.limit)}"
 
+    @override
     def finding(self, interval: Interval) -> str:
         if interval.at_most >= 1 and interval.at_least <= self.lowest:
             return TOO_SMALL
         value, least, most = map(self.share, (interval.error, interval.at_most, interval.at_least))
         return f"Measured: {self.found.format(value)}; at least {least} and at most {most}, with 95% confidence each."
 
+    @override
     def uncertainty(self, margin: float) -> str:
         return f"{percent(possible(margin))} of the people"
 
+    @override
     def rule(self, margin: float) -> str:
         low, high = (self.amount(self.limit + sign * margin) for sign in (1, -1))
         return f"Measured {high} or more, it is met; less than {low}, not met; in between it stays undecided."
@@ -124,12 +134,15 @@ class ModelRight(ModelCriterion):
     found: ClassVar[str] = "right for {}"
 
     @property
+    @override
     def limit(self) -> float:
         return round(1 - self.least, 12)
 
+    @override
     def share(self, error: float) -> str:
         return percent(possible(1 - error))
 
+    @override
     def stated(self, guesses: Guesses) -> Interval:
         low, high = fraction(guesses.right, guesses.people, normal(CONFIDENCE))
         value = guesses.right.value / guesses.people.value
@@ -156,12 +169,15 @@ class ModelGain(ModelCriterion):
     found: ClassVar[str] = "{} beside that guess"
 
     @property
+    @override
     def limit(self) -> float:
         return -self.least
 
+    @override
     def share(self, error: float) -> str:
         return f"{possible(-error, -1.0):+.1%}"
 
+    @override
     def stated(self, guesses: Guesses) -> Interval:
         more = guesses.right.value - guesses.guess.value
         deviation = math.hypot(guesses.right.sigma, guesses.guess.sigma)

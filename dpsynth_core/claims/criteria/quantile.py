@@ -21,6 +21,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_among
 from dpsynth_core.claims.criteria.criterion import AMONG, UNKNOWN, Entries, Entry, Field, MeasuredCriterion, Published, positive
@@ -46,7 +47,7 @@ _ROUNDED = 1e-9
 
 @dataclass(frozen=True)
 class Quantile(MeasuredCriterion):
-    """E.g. {"kind": "quantile", "column": "age", "p": 0.9, "tolerance": 10, "among": {"sex": "f"}}.
+    """A criterion on a quantile, e.g. {"kind": "quantile", "column": "age", "p": 0.9, "tolerance": 10, "among": {"sex": "f"}}.
 
     Attributes:
         column: The column.
@@ -76,13 +77,16 @@ class Quantile(MeasuredCriterion):
 
     @property
     def who(self) -> str:
+        """The word for whom the noise counts: people, or households of linked tables."""
         return "people" if self.each == 1 else "households"
 
     @property
+    @override
     def unit_of_error(self) -> str:
         return f"{self.who} too many on one side"
 
     @classmethod
+    @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
         importance, name = cls.common(entries, field)
         column = number_column(entries.get("column"), workload.domain, f"{field}.column")
@@ -98,13 +102,16 @@ class Quantile(MeasuredCriterion):
             raise InputError(f"{field}.tolerance", problem, f"use {narrowest:g} or more, or narrower bins")
         return cls(importance, name, column, on_grid, tolerance, read_among(entries, workload.domain, field))
 
+    @override
     def sentence(self, domain: Domain) -> str:
         what = "median" if self.p == _MEDIAN else f"{100 * self.p:.4g}% quantile"
         return f"the {what} of {self.column}{self.among.among(domain)}"
 
-    def answers(self, workload: Workload) -> int:  # noqa: ARG002
+    @override
+    def answers(self, workload: Workload) -> int:
         return 2
 
+    @override
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         domain, clique = kernel.domain, self.clique(kernel.domain)
         values = middles(domain[self.column])
@@ -125,16 +132,20 @@ class Quantile(MeasuredCriterion):
         either = math.sqrt(CONFIDENCE)  # of two independent noises each, so that neither is above
         return Interval(error, error - normal(either) * sigma, error + normal(CONFIDENCE) * sigma)
 
-    def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
+    @override
+    def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         margin = normal(CONFIDENCE) * sigma_for(rho / 2, unit.sum_l2(-self.p, 1 - self.p))
         return margin if margin < min(self.p, 1 - self.p) * people else math.inf
 
+    @override
     def amount(self, error: float) -> str:
         return f"{error:,.0f} {self.unit_of_error}"
 
+    @override
     def requirement(self) -> str:
         return f"within {self.tolerance:g} in units of “{self.column}”, from edge to edge of its bins"
 
+    @override
     def finding(self, interval: Interval) -> str:
         if interval.at_most <= 0:
             spare, least = f"{-interval.error:,.0f} {self.who} to spare", f"at least {-interval.at_most:,.0f}"
@@ -144,16 +155,19 @@ class Quantile(MeasuredCriterion):
             return f"Measured: it lies outside, with {self.amount(interval.error)}, {least} with 95% confidence."
         return f"Measured: {least} and at most {self.amount(interval.at_most)}, so that it may lie between those edges or outside."
 
+    @override
     def uncertainty(self, margin: float) -> str:
         return f"{margin:,.0f} people" if math.isfinite(margin) else "as many people as can be on one side"
 
-    def rule(self, margin: float) -> str:  # noqa: ARG002
+    @override
+    def rule(self, margin: float) -> str:
         share = f"{100 * self.p:.4g}%"
         return (
             f"Met where fewer than {share} are below the lower edge and more than {share} below the upper one, each by that many people; "
             "not met where one of them is by as many on the wrong side; in between it stays undecided."
         )
 
+    @override
     def clique(self, domain: Domain) -> Clique:
         return domain.clique({self.column, *self.among.columns})
 

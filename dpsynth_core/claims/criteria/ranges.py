@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
+from typing_extensions import override
 
 from dpsynth_core.claims.criteria.conditions import known_column
 from dpsynth_core.claims.criteria.criterion import OFF_BY, UNKNOWN, Entries, Entry, Field, MeasuredCriterion, Published, positive
@@ -27,7 +28,7 @@ from dpsynth_core.vocabulary.workload import FEWEST_IN_ORDER, Workload
 
 @dataclass(frozen=True)
 class RangesWithin(MeasuredCriterion):
-    """E.g. {"kind": "ranges", "column": "age", "limit": 0.02}.
+    """A criterion on every range of a column, e.g. {"kind": "ranges", "column": "age", "limit": 0.02}.
 
     Attributes:
         column: A column of numbers, dates or ordered categories.
@@ -43,6 +44,7 @@ class RangesWithin(MeasuredCriterion):
     limit: float
 
     @classmethod
+    @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
         common, name = cls.common(entries, field), entries.get("column")
         remedy = "name a column of numbers, of dates or of categories in an order"
@@ -53,12 +55,15 @@ class RangesWithin(MeasuredCriterion):
             raise InputError(f"{field}.column", f"fewer than {FEWEST_IN_ORDER} cells of {column_field(column)} are in an order", remedy)
         return cls(*common, column, positive(entries, "limit", field, 1.0))
 
-    def sentence(self, domain: Domain) -> str:  # noqa: ARG002
+    @override
+    def sentence(self, domain: Domain) -> str:
         return f"the share of people in every range of {self.column}"
 
-    def clique(self, domain: Domain) -> Clique:  # noqa: ARG002
+    @override
+    def clique(self, domain: Domain) -> Clique:
         return (self.column,)
 
+    @override
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         clique = self.clique(kernel.domain)
         shares = published.table(clique)
@@ -67,6 +72,7 @@ class RangesWithin(MeasuredCriterion):
         noisy = kernel.measure_largest_range({clique: records}, clique, sigma)
         return UNKNOWN if shares is None else largest([2 * noisy], 2 * sigma, published.people, 2.0)
 
-    def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
+    @override
+    def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         sure = CONFIDENCE if unit.total_is_public else (1 + CONFIDENCE) / 2
         return normal(sure) * sigma_for(rho, unit.query_l1) / people

@@ -102,6 +102,7 @@ def _check_tables(tables: Mapping[Clique, int], workload: Workload, answered: bo
 
 
 def measured(criteria: Iterable[AnyCriterion]) -> list[MeasuredCriterion]:
+    """Return the criteria that the kernel measures, in order."""
     return [one for one in criteria if not isinstance(one, ModelCriterion)]
 
 

@@ -29,6 +29,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_among
 from dpsynth_core.claims.criteria.criterion import AMONG, UNKNOWN, Entries, Entry, Field, MeasuredCriterion, Published, positive
@@ -88,6 +89,7 @@ class Coefficient(MeasuredCriterion):
     limit: float
 
     @classmethod
+    @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
         limit = positive(entries, "tolerance", field) if _TOLERANCE in cls.form else 0.0
         importance, name = cls.common(entries, field)
@@ -99,17 +101,21 @@ class Coefficient(MeasuredCriterion):
         return cls(importance, name, outcome, on, beside, read_among(entries, workload.domain, field), limit)
 
     @property
+    @override
     def unit_of_error(self) -> str:
         return f"in units of “{self.outcome}” for each of “{self.on}”"
 
+    @override
     def sentence(self, domain: Domain) -> str:
         others = "".join(f" and {name}" for name in self.beside)
         return f"the coefficient of {self.on} in a linear regression of {self.outcome} on it{others}{self.among.among(domain)}"
 
-    def answers(self, workload: Workload) -> int:  # noqa: ARG002
+    @override
+    def answers(self, workload: Workload) -> int:
         lines = 2 + len(self.beside)
         return lines * (lines + 1) // 2 + lines
 
+    @override
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         domain, clique = kernel.domain, self.clique(kernel.domain)
         columns = (*self.beside, self.on, self.outcome)
@@ -150,6 +156,7 @@ class Coefficient(MeasuredCriterion):
         """
         raise NotImplementedError
 
+    @override
     def clique(self, domain: Domain) -> Clique:
         return domain.clique({self.outcome, self.on, *self.beside, *self.among.columns})
 
@@ -179,17 +186,21 @@ class CoefficientSign(Coefficient):
     title: ClassVar[str] = "The sign of a regression coefficient"
     form: ClassVar[tuple[Field, ...]] = _COLUMNS
 
+    @override
     def requirement(self) -> str:
         return "of the sign that it has in the rows"
 
+    @override
     def finding(self, interval: Interval) -> str:
         least, most = f"{-interval.at_most:.3g}", f"{-interval.at_least:.3g}"
         return f"Measured, counted in the direction of the rows: from {least} to {most} {self.unit_of_error}, with 95% confidence."
 
+    @override
     def rule(self, margin: float) -> str:
         return f"With a coefficient above {self.amount(margin)} in the direction of the rows, it is met; as far in the other one, not met."
 
-    def hopeless(self, margin: float) -> bool:  # noqa: ARG002
+    @override
+    def hopeless(self, margin: float) -> bool:
         return False
 
     def _interval(self, slope: float, one_side: Range, either_side: Range) -> Interval:  # noqa: ARG002

@@ -18,6 +18,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpsynth_core.claims.criteria.conditions import EVERYBODY, Condition, check_open, known_column, read_condition
 from dpsynth_core.claims.criteria.criterion import AMONG, OFF_BY, UNKNOWN, Entries, Entry, Field, MeasuredCriterion, Published, positive
@@ -97,6 +98,7 @@ class Statistic(MeasuredCriterion):
         told = {name in self.link.members for name in self._named if name in self.link.swapped}
         return _PAIRS if False in told else "members" if told else "households"
 
+    @override
     def clique(self, domain: Domain) -> Clique:
         return domain.clique({*self._named, *([NUMBER] if self.who == "members" else [])})
 
@@ -109,9 +111,11 @@ class Statistic(MeasuredCriterion):
         first = expand(self.link.times, (NUMBER,), clique) * expand(somebody, (name,), clique)
         return np.broadcast_to(first, domain.sizes(clique))
 
+    @override
     def answers(self, workload: Workload) -> int:
         return sum(2 if self._partial(workload.domain, group) else 1 for group in self.groups)
 
+    @override
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         clique, rho = self.clique(kernel.domain), kernel.rho_left / len(self.groups)
         counts_as, shares, times = self._counts_as(kernel.domain, clique), published.table(clique), self._times(kernel.domain, clique)
@@ -127,6 +131,7 @@ class Statistic(MeasuredCriterion):
             parts.append(Ratio(difference, ratio.people if partial else published.people, ratio.scale))
         return absolute(parts) if known else UNKNOWN
 
+    @override
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         domain = workload.domain
         each = [(1 - _PEOPLE if self._partial(domain, group) else 1.0) * rho / len(self.groups) for group in self.groups]
@@ -154,6 +159,7 @@ class Share(Statistic):
     of: Condition = EVERYBODY
 
     @classmethod
+    @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
         importance, name = cls.common(entries, field)
         of = read_condition(entries.get("of"), workload.domain, f"{field}.of")
@@ -163,15 +169,18 @@ class Share(Statistic):
         return cls(importance, name, groups, positive(entries, "tolerance", field, 1.0), of)
 
     @property
+    @override
     def unit_of_error(self) -> str:
         return f"of the {self.who}"
 
+    @override
     def check_members(self, link: Link, domain: Domain, field: str) -> tuple[Condition, ...]:
         groups, of = super().check_members(link, domain, field), _of_somebody(self.of, link, domain, f"{field}.of")
         for group in groups:
             check_open(of, group, f"{field}.of")
         return groups
 
+    @override
     def sentence(self, domain: Domain) -> str:
         return _compared(f"the share of {self.who} with {self.of.sentence(domain)}", self.groups, domain)
 
@@ -200,15 +209,18 @@ class Mean(Statistic):
     column: str = ""
 
     @classmethod
+    @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
         importance, name = cls.common(entries, field)
         column = number_column(entries.get("column"), workload.domain, f"{field}.column")
         return cls(importance, name, _groups(entries, workload.domain, field), positive(entries, "tolerance", field), column)
 
     @property
+    @override
     def unit_of_error(self) -> str:
         return f"in units of “{self.column}”"
 
+    @override
     def sentence(self, domain: Domain) -> str:
         counted = "" if one_value_each(domain[self.column]) else " (by the middles of its bins)"
         return _compared(f"the mean of {self.column}{counted}", self.groups, domain)
@@ -286,6 +298,7 @@ def _compared(what: str, groups: tuple[Condition, ...], domain: Domain) -> str:
 
 
 def number_column(name: object, domain: Domain, field: str) -> str:
+    """Return the name of a column of numbers. Raises InputError at `field` if `name` is not one."""
     if name is None:
         raise InputError(field, "no column is named", "name a column of numbers")
     known = known_column(name, domain, field, "name a column of numbers")

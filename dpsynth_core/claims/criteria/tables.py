@@ -14,6 +14,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_condition
 from dpsynth_core.claims.criteria.criterion import OFF_BY, UNKNOWN, Entries, Entry, Field, MeasuredCriterion, Published, positive
@@ -51,24 +52,29 @@ class TablesWithin(MeasuredCriterion):
     limit: float
 
     @classmethod
+    @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
         common, tables = cls.common(entries, field), _tables(entries.get("tables"), workload, f"{field}.tables")
         return cls(*common, tables, positive(entries, "limit", field, 1.0))
 
-    def sentence(self, domain: Domain) -> str:  # noqa: ARG002
+    @override
+    def sentence(self, domain: Domain) -> str:
         if not self.tables:
             return "every table of the workload"
         named = "; ".join(" × ".join(clique) for clique in self.tables[:_NAMED])
         more = len(self.tables) - _NAMED
         return ("the table " if len(self.tables) == 1 else "each of the tables ") + named + (f"; and {more:,} more" if more > 0 else "")
 
+    @override
     def needs(self, workload: Workload) -> tuple[Clique, ...]:
         return self.tables or workload.cliques
 
+    @override
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         cliques = self.needs(published.workload)
         return _measured(kernel, kernel, cliques, published.tables(cliques), published.people, published.people.value)
 
+    @override
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         sure = CONFIDENCE if unit.total_is_public else (1 + CONFIDENCE) / 2
         return normal(sure) * distance_sigma(unit, rho, len(self.needs(workload))) / (2 * people)
@@ -92,10 +98,12 @@ class SubgroupWithin(MeasuredCriterion):
     limit: float
 
     @classmethod
+    @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
         common, where = cls.common(entries, field), read_condition(entries.get("where"), workload.domain, f"{field}.where")
         return cls(*common, where, positive(entries, "limit", field, 1.0))
 
+    @override
     def sentence(self, domain: Domain) -> str:
         return f"every table of the workload among people with {self.where.sentence(domain)}"
 
@@ -104,9 +112,11 @@ class SubgroupWithin(MeasuredCriterion):
         wide = [workload.domain.clique({*clique, *self.where.columns}) for clique in workload.cliques]
         return tuple(dict.fromkeys([*wide, workload.domain.clique(self.where.columns)]))
 
-    def answers(self, workload: Workload) -> int:  # noqa: ARG002
+    @override
+    def answers(self, workload: Workload) -> int:
         return 2
 
+    @override
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         cliques, domain = published.workload.cliques, kernel.domain
         people_sigma = sigma_for(kernel.rho_left * _people_share(len(cliques)), kernel.unit.sum_l2(0.0, 1.0))
@@ -115,6 +125,7 @@ class SubgroupWithin(MeasuredCriterion):
         among = kernel.among(dict(self.where.cells))
         return _measured(kernel, among, cliques, self._shares(published, domain), Noisy(people, people_sigma), max(0.0, people))
 
+    @override
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         counting = _people_share(len(workload.cliques))
         people_sigma = sigma_for(counting * rho, unit.sum_l2(0.0, 1.0))

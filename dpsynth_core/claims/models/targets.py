@@ -29,7 +29,10 @@ _ROUNDED = 1e-9
 class ModelSpec(BaseModel):
     """A column that models are to predict.
 
-    tolerance: of numbers, in the column's unit; None for a tenth of its range, or for the median width of its bins where that is more.
+    Attributes:
+        column: The column.
+        tolerance: Allowed distance of a guessed number, in the column's unit. None means a tenth of the column's range, or the median width
+            of its bins if that is larger.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
@@ -42,16 +45,22 @@ class Predicted(Protocol):
     """A criterion on a model of a column."""
 
     @property
-    def column(self) -> str: ...
+    def column(self) -> str:
+        """The predicted column."""
+
     @property
-    def tolerance(self) -> float | None: ...
+    def tolerance(self) -> float | None:
+        """The allowed distance of a guessed number, in the column's unit; None where the plan states it or no number is guessed."""
 
 
 @dataclass(frozen=True)
 class Target:
     """A column to predict.
 
-    `tolerance`, in the column's unit, makes a guess right about a cell all of whose values are within it; None for cells.
+    Attributes:
+        attribute: The column.
+        tolerance: Allowed distance of a guessed number, in the column's unit: a guess is right about a cell if all values of the cell are
+            within it. None where a cell is guessed.
     """
 
     attribute: Attribute
@@ -59,6 +68,7 @@ class Target:
 
     @property
     def column(self) -> str:
+        """The name of the column."""
         return self.attribute.name
 
     def least_and_most(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -79,6 +89,7 @@ class Target:
 
 
 def ends(attribute: Attribute) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the smallest and the largest number of each bin, each of shape (bins,)."""
     edges = np.array(attribute.edges, dtype=np.float64)
     last = edges[1:] - 1.0 if attribute.scale.whole else edges[1:].copy()
     last[-1] = float(attribute.scale.number(attribute.upper))
@@ -128,6 +139,7 @@ def _wanted(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted]) -> I
 
 
 def predictable(domain: Domain) -> tuple[str, ...]:
+    """Return the columns that models can predict, in the order of the domain."""
     return tuple(attribute.name for attribute in domain if not _obstacle(domain, attribute))
 
 

@@ -86,7 +86,13 @@ def majority(domain: Domain, codes: NDArray[np.int32], target: Target) -> Model:
 
 
 def trained(domain: Domain, codes: NDArray[np.int32], target: Target) -> tuple[Model, Model]:
-    """Both models of a column. codes: of the synthetic rows, shape (rows, attributes of the domain)."""
+    """Return both models of a column, trained on the synthetic rows.
+
+    Args:
+        domain: The domain.
+        codes: Codes of the rows, shape (rows, attributes of the domain); the first `TRAINING_ROWS` are used.
+        target: The column.
+    """
     lesson = _lesson(domain, codes[:TRAINING_ROWS], target)
     boosting, linear = models_of(target.attribute)
     if len(np.unique(lesson.answers)) < 2:  # nothing to tell apart: the guess that looks at nothing

@@ -24,6 +24,7 @@ def trees_a_round(classes: int) -> int:
 
 
 def rounds(classes: int) -> int:
+    """Return the number of rounds of boosting. `classes` is 0 for a number."""
     return max(FEWEST_ROUNDS, min(ROUNDS, MOST_TREES // trees_a_round(classes)))
 
 
@@ -46,11 +47,13 @@ def asking_seconds(targets: Sequence[Target], columns: int) -> float:
 
 
 def sentence(targets: Sequence[Target], columns: int, rows: int | None) -> str:
+    """Return the durations of training and asking in words; `rows` is None if unknown."""
     training, asking = (in_words(seconds) for seconds in (training_seconds(targets, columns, rows), asking_seconds(targets, columns)))
     return f"To train them takes {training}, to ask them {asking} for each million records"
 
 
 def in_words(seconds: float) -> str:
+    """Return a duration in words, in seconds or in minutes."""
     return f"about {seconds / 60:,.0f} minutes" if seconds >= _MINUTES_FROM else f"about {max(1.0, seconds):,.0f} s"
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
+from typing_extensions import override
 
 from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
 from dpsynth_core.claims.models import training
@@ -100,10 +101,12 @@ class Usefulness:
 
     @property
     def of_model(self) -> Share:
+        """The model's share of right guesses, with its interval."""
         return Share(self.accuracy, self.low95, self.high95)
 
     @property
     def of_guess(self) -> Share:
+        """The share of the best constant guess, with its interval."""
         return Share(self.majority, self.majority_low95, self.majority_high95)
 
     @property
@@ -214,12 +217,15 @@ class Models(Claim[tuple[Usefulness, ...]]):
     libraries = ("scikit-learn",)
     form = TypeAdapter(tuple[Usefulness, ...])
 
-    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
+    @override
+    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
         return bool(document.get("models"))
 
-    def absent(self, plan: Asked) -> tuple[Usefulness, ...]:  # noqa: ARG002
+    @override
+    def absent(self, plan: Asked) -> tuple[Usefulness, ...]:
         return ()
 
+    @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[Usefulness, ...]:
         if (codes := one_table(final.released.codes)) is None:
             return ()
@@ -253,6 +259,7 @@ class Models(Claim[tuple[Usefulness, ...]]):
         followed = f"{len(stated):,} models' shares and intervals follow from what was measured"
         return f"{followed}; that these are the models, from running all again"
 
+    @override
     def sentences(self, plan: Asked, stated: tuple[Usefulness, ...], final: Final) -> list[str]:
         targets = {target.column: target for target in plan.targets}
         by_column = groupby(stated, key=lambda one: one.column)
@@ -275,6 +282,7 @@ def _sentence(models: Sequence[Usefulness], target: Target | None, released: Evi
 
 
 def verdict(models: Sequence[Usefulness]) -> str:
+    """Return in words which of the two models of a column are shown to be better than the best constant guess."""
     better = [one.model for one in models if one.better]
     if len(better) == len(models):
         return "Both are right more often than that guess."
