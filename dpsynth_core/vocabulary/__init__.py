@@ -1,0 +1,1 @@
+"""The vocabulary: the nouns of the field, such as columns, domains, workloads, marginals and queries."""

@@ -163,6 +163,7 @@ class Attribute:
 
     @classmethod
     def unknown(cls, name: str, kind: str, most: int = DEFAULT_MOST, precision: str = "", hierarchy: Hierarchy | None = None) -> Attribute:
+        """Return a column whose values are to be learnt, `most` cells at most. Raises InputError for an unusable `most`."""
         if not is_whole(most) or not FEWEST_LEARNT <= most <= MOST_LEARNT:
             problem = f"'most' is not a whole number from {FEWEST_LEARNT} to {MOST_LEARNT:,}"
             raise InputError(column_field(name), problem, "say how many cells it may have at most")
@@ -182,9 +183,21 @@ class Attribute:
         own_cells: Any = (),
         **fields: Any,
     ) -> Attribute:
-        """A column of any kind with bins, from what a domain says: bounds and edges as its kind writes them.
+        """Return a column of any kind with bins, from the entries of a domain.
 
-        own_cells: values that have a cell each, such as 0 where it stands for none.
+        Args:
+            name: The name.
+            kind: The name of the kind.
+            lower: The lower bound, as the kind writes it.
+            upper: The upper bound, likewise.
+            bins: The number of equal bins.
+            edges: The edges of the bins, as the kind writes them.
+            width: The width of the bins. At most one of `bins`, `edges` and `width` is given.
+            own_cells: Values that have a cell each, such as 0 where it means "not applicable".
+            **fields: Further attributes.
+
+        Raises:
+            InputError: The bins cannot be made.
         """
         if sum(stated is not None for stated in (bins, edges, width)) > 1:
             raise InputError(column_field(name), "both bins and edges are given", "give one of bins, width and edges")
@@ -207,6 +220,7 @@ class Attribute:
 
     @property
     def about(self) -> Kind:
+        """The kind of the column."""
         return KINDS[self.kind]
 
     @cached_property
@@ -216,10 +230,12 @@ class Attribute:
 
     @property
     def is_listed(self) -> bool:
+        """True if the cells are listed values."""
         return self.about.form is Form.LISTED
 
     @property
     def is_coded(self) -> bool:
+        """True if the table holds the codes of the cells."""
         return self.about.form is Form.CODED
 
     @property
@@ -243,14 +259,17 @@ class Attribute:
 
     @cached_property
     def size(self) -> int:
+        """Number of cells: of values, then of undeclared values, then of missing ones."""
         return self.values + self.other + self.missing
 
     @property
     def other_code(self) -> int | None:
+        """The code of the cell of undeclared values, or None."""
         return self.values if self.other else None
 
     @property
     def missing_code(self) -> int | None:
+        """The code of the cell of missing values, or None."""
         return self.size - 1 if self.missing else None
 
     def unfolded(self) -> Attribute:

@@ -106,6 +106,7 @@ def _multiples(scale: Scale, first: float, end: float, width: float) -> list[flo
 
 
 def is_equal(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> bool:
+    """Return whether equal bins between the bounds have these edges."""
     return edges == equal_edges(name, scale, lower, upper, len(edges) - 1)
 
 
@@ -167,6 +168,7 @@ def check_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence
 
 
 def need_bounds(name: str, lower: Any, upper: Any) -> None:
+    """Raise InputError unless both bounds are given."""
     if None in (lower, upper) or "" in (lower, upper):
         raise InputError(column_field(name), "its bounds are not set yet", "give both bounds: the lowest and the highest value that count")
 

@@ -72,6 +72,7 @@ def _as_named(row: dict[Any, Any]) -> dict[str, str | None]:
 
 
 def load_domain(path: str | Path) -> Domain:
+    """Read a domain from a file (`parse_domain`). Raises InputError."""
     return parse_domain(read_document(Path(path), "domain"))
 
 

@@ -24,6 +24,7 @@ _REMEDY = "give a DDI codebook (2.5), a domain JSON or a codebook CSV"
 
 
 def is_xml(text: str) -> bool:
+    """Return whether a text begins like XML."""
     return text.lstrip("\ufeff \t\r\n").startswith("<")
 
 

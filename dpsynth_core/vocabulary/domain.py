@@ -98,6 +98,7 @@ class Domain:
         origin: str = "",
         published: tuple[PublishedTable, ...] = (),
     ) -> Domain:
+        """Return a domain with these columns of the rows, in order."""
         every = list(columns)
         attributes = tuple(column for column in every if isinstance(column, Attribute))
         others = tuple(replace(column, place=place) for place, column in enumerate(every) if isinstance(column, Filled))
@@ -113,10 +114,12 @@ class Domain:
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
+        """The names of all columns of the rows, in order."""
         return tuple(column.name for column in self.columns)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
+        """The names of the attributes, in order."""
         return tuple(attribute.name for attribute in self.attributes)
 
     @cached_property
@@ -202,6 +205,7 @@ class Domain:
         return {(name,): project(table.shares, table.columns, (name,)) for table, name in tables}
 
     def unpublished(self, cliques: Iterable[Clique]) -> list[Clique]:
+        """Return the marginals that are not part of a published table."""
         return [clique for clique in cliques if not self.is_published(clique)]
 
     def ordered_like(self, columns: Sequence[str]) -> Domain:

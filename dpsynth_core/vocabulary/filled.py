@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import LABEL_DTYPES, MAX_LABEL, Attribute
@@ -78,6 +79,7 @@ class Filled:
 
     @property
     def is_constant(self) -> bool:
+        """True for a constant, False for an identifier."""
         return self.kind == CONSTANT.name
 
     @property
@@ -87,6 +89,7 @@ class Filled:
 
     @property
     def categories(self) -> tuple[str, ...]:
+        """The one value of a constant as a tuple, () for an identifier."""
         return (self.text,) if self.is_constant else ()
 
     @property
@@ -116,6 +119,7 @@ class Filled:
         return values == self.values(len(values), first)
 
     def in_words(self) -> str:
+        """Return sentences that explain the values."""
         if self.is_constant:
             return f"Every row has the value '{self.text}', as the curator wrote it. It is not measured."
         first, second = self.values(2)
@@ -129,7 +133,8 @@ class Filled:
 class Calibrated(Filled):
     """The calibrated weight of each row (`claims.weighted`).
 
-    `of` returns all weights, float64 of shape (rows,), empty before a plan is run.
+    Attributes:
+        of: Returns all weights, float64 of shape (rows,); empty before a plan is run.
     """
 
     of: Callable[[], NDArray[np.float64]] = lambda: np.empty(0)
@@ -139,9 +144,10 @@ class Calibrated(Filled):
 
     @classmethod
     def of_column(cls, name: str, of: Callable[[], NDArray[np.float64]] = lambda: np.empty(0)) -> Self:
-        """name: of the column of weights that it is made of."""
+        """Return the calibrated weights that belong to the column of weights `name`."""
         return cls(f"{name}_calibrated", NUMERIC.name, "", label="Calibrated weight", of=of)
 
+    @override
     def values(self, rows: int, first: int = 0) -> list[Any]:
         return list(self.of()[first : first + rows].tolist())
 
@@ -150,6 +156,7 @@ class Calibrated(Filled):
         ours = self.values(len(values), first)
         return None not in values and len(ours) == len(values) and bool(np.allclose(ours, values, rtol=1e-6, atol=1e-5))
 
+    @override
     def in_words(self) -> str:
         return "What the row stands for in weighted tables. It follows from the rows and what else is published."
 

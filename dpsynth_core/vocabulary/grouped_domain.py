@@ -53,7 +53,13 @@ def _tie(groups: Groups) -> StructuralZeros:
 def marginals_like(
     domain: Domain, codes: NDArray[np.integer] | Repeated, measurements: Sequence[Measurement]
 ) -> list[NDArray[np.int64]]:
-    """The counts of rows of codes in the cells of each measurement. codes: shape (rows, attributes of the domain)."""
+    """Return the counts of rows in the cells of each measurement.
+
+    Args:
+        domain: The domain.
+        codes: Codes of the rows, shape (rows, attributes of the domain).
+        measurements: The measurements, which may be over groups of values.
+    """
     groups = [by_name(m.groups) for m in measurements]
     over = [parent(domain, m.clique, named) for m, named in zip(measurements, groups, strict=True)]
     counts = row_marginals(domain, codes, list(dict.fromkeys(over)))

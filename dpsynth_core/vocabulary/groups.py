@@ -34,6 +34,7 @@ class Groups:
 
     @property
     def size(self) -> int:
+        """Number of groups."""
         return max(self.places, default=-1) + 1
 
     @cached_property
@@ -66,8 +67,10 @@ class Groups:
         return self._place[codes].astype(np.int32)
 
     def to_json(self) -> dict[str, Any]:
+        """Return the groups as JSON."""
         return {"name": self.name, "column": self.column, "places": list(self.places)}
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Groups:
+        """Read what `to_json` wrote."""
         return cls(str(obj["name"]), str(obj["column"]), tuple(int(place) for place in obj["places"]))

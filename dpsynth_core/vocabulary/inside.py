@@ -42,10 +42,12 @@ class Inside:
         return Parts(column, edges, np.asarray(self.people, dtype=np.float64))
 
     def to_json(self) -> dict[str, Any]:
+        """Return the distribution as JSON."""
         return {"parts": list(self.parts), "people": list(self.people)}
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Inside:
+        """Read what `to_json` wrote."""
         return cls(tuple(obj["parts"]), tuple(obj["people"]))
 
 

@@ -50,6 +50,7 @@ def column_field(name: str) -> str:
 
 
 def of_columns(size: int) -> str:
+    """Return the heading of tables of `size` columns."""
     return "Single columns" if size == 1 else f"Tables of {in_letters(size)} columns"
 
 

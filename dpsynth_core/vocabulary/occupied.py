@@ -68,6 +68,7 @@ class OccupiedCounts:
 
     @property
     def occupied(self) -> Occupied:
+        """The cells that records are in, with their numbers of records."""
         return Occupied(self._sizes, *self._merged())
 
     @property

@@ -77,6 +77,7 @@ def order(first: Attribute, second: Attribute, strict: bool, field: str = FIELD)
 
 
 def sentence(rule: Order, attributes: Mapping[str, Attribute]) -> str:
+    """Return the rule in words."""
     words = _WORDS[attributes[rule.first].scale.axis][rule.gap > 0]
     return f"{rule.first} is {words} {rule.second}, where both are known."
 

@@ -94,16 +94,19 @@ class Forest:
 
     @property
     def columns(self) -> Clique:
+        """The columns that trees compare, in order."""
         return tuple(self.groups)
 
     @property
     def content(self) -> Iterable[NDArray[np.int64]]:
+        """Yield all that determines the scores, for a digest."""
         yield self.start
         yield from self.groups.values()
         for tree in self.trees:
             yield from (np.array([tree.output, tree.depth], dtype=np.int64), tree.column, tree.following, tree.values)
 
     def of(self, codes: Codes, rows: int) -> Whole:
+        """Return the scores, shape (rows, outputs)."""
         scores = np.tile(self.start, (rows, 1))
         grouped = np.stack([groups[codes[name]] for name, groups in self.groups.items()]).ravel()
         places = np.arange(rows)
@@ -124,6 +127,7 @@ class Largest:
 
     @property
     def content(self) -> Iterable[NDArray[np.int64]]:
+        """All that determines the decision, for a digest."""
         return (self.codes,)
 
     def right(self, scores: Whole, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -147,9 +151,11 @@ class Within:
 
     @property
     def content(self) -> Iterable[NDArray[np.int64]]:
+        """All that determines the decision, for a digest."""
         return (self.least, self.most)
 
     def right(self, scores: Whole, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return whether the score of each record is right about its code, shape (rows,)."""
         return np.asarray((self.least[codes] <= scores[:, 0]) & (scores[:, 0] <= self.most[codes]))
 
 

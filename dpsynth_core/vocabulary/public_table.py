@@ -32,6 +32,7 @@ class PublicTable:
 
     @property
     def rows(self) -> int:
+        """Number of rows."""
         return len(self.codes)
 
     def support(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

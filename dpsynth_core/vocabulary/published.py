@@ -48,9 +48,17 @@ class PublishedTable:
 def read(
     columns: Sequence[str], cells: Sequence[Sequence[object]], source: str, attributes: Sequence[Attribute], field: str = FIELD
 ) -> PublishedTable:
-    """cells: the label of a cell in each of `columns`, and a count; cells that are left out count 0, but each value must occur.
+    """Read a published table.
 
-    Raises InputError.
+    Args:
+        columns: Its columns.
+        cells: For each cell a label of each column, in order, and a count. Cells that are left out count 0, but each value must occur.
+        source: Where it was published.
+        attributes: The attributes of the domain.
+        field: The field that errors name.
+
+    Raises:
+        InputError: The table is not usable.
     """
     by_name = {attribute.name: attribute for attribute in attributes}
     if not source.strip() or not source.isprintable():

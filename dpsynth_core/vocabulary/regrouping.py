@@ -28,4 +28,5 @@ def regrouped(table: NDArray[Number], over: Clique, clique: Clique, groups: Mapp
 
 
 def by_name(groups: Iterable[Groups]) -> dict[str, Groups]:
+    """Return the groups by their names."""
     return {one.name: one for one in groups}

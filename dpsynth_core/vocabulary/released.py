@@ -39,9 +39,13 @@ def of_codes(domain: Domain, codes: NDArray[np.integer], clique: Clique, weights
 @overload
 def of_codes(domain: Domain, codes: NDArray[np.integer], clique: Clique, weights: Float) -> Float: ...
 def of_codes(domain: Domain, codes: NDArray[np.integer], clique: Clique, weights: Float | None = None) -> NDArray[Any]:
-    """The marginal of a table of codes, shape domain.sizes(clique): counts, or sums of the rows' weights.
+    """Return the marginal of a table of codes, shape domain.sizes(clique): counts, or sums of weights.
 
-    codes: shape (rows, attributes of the domain).  weights: shape (rows,).
+    Args:
+        domain: The domain.
+        codes: Codes, shape (rows, attributes of the domain).
+        clique: The columns.
+        weights: The weight of each row, shape (rows,); None to count rows.
     """
     if not clique:
         return np.asarray(len(codes) if weights is None else weights.sum())

@@ -48,6 +48,7 @@ class Tally:
 
     @property
     def columns(self) -> Clique:
+        """The columns of all blocks, in the domain's order."""
         return self.domain.clique({name for block in self._tables for name in block})
 
     @property

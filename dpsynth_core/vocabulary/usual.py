@@ -52,14 +52,17 @@ class Usual:
 
     @property
     def first(self) -> Mapping[str, Any]:
+        """The fields of the first way of writing."""
         return next(iter(self.writings.values()))
 
     @property
     def is_list(self) -> bool:
+        """True for listed values, False for a range."""
         return "categories" in self.first
 
 
 def entries() -> Mapping[str, Usual]:
+    """Return the columns with usual values, by name."""
     return _library()[0]
 
 

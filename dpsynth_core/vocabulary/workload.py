@@ -85,6 +85,7 @@ class Workload:
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
+        """The columns of each marginal, in order."""
         return tuple(self.weights)
 
     @cached_property
@@ -99,6 +100,7 @@ class Workload:
 
     @cached_property
     def closure_tables(self) -> int:
+        """Number of marginals in the closure."""
         return self.over_closure(dict.fromkeys(self.domain.names, 1))
 
     def over_closure(self, sizes: Mapping[str, int]) -> int:
@@ -140,6 +142,7 @@ class Workload:
         return form if self.threshold is None else form | {"threshold": self.threshold}
 
     def asking(self, threshold: int | None) -> Workload:
+        """Return the workload with another threshold."""
         return replace(self, threshold=threshold)
 
 
@@ -149,6 +152,7 @@ def _products(numbers: Mapping[str, int], cliques: Iterable[Clique]) -> int:
 
 
 def all_kway(domain: Domain, k: int) -> Workload:
+    """Return all marginals of `k` columns, each with weight 1. Raises InputError or CapacityError."""
     k = _check_k(domain, k)
     _check_closure(math.comb(len(domain), k) * 2**k)
     return Workload(domain, dict.fromkeys(combinations(domain.names, k), 1.0))
@@ -331,7 +335,19 @@ def _check_k(domain: Domain, k: Any) -> int:
 
 
 def _check_whole(name: str, value: Any, least: int, most: int, called: str = "", remedy: str = "change it") -> int:
-    """called: what `most` is."""
+    """Return a whole number within limits.
+
+    Args:
+        name: The entry of the workload.
+        value: Its value.
+        least: Smallest number.
+        most: Largest number.
+        called: The largest number in words; "" for the number.
+        remedy: The remedy in the error.
+
+    Raises:
+        InputError: `value` is something else.
+    """
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         problem = f"{shown(value)} is not a whole number from {least} to {called or f'{most:,}'}"
         raise InputError(f"{_FIELD}.{name}", problem, remedy)

@@ -187,12 +187,21 @@ def _around(name: str, pool: Sequence[tuple[Clique, Cells]]) -> Clique:
 
 
 def values_in_words(attribute: Attribute, codes: Iterable[int]) -> str:
-    """The cells with these codes, as in: “0 to 17” or “missing”."""
+    """Return the cells with these codes in words, such as “0 to 17” or “missing”."""
     return _either(_spans(attribute, _labels(attribute, codes)))
 
 
 def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -> StructuralZeros:
-    """One rule. position: its place in the list, for messages. Raises InputError."""
+    """Read one rule.
+
+    Args:
+        obj: Its JSON.
+        attributes: The attributes of the domain.
+        position: Its place in the list, for messages.
+
+    Raises:
+        InputError: It is not a rule about these attributes.
+    """
     field = numbered(position)
     form = next((form for form in _FORMS if isinstance(obj, Mapping) and form in obj), None)
     if not isinstance(obj, Mapping) or form is None:
@@ -474,6 +483,7 @@ def _others(attribute: Attribute, box: Mapping[str, Sequence[str]]) -> list[str]
 
 
 def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str:
+    """Return the rule in words."""
     if zeros.order is not None:
         return order_sentence(zeros.order, attributes)
     obj = to_json(zeros, attributes)

@@ -1,0 +1,1 @@
+"""Kinds of columns. `registry` lists them."""

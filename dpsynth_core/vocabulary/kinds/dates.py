@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 
+from typing_extensions import override
+
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.kinds.kind import MOST_PARTS, Form, Kind, Scale
 from dpsynth_core.vocabulary.names import column_field
@@ -79,11 +81,14 @@ def round_starts(first: date, last: date) -> Iterator[Iterator[int]]:
 
 
 class Days(Scale):
+    """The scale of dates: days since 1970-01-01."""
+
     noun = "date"
     wanted = "dates such as 2024-12-31"
     widths = tuple(CALENDAR_WIDTHS)
     axis, span = "moment", 86_400_000_000
 
+    @override
     def typed(self, name: str, entered: Any) -> Any:
         if isinstance(entered, date):
             return date(entered.year, entered.month, entered.day)  # a datetime is cut to its day
@@ -92,15 +97,19 @@ class Days(Scale):
         except ValueError:
             raise InputError(column_field(name), "a date is not written as year-month-day", "write it like 2024-12-31") from None
 
+    @override
     def checked(self, bound: Any) -> Any:
         return bound if isinstance(bound, date) else None
 
+    @override
     def number(self, bound: Any) -> Any:
         return day_number(bound)
 
+    @override
     def value(self, number: float) -> Any:
         return day_of(number)
 
+    @override
     def stated(self, bound: Any) -> Any:
         return bound.isoformat()
 
@@ -108,21 +117,27 @@ class Days(Scale):
         """Return the edge as text. The end of the last bin may be a day beyond the calendar; its last day then stands for it, included."""
         return day_of(min(edge, LAST_DAY)).isoformat()
 
+    @override
     def start(self, width: float) -> int:
         return MONDAY if width == 7 else 0
 
+    @override
     def named_cuts(self, width: str, first: float, end: float) -> Iterator[float]:
         return calendar_starts(day_of(first), day_of(end - 1), CALENDAR_WIDTHS[width])
 
+    @override
     def spacing(self, width: str) -> float:
         return 28.0 * CALENDAR_WIDTHS[width]
 
+    @override
     def default_width(self, least: float) -> Any:
         return next((width for width, days in _LONGEST_DAYS.items() if days >= least), max(_LONGEST_DAYS, key=_LONGEST_DAYS.__getitem__))
 
+    @override
     def first_look(self) -> list[float]:
         return [*FIRST_LOOK]
 
+    @override
     def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
         if high - low <= MOST_PARTS:
             yield [low + i for i in range(1, int(high - low))]

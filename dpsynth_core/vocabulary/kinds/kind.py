@@ -24,6 +24,8 @@ MOST_PARTS = 32
 
 
 class Form(Enum):
+    """The form of the cells of a kind, with its words."""
+
     LISTED = "its listed values"
     BINNED = "bins between two bounds"
     CODED = "the codes 0, 1, 2, ... that the table holds already"
@@ -199,4 +201,5 @@ def is_number(value: Any) -> bool:
 
 
 def is_whole(value: Any) -> bool:
+    """Return whether a value is a number without a fraction; booleans are not."""
     return is_number(value) and float(value).is_integer()

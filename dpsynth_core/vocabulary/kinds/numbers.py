@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, MOST_PARTS, Form, Kind, Option, Scale, is_number, is_whole
 
 
@@ -17,6 +19,7 @@ class _Numbers(Scale):
     """Smallest power of ten by which learning divides cells."""
 
     def exact(self, number: float) -> float:
+        """Return an edge in the type of the kind."""
         return number
 
     def first_look(self) -> list[float]:
@@ -35,17 +38,21 @@ class _Numbers(Scale):
 
 
 class WholeNumbers(_Numbers):
+    """The scale of whole numbers."""
+
     wanted = "whole numbers between -2^53 and 2^53"
     powers, finest = range(16), 0
 
+    @override
     def checked(self, bound: Any) -> Any:
         return int(bound) if is_whole(bound) and abs(bound) < LARGEST_EXACT else None
 
+    @override
     def exact(self, number: float) -> float:
         return int(number)
 
 
-class RealNumbers(_Numbers):
+class _RealNumbers(_Numbers):
     whole, span = False, 0
     wanted = "finite numbers"
     powers, finest = range(-6, 16), -12
@@ -83,7 +90,7 @@ NUMERIC = Kind(
     (*_BINS, "decimals"),
     dtype="float64",
     learnable=True,
-    scale=lambda _: RealNumbers(),
+    scale=lambda _: _RealNumbers(),
     examples=("0", "250.5", "10"),
     options=(_OWN_CELLS,),
 )

@@ -136,7 +136,7 @@ class _Clock(Scale):
 
 
 @dataclass(frozen=True)
-class Moments(_Clock):
+class _Moments(_Clock):
     axis = "moment"
     noun = "timestamp"
     wanted = "timestamps such as 2024-12-31 13:45"
@@ -191,7 +191,7 @@ class Moments(_Clock):
 
 
 @dataclass(frozen=True)
-class TimesOfDay(_Clock):
+class _TimesOfDay(_Clock):
     axis = "clock"
     noun = "time of day"
     wanted = "times of day such as 13:45"
@@ -216,7 +216,7 @@ class TimesOfDay(_Clock):
 
 
 @dataclass(frozen=True)
-class Durations(_Clock):
+class _Durations(_Clock):
     zero = timedelta()
     axis = "length"
     noun = "duration"
@@ -277,20 +277,20 @@ TIMESTAMP = _kind(
     "timestamp",
     "Date and time",
     "A day with a time, such as an admission, between two bounds; by hours, days, months where there are many.",
-    Moments,
+    _Moments,
     ("2023-01-01 00:00", "2023-12-31 23:59", "6 hours"),
 )
 TIME = _kind(
     "time",
     "Time of day",
     "A time without a day, such as the hour of an accident, between two bounds.",
-    TimesOfDay,
+    _TimesOfDay,
     ("00:00", "23:59", "hour"),
 )
 DURATION = _kind(
     "duration",
     "Duration",
     "How long something lasts, such as 26:30:00, between two bounds. Plain numbers in the table count its precision: minutes, say.",
-    Durations,
+    _Durations,
     ("00:00:00", "72:00:00", "30 minutes"),
 )
