@@ -52,28 +52,35 @@ class Counts:
         return {clique: self._tables[clique] for clique in cliques}
 
     def total(self) -> Integers:
+        """Return the number of rows as an array of one, from a marginal that was read if there is one."""
         if self._tables:
             return next(iter(self._tables.values())).sum().reshape(1)
         return np.asarray(self.source.counts([()])[()]).reshape(1)
 
     def cells(self, cells: Attribute) -> Integers:
+        """Return the number of records in each of these cells, counted now unless prepared."""
         if cells not in self._cells:
             self.prepare_cells([cells])
         return self._cells[cells]
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
+        """Yield numbers of records by key of a column, in parts without common keys."""
         return cast(ValueSource, self.source).values(name)
 
     def right(self, predictors: Sequence[Predictor]) -> Integers:
+        """Return the number of records that each predictor is right about."""
         return cast(RecordSource, self.source).right(predictors)
 
     def roots(self, clique: Clique, groups: Mapping[str, Any]) -> Integers:
+        """Return sums of roots: see `RootSource.roots`."""
         return cast(RootSource, self.source).roots(clique, groups)
 
     def occupied(self, clique: Clique) -> Occupied:
+        """Return the distinct records over these columns, cached for the next question."""
         return self.remembered("occupied", clique, lambda: cast(CellSource, self.source).occupied(clique))
 
     def remembered(self, kind: str, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return `compute()`, cached under `key` until its kind is asked for another key."""
         if kind not in self._remembered or self._remembered[kind][0] != key:
             self._remembered.pop(kind, None)  # one at a time: it may be large
             self._remembered[kind] = key, compute()

@@ -27,6 +27,7 @@ class Event(ABC):
 
     @property
     def rho(self) -> float:
+        """Rho under zCDP, as the nearest float to `cost`."""
         return float(self.cost)
 
     @property
@@ -57,6 +58,7 @@ class Gaussian(Event):
 
     @property
     def cost(self) -> Fraction:
+        """Rho under zCDP, exact."""
         return Fraction(self.l2) ** 2 / (2 * Fraction(self.sigma) ** 2)
 
 
@@ -97,10 +99,12 @@ class Selection(Event):
 
     @property
     def cost(self) -> Fraction:
+        """Rho under zCDP, exact."""
         return self.count * Fraction(self.eps) ** 2 / 8
 
     @property
     def epsilon(self) -> float:
+        """The epsilon of all draws together."""
         return self.eps * self.count
 
 

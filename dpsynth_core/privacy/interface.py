@@ -40,6 +40,7 @@ class Kernel(ABC):
 
     @property
     def domain(self) -> Domain:
+        """The columns and cells in which this kernel counts."""
         return self.__public.domain
 
     @property
@@ -49,18 +50,22 @@ class Kernel(ABC):
 
     @property
     def known(self) -> tuple[MarginalCounts, ...]:
+        """Answers about single columns from before the mechanism began, in this domain's cells."""
         return self.__known
 
     @property
     def rho_total(self) -> float:
+        """The budget of this kernel."""
         return self.__meter.rho_total
 
     @property
     def rho_spent(self) -> float:
+        """The charged part of the budget."""
         return self.__meter.rho_spent
 
     @property
     def rho_left(self) -> float:
+        """The remaining part of the budget, at least 0."""
         return self.__meter.rho_left
 
     @property

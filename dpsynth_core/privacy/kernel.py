@@ -74,6 +74,7 @@ class PrivacyKernel(SealedKernel):
         return answer(self.__view)
 
     def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> Self:
+        """Return a kernel over the same table and budget in the cells of another public domain."""
         return self.__counting(self.__view.over(domain), self.unit, {}, known)
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
@@ -102,11 +103,13 @@ class PrivacyKernel(SealedKernel):
         return other
 
     def prepare(self, cliques: Collection[Clique]) -> None:
+        """Read these marginals in one pass. ValueError unless each clique is canonical and has a column."""
         for clique in cliques:
             self._public.shape(clique)
         self.__view.prepare(cliques)
 
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
+        """Count these columns in these public cells in one pass."""
         self.__view.prepare_cells(cells)
 
 

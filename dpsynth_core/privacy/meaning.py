@@ -39,6 +39,7 @@ def tradeoff(accountant: Accountant, rho: float, slack: float = 0.0) -> Curve:
 
 
 def title(accountant: Accountant) -> str:
+    """Return the name of the privacy definition that an accountant adds up."""
     return "Gaussian differential privacy" if accountant is GDP else "zero-concentrated differential privacy"
 
 

@@ -43,22 +43,27 @@ class Meter:
 
     @property
     def events(self) -> tuple[Event, ...]:
+        """Every charge, in order."""
         return tuple(self._events)
 
     @property
     def rho_total(self) -> float:
+        """The budget that users of the meter see, slightly below the sealed one."""
         return self._advertised / _UNIT
 
     @property
     def rho_spent(self) -> float:
+        """The sum of all charges."""
         return self._spent / _UNIT
 
     @property
     def rho_left(self) -> float:
+        """The remaining part of `rho_total`, at least 0."""
         return max(0, self._advertised - self._spent) / _UNIT
 
     @property
     def delta_total(self) -> float:
+        """The delta that users of the meter see, slightly below the sealed one."""
         return float(self._delta * (1 - _HEADROOM))
 
     @property

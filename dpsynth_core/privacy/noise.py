@@ -49,12 +49,15 @@ class OpenDPNoise:
         return np.asarray(values + lattice.rounded(_drawn(fine, np.zeros(values.shape, dtype=np.int64)), b))
 
     def discrete_laplace(self, values: Integers, scale: float) -> Integers:
+        """Return values + discrete Laplace noise of this scale, independently per entry."""
         return _drawn(measurements.make_laplace(_vectors(), metrics.l1_distance(T="i64"), scale=scale), values)
 
     def noisy_max(self, scores: Integers, scale: float) -> int:
+        """Return the index of the largest score + Gumbel(scale)."""
         return int(_noisy_max(scale)(np.ascontiguousarray(scores, dtype=np.int64)))
 
     def uniform(self, size: int) -> int:
+        """Return a whole number from 0 to size - 1, each with the same probability."""
         return secrets.randbelow(size)
 
     def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:

@@ -46,7 +46,8 @@ class View(Protocol):
     """The exact counts of one table. Private: `privacy.kernel` alone makes a view, and gives it to an operation after the charge."""
 
     @property
-    def noise(self) -> Noise: ...
+    def noise(self) -> Noise:
+        """The source of noise for the answer."""
 
     def tables(self, cliques: Collection[Clique]) -> dict[Clique, Integers]:
         """Return the marginals of canonical cliques, shape domain.sizes(clique)."""
