@@ -98,6 +98,7 @@ class Decision:
 
 
 def of(report: Report, answer: str | None, reason: str, name: str, role: str, day: date) -> Decision:
+    """Return a decision about a report. Raises InputError if a field is missing or could hide something."""
     reason, name, role = reason.strip(), name.strip(), role.strip()
     return Decision(report.sha256, report.verdict, report.unchecked, _stated(report), answer or "", reason, name, role, day.isoformat())
 

@@ -106,6 +106,7 @@ def _contents(release: Release, rows: Mapping[str, Digest], document: bytes | No
 
 
 def manifest(files: Mapping[str, Digest]) -> bytes:
+    """Return MANIFEST.json for files with these digests."""
     listed = {name: {"sha256": digest.sha256, "bytes": digest.size} for name, digest in sorted(files.items())}
     return (json.dumps({"format": FORMAT, "made_by": f"dpsynth_core {build.identity()}", "files": listed}, indent=1) + "\n").encode()
 

@@ -38,7 +38,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Running:
-    """The running check: its question, its number, and the number of checks."""
+    """The running check.
+
+    Attributes:
+        question: Its question.
+        number: Its number, from 1.
+        of: Number of checks.
+    """
 
     question: str
     number: int
@@ -46,6 +52,7 @@ class Running:
 
     @property
     def sentence(self) -> str:
+        """The running check in a sentence, with a warning if it takes long."""
         longest = " The mechanism runs once more, which takes longest." if self.question == REPLAYED else ""
         return f"Check {self.number} of {self.of}: {self.question}{longest}"
 
@@ -96,6 +103,7 @@ class Report:
 
     @property
     def signature(self) -> str:
+        """The result of the check of the signature in words, or ""."""
         return next((check.detail for check in self.checks if check.question == SIGNED), "")
 
     @property
@@ -129,14 +137,17 @@ class Report:
 
     @property
     def settled(self) -> tuple[Check, ...]:
+        """The checks that are passed or had nothing to check."""
         return tuple(check for check in self.checks if check not in self.outstanding)
 
     @property
     def settled_title(self) -> str:
+        """The heading of the settled checks, with their numbers."""
         right, empty = (sum(check.verdict == verdict for check in self.checks) for verdict in (PASSED, ABSENT))
         others = "other " if self.outstanding else ""
         return f"{right} {others}checks, all right" + (f"; {empty} had nothing to check" if empty else "")
 
     @property
     def unchecked(self) -> tuple[str, ...]:
+        """The questions that stayed open."""
         return tuple(check.question for check in self.checks if check.verdict == SKIPPED)

@@ -38,6 +38,7 @@ def _within(written: Any, whole: Any) -> bool:
 
 
 def budget(opened: Opened) -> str:
+    """Check that the stated budget is the plan's, and that rho is at most what epsilon and delta allow."""
     budget, stated, rho = opened.plan.spec.budget, opened.bundle.document["budget"], opened.release.rho
     accountant = opened.plan.shares.accountant
     wanted = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": opened.plan.unit.relation, "accountant": accountant.name}
@@ -53,6 +54,7 @@ def budget(opened: Opened) -> str:
 
 
 def charged(opened: Opened) -> str:
+    """Check that each charge has its cost, and that all charges are within the budget and add up as stated."""
     release, stated_charges = opened.release, opened.bundle.document["charges"]
     costs = [opened.plan.shares.accountant.cost(event) for event in release.charges]
     for event, cost, stated in zip(release.charges, map(float, costs), stated_charges, strict=True):
@@ -82,6 +84,7 @@ def paid_noise(opened: Opened) -> str:
 
 
 def learnt_values(opened: Opened) -> str:
+    """Check that learnt values follow from the noisy answers, and that enough people share each published text."""
     release, plan = opened.release, Plan.of(opened.plan.spec)
     if not plan.portions:
         raise Nothing("all values were declared")
@@ -98,6 +101,7 @@ def learnt_values(opened: Opened) -> str:
 
 
 def inside_cells(opened: Opened) -> str:
+    """Check that the distributions inside cells follow from the noisy answers."""
     release, plan = opened.release, Plan.of(opened.plan.spec)
     if not plan.shares.of(INSIDE) or opened.interrupted:
         expect(not release.inside, "it says how numbers lie in their cells, which nothing measured")
@@ -109,6 +113,7 @@ def inside_cells(opened: Opened) -> str:
 
 
 def private_noise(opened: Opened) -> str:
+    """Check that the release does not state predictable noise."""
     expect(opened.release.private and opened.plan.spec.output.seed is None, "the noise was predictable: this release is not private")
     return "the operating system's randomness, by the release's own word"
 

@@ -31,6 +31,7 @@ _LOADING = re.compile(r"!\[|(?:^|[^\\])(?:\\\\)*<[A-Za-z/!?]", re.MULTILINE)
 
 
 def unchanged(bundle: Bundle) -> str:
+    """Check that the manifest lists the files, each with its SHA-256."""
     files = bundle.files
     if MANIFEST not in files:
         raise Wrong("there is no MANIFEST.json")
@@ -43,6 +44,7 @@ def unchanged(bundle: Bundle) -> str:
 
 
 def signed_by(bundle: Bundle) -> str:
+    """Check the signature of the bundle, and return the sentence that names its key."""
     files, document = bundle.files, bundle.document
     if SIGNATURE not in files:
         raise Nothing("it is unsigned: nothing ties its maker's statements to anybody")

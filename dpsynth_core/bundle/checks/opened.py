@@ -50,14 +50,17 @@ class CsvRows:
 
     @cached_property
     def num_rows(self) -> int:
+        """Number of rows."""
         with _tabular(self.name):
             return sum(batch.num_rows for batch in self._read())
 
     @cached_property
     def schema(self) -> pa.Schema:
+        """The columns and types of the file."""
         return next(self.batches()).schema
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Yield the rows in batches, with these columns or all."""
         with _tabular(self.name):
             for batch in self._read():
                 table = typed(self.domain, batch)
@@ -110,14 +113,17 @@ class Opened:
 
     @property
     def plan(self) -> Plan:
+        """The plan of the release."""
         return self.release.plan
 
     @cached_property
     def other_versions(self) -> list[str]:
+        """The names of programs, libraries and processor that differ here from those that made the release."""
         return other_versions(self.release.versions)
 
     @property
     def other_program(self) -> bool:
+        """True if another version of this program made the release."""
         return "dpsynth_core" in self.other_versions
 
     @cached_property
@@ -187,32 +193,40 @@ class Opened:
 
     @cached_property
     def final(self) -> Final:
+        """The final parts of the release, with the rows of synthetic.csv."""
         return replace(self.release, codes=self.codes).final
 
     @property
     def answers(self) -> tuple[RecordedAnswer, ...]:
+        """The kernel's answers, in order."""
         return self.release.transcript
 
     @property
     def charges(self) -> tuple[Event, ...]:
+        """The charges of all answers, in order."""
         return self.release.charges
 
     @property
     def interrupted(self) -> bool:
+        """True if the run ended within its mechanism."""
         return self.release.branded(INTERRUPTED)
 
     def branded(self, code: str) -> bool:
+        """Return whether the release has the warning with this code."""
         return self.release.branded(code)
 
     def written(self, part: str) -> Any:
+        """Return a part of release.json as written."""
         return self.bundle.document[part]
 
     def behind(self, name: str) -> int:
+        """Return how many answers later claims took."""
         names = [claim.name for claim in CLAIMS]
         later = CLAIMS[names.index(name) + 1 :]
         return sum(claim.answers(self.plan, self.release.claims[claim.name]) for claim in later)
 
     def replaying(self, answers: slice) -> SealedKernel:
+        """Return a kernel that repeats these of its answers."""
         repeated = self.answers[answers]
         end = len(self.charges) - sum(answer.charges for answer in self.answers[answers.stop :])
         charges = self.charges[end - sum(answer.charges for answer in repeated) : end]
@@ -220,6 +234,7 @@ class Opened:
 
 
 def damaged() -> InputError:
+    """Return the error for a bundle that cannot be read."""
     return InputError("bundle", "it is damaged", "download it again, or verify it to see what is wrong")
 
 

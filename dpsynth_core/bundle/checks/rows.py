@@ -32,6 +32,7 @@ _PARQUET_BYTES = 16
 
 
 def rows_in_domain(opened: Opened) -> str:
+    """Check that all tables of rows are there, with the stated number of rows and values of the domain only."""
     stated = opened.bundle.document["rows"]["count"]
     if opened.rows is None:
         expect(stated == 0, f"synthetic.csv is missing, but {stated:,} rows are stated")
@@ -117,6 +118,7 @@ def _same_column(theirs: pa.ChunkedArray, ours: pa.ChunkedArray) -> bool:
 
 
 def possible_rows(opened: Opened) -> str:
+    """Check that no row breaks a rule of the domain or of the link."""
     zeros, orders = opened.release.domain.zeros, opened.release.domain.orders
     link = opened.plan.link
     numbers = () if link is None else link.numbers
@@ -150,6 +152,7 @@ def _check_possible(domain: Domain, rows: NDArray[np.integer] | Repeated) -> Non
 
 
 def published_rows(opened: Opened) -> str:
+    """Check that the rows have the shares of the published tables, as closely as stated and as possible."""
     domain = opened.release.domain
     if not domain.published or opened.codes is None:
         raise Nothing(NO_ROWS if domain.published else "no table was published of the same people")
@@ -179,6 +182,7 @@ def near_tables(opened: Opened) -> str:
 
 
 def bounds_follow(opened: Opened) -> str:
+    """Check that bounds, and the tables that are called good, follow from rows and noisy tables."""
     release = opened.release
     expect(releases.named_tables(release) == opened.written("verdict"), "it calls other tables good or not than bounds and certificate do")
     if opened.final.known is None or opened.interrupted:
