@@ -45,9 +45,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Bound:
-    """At most `paper`, and at most `tight`, of the people are in a wrong cell, each with the stated confidence: 0 to 1 for rows.
+    """The bounds of a table's error, as shares of people in a wrong cell, each with the stated confidence; for rows at most 1.
 
-    support: SUPPORTED, UNSUPPORTED, or UNBOUNDED where no released value says anything (the bounds are then infinite).
+    Attributes:
+        support: SUPPORTED, UNSUPPORTED, or UNBOUNDED if no released value says anything and the bounds are infinite.
+        paper: The bound of the paper.
+        tight: The tight bound.
     """
 
     support: str
@@ -102,13 +105,20 @@ def bounds(
 def supported(
     domain: Domain, evidence: Evidence, clique: Clique, answer: Array, confidence: float, doubt: float | None
 ) -> tuple[float, float] | None:
-    """Bounds on ||M_r(D) - answer||_1 in counts, the paper's and the tight one; None where no measurement contains the marginal.
+    """Return bounds on ||M_r(D) - answer||_1 in counts, the paper's and the tight one; None if no measurement contains the marginal.
 
     The paper's: AIM, Corollary 3, with lambda^2 = ln(1 / alpha) (1.73 at 95 %; the paper rounds to 1.7).
     The tight one has the exact quantile of ||noise||_1 instead of the Chernoff constants. For answers of rows it is the smaller of that and
     of `_one_sided`, which uses that counts are never negative; half the failure probability each.
-    doubt: how far the number of records may be from the answer's sum; None for answers that are not rows'.
     A marginal that some measurement gives finally, with correlated noise, has one bound for both.
+
+    Args:
+        domain: The domain.
+        evidence: The noisy tables.
+        clique: The columns r of the marginal.
+        answer: The published marginal, in counts.
+        confidence: The confidence of each bound.
+        doubt: Largest distance of the number of records from the answer's sum; None for answers without rows.
     """
     average = evidence.average(clique)
     if average is None:

@@ -28,7 +28,16 @@ MOST_SHARES = 20_000
 
 @dataclass(frozen=True)
 class Shift:
-    """A cell of a table. before, after: its shares of the people; low, high: of after - before, with all others of the comparison."""
+    """The change of a cell of a table from one release to another.
+
+    Attributes:
+        table: The columns.
+        codes: The cell.
+        before: Its share of the people in the first release.
+        after: Its share in the second release.
+        low: Lower bound of after - before; the bounds of all shifts of a comparison hold together.
+        high: Upper bound, likewise.
+    """
 
     table: Clique
     codes: tuple[int, ...]
@@ -39,6 +48,7 @@ class Shift:
 
     @property
     def sure(self) -> bool:
+        """True if the bounds exclude that the share stayed the same."""
         return self.low > 0 or self.high < 0
 
     @property
@@ -79,6 +89,7 @@ class Change:
 
     @property
     def sure(self) -> tuple[Shift, ...]:
+        """The changes that the bounds show, the surest first."""
         return tuple(shift for shift in self.shifts if shift.sure)
 
 

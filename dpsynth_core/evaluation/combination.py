@@ -23,10 +23,13 @@ from dpsynth_core.vocabulary.released import averaged
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """The best estimate of a marginal. values: unbiased, shaped like it.
+    """The best estimate of a marginal.
 
-    variances: of the noise in any direction of the part that depends on exactly these columns; `bounded` where they are upper bounds, and
-    the noise of parts may be correlated.
+    Attributes:
+        clique: The columns.
+        values: Unbiased counts, in the shape of the marginal.
+        variances: By subset of the columns, the variance of the noise in any direction of the part that depends on exactly these columns.
+        bounded: True if the variances are upper bounds and the noise of parts may be correlated.
     """
 
     clique: Clique

@@ -114,9 +114,11 @@ class CellGroups:
 
     @property
     def widths(self) -> NDArray[np.float64]:
+        """Number of cells of each group, shape (groups,)."""
         return np.array([len(codes) for codes in self.cells], dtype=np.float64)
 
     def sum(self, counts: NDArray[np.float64], axis: int = 0) -> NDArray[np.float64]:
+        """Return the counts with the cells of each group summed along an axis."""
         order = np.concatenate(self.cells)
         starts = np.concatenate([[0], np.cumsum([len(codes) for codes in self.cells])[:-1]])
         return np.add.reduceat(np.take(counts, order, axis=axis), starts, axis=axis)
@@ -128,9 +130,12 @@ def is_ordered(attribute: Attribute) -> bool:
 
 
 def group(attribute: Attribute, counts: NDArray[np.float64], limit: int) -> CellGroups:
-    """At most `limit` groups: neighbours together for ordered attributes, the smallest cells together for the others.
+    """Return at most `limit` groups of cells: neighbours for ordered attributes, the smallest cells together for others.
 
-    counts: public or released counts per cell, never private ones; used only to find which categories are the largest.
+    Args:
+        attribute: The column.
+        counts: Public or released counts per cell, never private ones; they only decide which categories are the largest.
+        limit: Largest number of groups.
     """
     labels = attribute.cell_labels()
     if len(labels) <= limit:

@@ -25,7 +25,14 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class Named:
-    """Tables by their columns. good: the surest first; poor: the worst first; unknown: in the order of the workload."""
+    """Tables by how good they are, each as its columns.
+
+    Attributes:
+        limit: The error that a good table stays within, as a share of people.
+        good: Good tables, the surest first.
+        poor: Poor tables, the worst first.
+        unknown: The others, in the order of the workload.
+    """
 
     limit: float
     good: tuple[Clique, ...]
@@ -33,6 +40,7 @@ class Named:
     unknown: tuple[Clique, ...]
 
     def to_json(self) -> dict[str, Any]:
+        """Return the tables as JSON."""
         return {"limit": self.limit} | {name: [list(clique) for clique in getattr(self, name)] for name in ("good", "poor", "unknown")}
 
 

@@ -267,7 +267,12 @@ def _mean_limit(statements: Statements, cliques: Sequence[Clique]) -> float:
 
 
 def headline(statements: Zoned[Statements], table: Zoned[pd.DataFrame]) -> Zoned[Headline]:
-    """The sentence on top of the results, as numbers. table: as made by `marginal_table` without truth."""
+    """Return the numbers of the sentence on top of the results.
+
+    Args:
+        statements: The release's statements.
+        table: The result of `marginal_table` without truth.
+    """
     return combine(_headline, statements, table)
 
 
@@ -390,7 +395,13 @@ def within(table: pd.DataFrame, threshold: float, together: bool = False) -> pd.
 
 
 def against_limit(table: Zoned[pd.DataFrame], threshold: float, together: bool = False) -> Zoned[pd.DataFrame]:
-    """The table with a column `good`: whether each is within the threshold. together: `limit` is the bound that holds for all at once."""
+    """Return the table with a column `good`, which is true for tables within the threshold.
+
+    Args:
+        table: The table.
+        threshold: The threshold, as a share of people.
+        together: Whether `limit` becomes the bound that holds for all tables at once.
+    """
     limit = "together" if together else "limit"
     return combine(lambda frame: frame.assign(good=within(frame, threshold, together), limit=frame[limit]), table)
 

@@ -19,7 +19,12 @@ from dpsynth_core.vocabulary.measurement import Clique
 
 
 def of_own_cells(domain: Domain, unfolded: Zoned[dict[Clique, NDArray[np.int64]]]) -> Zoned[dict[Clique, NDArray[np.int64]]]:
-    """The counts of a domain's cells without what was recoded into them. unfolded: counts over `domain.unfolded()`."""
+    """Return the counts of a domain's cells without the values that were recoded into them.
+
+    Args:
+        domain: The domain.
+        unfolded: Counts over `domain.unfolded()`, by clique.
+    """
     kept = dict[str, NDArray[np.intp]]()  # of each column, where its cells are among the unfolded ones
     for attribute in domain:
         whole = attribute.unfolded()

@@ -69,6 +69,7 @@ class Purpose:
 
     @property
     def holds(self) -> bool:
+        """True if at least `MOSTLY` of the tables are good enough."""
         return self.within >= MOSTLY * self.tables
 
 
@@ -254,7 +255,14 @@ def _of_single_columns(statements: Statements, limits: Mapping[Clique, float]) -
 def _by_most(
     most: Sequence[Most], sizes: Sequence[Purpose], cliques: Sequence[Clique], silent: Collection[str]
 ) -> tuple[tuple[Purpose, ...], tuple[Purpose, ...]]:
-    """The purposes by number of columns and by column where groups of tables were measured. sizes: by what is known of single ones."""
+    """Return the purposes by number of columns, and those by column, where groups of tables were measured.
+
+    Args:
+        most: The measured groups.
+        sizes: The purposes by number of columns that follow from single tables.
+        cliques: The tables of the workload.
+        silent: Columns whose tables say nothing.
+    """
     stated, empty = [], tables_of([one.group for one in most], [r for r in cliques if not says_something(r, silent)])
     for one in most:  # tables that say nothing may be among those that are near
         within = one.rank - len(empty[one.group]) if one.bound95 <= LIMIT else 0

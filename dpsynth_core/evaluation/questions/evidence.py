@@ -67,9 +67,11 @@ class Noisy:
     table: Combined
 
     def vector(self, f: Product, name: str) -> Vector:
+        """Return the factor of a product for a column, ones if it names none."""
         return f[name] if name in f else np.ones(self.domain[name].size)
 
     def sum(self, f: Product | Sum) -> float:
+        """Return the noisy sum of a product or of a sum of products over the cells of the table."""
         if not isinstance(f, Mapping):
             return math.fsum(factor * self.sum(one) for factor, one in f)
         values = self.table.values
@@ -78,6 +80,7 @@ class Noisy:
         return float(values)
 
     def covariance(self, f: Product | Sum, g: Product | Sum) -> float:
+        """Return the covariance of the noise of two sums."""
         if not isinstance(f, Mapping):
             return math.fsum(factor * self.covariance(one, g) for factor, one in f)
         if not isinstance(g, Mapping):
@@ -126,6 +129,7 @@ class Noisy:
         return [Estimated(float(above), below, *moments) for above in table.ravel()]
 
     def mean(self, v: Product | Sum, g: Product | Sum) -> Estimated:
+        """Return the mean of `v` over the group `g`: the quotient of their sums."""
         return Estimated(self.sum(v), self.sum(g), self.covariance(v, v), self.covariance(v, g), self.covariance(g, g))
 
 
@@ -141,6 +145,7 @@ class Estimated:
 
     @property
     def value(self) -> float:
+        """The estimated mean, NaN if the group's sum is not above 0."""
         return self.above / self.below if self.below > 0 else math.nan
 
     def interval(self, z: float) -> Interval:
@@ -166,9 +171,12 @@ def agreeing(first: Interval, second: Interval) -> Interval:
 
 
 def moved(values: NDArray[np.float64], shares: NDArray[np.float64], limit: float) -> Interval:
-    """The least and the most that a mean over a group can be if mass `limit` of `shares` is elsewhere.
+    """Return the least and the largest mean over a group if mass `limit` of the shares is elsewhere.
 
-    values, shares: of the group's cells, (cells,), shares of everybody.
+    Args:
+        values: The values of the group's cells, shape (cells,).
+        shares: The cells' shares of all people, shape (cells,).
+        limit: The mass.
     """
     group = float(shares.sum())
     order = np.argsort(values, kind="stable")
@@ -214,4 +222,5 @@ def difference(first: Estimated, second: Estimated, covariance: float | None, z:
 
 
 def times(f: Product, g: Product) -> dict[str, Vector]:
+    """Return the product of two products of vectors, by column."""
     return {name: f[name] * g[name] if name in f and name in g else (f[name] if name in f else g[name]) for name in (*f, *g)}

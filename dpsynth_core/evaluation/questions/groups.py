@@ -58,6 +58,7 @@ class Group:
 
     @property
     def is_cut(self) -> bool:
+        """True if a range cuts cells of the group, so that `least` and `most` differ."""
         return self.least is not self.most
 
 

@@ -39,7 +39,14 @@ NONE, SOME = "none", "some"
 
 
 def of_households(link: Link, codes: Repeated | None, measurements: Sequence[Measurement], certificate: Certificate | None) -> Known:
-    """measurements, certificate: of pairs, in whole numbers of records."""
+    """Return what is known of the tables of households.
+
+    Args:
+        link: The link of the two tables.
+        codes: Codes of the rows; None without rows.
+        measurements: The noisy tables of pairs, in whole numbers of records.
+        certificate: The certificate of these tables, or None.
+    """
     domain = _households(link)
     told = [_scaled(one, 1 / link.whole) for one in measurements if set(one.clique) <= set(domain.names)]
     rows = None if codes is None else apart(link, codes.codes)[0]

@@ -93,9 +93,11 @@ class Question:
 
     @cached_property
     def asked(self) -> frozenset[str]:
+        """All columns that the question names."""
         return frozenset((*self.among, *self.cells, *self.versus, *self.columns, *([self.column] if self.column else [])))
 
     def clique(self, domain: Domain) -> Clique:
+        """Return all columns that the question names, in the domain's order."""
         return domain.clique(self.asked)
 
 
@@ -121,6 +123,7 @@ def half_width(attribute: Attribute) -> float:
 
 
 def indicator(attribute: Attribute, codes: Iterable[int]) -> Vector:
+    """Return a vector over the cells of a column: 1 for these codes, 0 for others. Shape (size,)."""
     vector = np.zeros(attribute.size)
     vector[list(codes)] = 1.0
     return vector

@@ -55,10 +55,12 @@ class Subgroup:
 
     @property
     def surely(self) -> float:
+        """The least relative error of the count that the bounds allow."""
         return max(0.0, self.low - self.value, self.value - self.high) / self.value
 
     @property
     def perhaps(self) -> float:
+        """The largest relative error of the count that the bounds allow."""
         return max(self.high - self.value, self.value - self.low) / self.value
 
 
