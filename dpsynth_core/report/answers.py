@@ -104,7 +104,7 @@ FEW = 30
 """Groups with fewer rows are said to be small."""
 
 
-def group_phrase(domain: Domain, cells: Cells, phrases: Mapping[str, str] = PHRASES, cut: Cuts = NOTHING_CUT) -> str:
+def _group_phrase(domain: Domain, cells: Cells, phrases: Mapping[str, str] = PHRASES, cut: Cuts = NOTHING_CUT) -> str:
     return phrases["people"].format(cells=cells_phrase(domain, cells, cut)) if cells else phrases["everybody"]
 
 
@@ -176,6 +176,7 @@ def rounded(value: float, digits: int) -> str:
 
 
 def number(domain: Domain, question: Question, value: float) -> str:
+    """Return the value of a statistic as text, rounded as its question needs it."""
     if question.statistic == COUNT:
         return rounded(value, 0)
     if question.statistic == MEDIAN:
@@ -219,8 +220,8 @@ def _first(domain: Domain, question: Question, value: str, phrases: Mapping[str,
         kind = "difference of means" if question.column else "difference of shares"
     return phrases[kind].format(
         value=value,
-        group=group_phrase(domain, question.among, phrases, question.cut.get(AMONG, NOTHING_CUT)),
-        versus=group_phrase(domain, question.versus, phrases, question.cut.get(VERSUS, NOTHING_CUT)),
+        group=_group_phrase(domain, question.among, phrases, question.cut.get(AMONG, NOTHING_CUT)),
+        versus=_group_phrase(domain, question.versus, phrases, question.cut.get(VERSUS, NOTHING_CUT)),
         cells=cells_phrase(domain, question.cells, question.cut.get(CELLS, NOTHING_CUT)),
         column=visible(question.column),
         columns=visible(" × ".join(question.columns)),
@@ -228,6 +229,7 @@ def _first(domain: Domain, question: Question, value: str, phrases: Mapping[str,
 
 
 def evidence_sentence(answer: Answer, phrases: Mapping[str, str] = PHRASES) -> str:
+    """Return the sentence that names the evidence of an answer."""
     if not answer.evidence:
         return phrases["guess"]
     key = "both" if len(answer.evidence) == 2 else answer.evidence[0]
@@ -243,7 +245,7 @@ def breakdown_sentences(
     """Return the explanation of a breakdown and its intervals; `cut` lists the cells that ranges cut in any of its lines."""
     first = phrases[f"{question.statistic} by"].format(
         by=visible(by),
-        group=group_phrase(domain, question.among, phrases, question.cut.get(AMONG, NOTHING_CUT)),
+        group=_group_phrase(domain, question.among, phrases, question.cut.get(AMONG, NOTHING_CUT)),
         cells=cells_phrase(domain, question.cells, question.cut.get(CELLS, NOTHING_CUT)),
         column=visible(question.column),
     )

@@ -17,7 +17,7 @@ from dpsynth_core.vocabulary.filled import Filled, RowColumn
 
 
 def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
-    """verdict: None for a rule."""
+    """Return the data card as Markdown. `verdict` is None for a rule."""
     warning = [] if release.private else ["**NOT PRIVATE: made with predictable noise. Do not publish.**", ""]
     lines = [
         f"# Synthetic data: {plain(release.spec.name)}",

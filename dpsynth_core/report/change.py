@@ -60,6 +60,7 @@ def _known(release: Release) -> Known:
 
 
 def summary(before: Release, after: Release, found: Change) -> list[str]:
+    """Return the sentences on top of a comparison, then its limits and the warnings of both releases, each once."""
     lines = []
     if (people := found.people) is not None:
         change_of = f"{people.low:+,.0f} to {people.high:+,.0f}, with 95% confidence"
@@ -101,6 +102,7 @@ def parts(found: Change, domain: Domain) -> list[tuple[str, list[list[str]]]]:
 
 
 def html(before: Release, after: Release, found: Change) -> str:
+    """Return the comparison as a page."""
     tables = ((title, _html_table(lines)) for title, lines in parts(found, before.domain))
     sections = "".join(f'\n<h2>{title}</h2>\n<div class="scroll" tabindex="0">{lines}</div>' for title, lines in tables)
     head, title = _HEAD.substitute(style=_STYLE.read_text(encoding="utf-8")), escape(_title(before, after))
@@ -111,6 +113,7 @@ def html(before: Release, after: Release, found: Change) -> str:
 
 
 def markdown(before: Release, after: Release, found: Change) -> str:
+    """Return the comparison as Markdown."""
     lines = [f"# {plain(_title(before, after))}", "", *_marked([*_whose(before, after), *summary(before, after, found)])]
     head = [_row(TITLES), _row(["---", *["---:"] * (len(TITLES) - 1)])]
     for title, rows in parts(found, before.domain):

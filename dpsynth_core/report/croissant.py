@@ -59,7 +59,7 @@ _MEDIA = {ROWS_CSV: "text/csv", ROWS_PARQUET: "application/vnd.apache.parquet"}
 
 
 def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) -> bytes:
-    """The card. rows: the files of the rows, which are described."""
+    """Return the data card as JSON-LD. `rows` are the files of rows that it describes, by name."""
     name, count = release.spec.name, release.rows
     held = [file for file in (ROWS_CSV, ROWS_PARQUET, *filter(is_name, rows)) if file in rows]
     sets = [_record_set("rows", ROWS_CSV, release.plan.row_domain)] if held else []

@@ -28,7 +28,7 @@ _TYPES = {
 
 
 def data_package(release: Release, rows: Mapping[str, Digest]) -> bytes:
-    """The package. rows: the files of rows, of which those in CSV are described."""
+    """Return the data package as JSON. `rows` are the files of rows by name; those in CSV are described."""
     said, stated = release.about, release.about.stated
     contributors = [{"title": creator, "role": "author"} for creator in stated.creators]
     if stated.contact:

@@ -98,6 +98,7 @@ def amount(release: Release, about: str = "") -> str:
 
 
 def facts(release: Release) -> list[tuple[str, str]]:
+    """Return the facts of a release as pairs of name and text."""
     spec, plan, mechanism = release.spec, release.plan, release.plan.mechanism
     stated, nothing = list[str](), "none: no table was published; how good the rule is was measured instead"
     if not learnt(release):
@@ -134,6 +135,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
 
 
 def first(labels: Sequence[str], limit: int = 6) -> str:
+    """Return the first labels as a list in words, with an ellipsis for more."""
     return ", ".join(labels[:limit]) + (", …" if len(labels) > limit else "")
 
 
@@ -163,6 +165,7 @@ def _rule_facts(release: Release) -> list[tuple[str, str]]:
 
 
 def goodness(rule: Mapping[str, Any]) -> str:
+    """Return how often a learnt rule is wrong or holds, in a sentence."""
     if "wrong" in rule:
         without = possible(rule["wrong_without_rule"])
         return f"It is wrong for {_measured(rule['wrong'])}; always giving the more common answer would be wrong for about {without:.1%}."

@@ -32,7 +32,13 @@ _REASON = "It is published all the same: the curator's reason stands below."
 
 @dataclass(frozen=True)
 class Part:
-    """A question with its answer. lead: what of the answer is read first, or ""."""
+    """A question with its answer.
+
+    Attributes:
+        title: The question.
+        text: The answer.
+        lead: The part of the answer to read first, or "".
+    """
 
     title: str
     text: str

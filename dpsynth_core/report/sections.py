@@ -32,4 +32,5 @@ SECTIONS: tuple[Callable[[Release], Iterator[Section]], ...] = (claimed,)
 
 
 def sections(release: Release) -> list[Section]:
+    """Return all sections of a release's report, in order."""
     return [section for make in SECTIONS for section in make(release)]

@@ -29,7 +29,13 @@ def escape(text: str) -> str:
 
 
 def tradeoff(fpr: NDArray[np.float64], tpr: NDArray[np.float64], marks: Sequence[tuple[float, float]]) -> str:
-    """The attacker's curve over the diagonal of guessing. marks: points (false positives, true positives) to name."""
+    """Return the attacker's curve over the diagonal of guessing.
+
+    Args:
+        fpr: False positive rates of the curve.
+        tpr: True positive rates, likewise.
+        marks: Points (false positives, true positives) to name.
+    """
     left, top, side = 60, 14, 240
 
     def at(x: float, y: float) -> str:
@@ -91,10 +97,18 @@ def pair_map(pairs: pd.DataFrame) -> str:
 
 
 def written(x: float, y: float, words: str, anchor: str = "start") -> str:
+    """Return a text at a point; `anchor` is the part of the text that is there."""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
 def drawn(width: float, height: float, label: str, parts: Iterable[str]) -> str:
-    """The whole picture. label: what it says, for those who do not see it."""
+    """Return the whole picture.
+
+    Args:
+        width: Width in pixels.
+        height: Height in pixels.
+        label: The text for readers who cannot see the picture.
+        parts: The elements of the picture.
+    """
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'
     return f'<svg {size} role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'

@@ -99,7 +99,13 @@ def marginals_parquet(release: Release) -> bytes:
 
 
 def _long(release: Release, some: Mapping[int, Measurement], schema: pa.Schema) -> pa.Table:
-    """Measurements as lines of `marginals_parquet`. some: by their numbers."""
+    """Return measurements as lines of `marginals_parquet`.
+
+    Args:
+        release: The release.
+        some: The measurements by number.
+        schema: The columns of the file.
+    """
     domain, sizes = release.domain, [m.values.size for m in some.values()]
     places = {key: place for place, key in enumerate(dict.fromkeys(name for m in some.values() for name in m.clique))}
     labels, starts = list[str](), dict[str | Groups, int]()
@@ -192,6 +198,7 @@ def errors(release: Release) -> pd.DataFrame:
 
 
 def errors_csv(release: Release) -> bytes:
+    """Return the errors of all tables as CSV."""
     return csv_bytes(pa.Table.from_pandas(errors(release), preserve_index=False))
 
 

@@ -166,12 +166,14 @@ def comparison(verdict: Verdict) -> str:
 
 
 def fit_for(verdict: Verdict) -> list[str]:
+    """Return in sentences what the release is good enough for."""
     near = [name for name, is_near in verdict.means if is_near]
     means = [f"The mean of {_listed(near, _PURPOSES_NAMED)}: {_NEAR}."] if near else []
     return [*(line(purpose) for purpose in _purposes(verdict) if purpose.holds), *means] if verdict.private else []
 
 
 def unfit_for(verdict: Verdict) -> list[str]:
+    """Return in sentences what the release is not shown to be good enough for."""
     undecided = [*verdict.unmeasured, *verdict.undecided]
     musts = [(verdict.failed, "is not met"), (undecided, "is not shown")]
     unmet = [f"What rests on a must that {how}: {_listed(named, _CRITERIA_NAMED)}." for named, how in musts if named]

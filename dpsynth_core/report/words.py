@@ -36,6 +36,7 @@ _OF_LINKED = "one household with all its members (see neighbouring tables), not 
 
 
 def not_protected(release: Release) -> tuple[str, ...]:
+    """Return in sentences what the guarantee does not protect."""
     return (
         "What is true of the whole population is learnt on purpose, and can be held against a member of it.",
         f"Facts about groups: the guarantee is for {_OF_LINKED if release.plan.link else _OF_ONE}.",
@@ -89,6 +90,7 @@ def guess(release: Release) -> str:
 
 
 def odds(release: Release) -> Reading:
+    """Return the odds of an attacker under the release's guarantee."""
     shares = release.plan.shares
     return meaning.reading(shares.accountant, release.rho, shares.slack)
 
