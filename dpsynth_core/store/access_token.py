@@ -23,6 +23,7 @@ _REMEDY = "delete the file and start again; a new token is made"
 
 
 def place() -> Path:
+    """Return the path of the token's file."""
     return home.home() / NAME
 
 

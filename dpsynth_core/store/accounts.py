@@ -136,6 +136,7 @@ def counted_in(charges: Iterable[Entry], following: Sequence[Accountant] = ()) -
 
 
 def total(amounts: Iterable[float]) -> Fraction:
+    """Return the exact sum of amounts."""
     return sum(map(Fraction, amounts), start=Fraction(0))
 
 

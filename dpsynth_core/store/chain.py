@@ -101,6 +101,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
+        """True if no problem was found."""
         return not self.problem
 
 

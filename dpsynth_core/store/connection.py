@@ -36,14 +36,29 @@ class Part(NamedTuple):
 
 
 class Rows(Protocol):
+    """The rows that a statement found."""
+
     @property
-    def rowcount(self) -> int: ...
-    def fetchone(self) -> Row: ...
-    def fetchall(self) -> list[Row]: ...
+    def rowcount(self) -> int:
+        """Number of changed rows."""
+
+    def fetchone(self) -> Row:
+        """Return the next row, or None."""
+
+    def fetchall(self) -> list[Row]:
+        """Return the remaining rows."""
+
     def __iter__(self) -> Iterator[Row]: ...
 
 
 class Connection(Protocol):
-    def execute(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ..., /) -> Rows: ...
-    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Rows: ...
-    def close(self) -> None: ...
+    """A connection to a database."""
+
+    def execute(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ..., /) -> Rows:
+        """Run a statement with values for its parameters."""
+
+    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Rows:
+        """Run a statement once for each sequence of values."""
+
+    def close(self) -> None:
+        """Close the connection."""

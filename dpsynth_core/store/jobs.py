@@ -404,6 +404,7 @@ def end_charged(db: Connection) -> None:
 
 
 def jobs_of(project: str) -> list[str]:
+    """Return the identifiers of a project's jobs."""
     with reading() as db:
         return [row["id"] for row in db.execute("SELECT id FROM jobs WHERE project = ?", (project,))]
 

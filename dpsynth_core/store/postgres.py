@@ -183,6 +183,7 @@ class Connection:
             self._raw = _opened()
 
     def execute(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = (), /) -> Rows:
+        """Run a statement of `connection`, translated for PostgreSQL. Raises StoreFault."""
         with self._explained():
             if sql == "COMMIT":
                 return self._commit()
@@ -192,6 +193,7 @@ class Connection:
             return cursor
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Rows:
+        """Run a translated statement once for each sequence of values. Raises StoreFault."""
         with self._explained(), self._raw.cursor() as cursor:
             cursor.executemany(_translated(sql), parameters)
             return cursor

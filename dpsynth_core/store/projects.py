@@ -124,6 +124,7 @@ def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | Non
 
 
 def rename(owner: str, project: str, name: str) -> Project:
+    """Give a project another name, and return it. Raises InputError."""
     with transaction() as db:
         roles.check(db, owner, Act.PREPARE)
         owned(db, "project", owner, project)

@@ -39,12 +39,15 @@ class Office:
     token: str = field(repr=False)
 
     def reserve(self, charge: Charge) -> None:
+        """Charge a run to its population."""
         self._ask("reserve", {**vars(charge), "unit": charge.unit.model_dump()})
 
     def touch(self, run: str) -> None:
+        """Record that a run is about to read private data: from here on its charge is final."""
         self._ask("touch", {"run": run})
 
     def give_back(self, run: str) -> None:
+        """Return the reservation of a run that never touched data."""
         self._ask("return", {"run": run})
 
     def cite(self, run: str, plan: str) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from dpsynth_core.store.times import age
 
 
 class Role(StrEnum):
+    """The role of a person in an office."""
+
     CURATOR = "curator"
     OFFICER = "officer"
     REVIEWER = "reviewer"

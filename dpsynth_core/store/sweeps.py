@@ -79,6 +79,7 @@ class Stored:
 
     @property
     def active(self) -> bool:
+        """True while the sweep runs or waits."""
         return self.state == "active"
 
     @property

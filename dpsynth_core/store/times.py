@@ -11,6 +11,7 @@ DAY = 86_400.0
 
 
 def seconds_between(first: str, last: str) -> float:
+    """Return the seconds from one time to another, negative if the second is earlier."""
     return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
 
 

@@ -182,7 +182,13 @@ def _record(run: str, progress: Progress) -> None:
 
 
 def _keep(release: Release, taken: Zoned[Times] | None, folder: Path) -> None:
-    """Write the release aside and let it appear whole. taken: how long it took, for this machine only."""
+    """Write the release to a folder of its own, and rename this once it is complete.
+
+    Args:
+        release: The release.
+        taken: Durations of the run, for this machine only.
+        folder: Folder of the job.
+    """
     aside = folder / f"{jobs.RESULT}.partial"
     shutil.rmtree(aside, ignore_errors=True)  # of a worker that died here
     private_directory(aside)
