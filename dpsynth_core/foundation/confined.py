@@ -145,6 +145,7 @@ class Work(Iterator[Any]):
         self.close()
 
     def close(self) -> None:
+        """End the process and close the connection to it."""
         self._socket.close()
         self._status.close()
 

@@ -39,6 +39,7 @@ class Limits:
 
     @property
     def words(self) -> str:
+        """The limits in words."""
         return f"{self.megabytes:,} MB of memory or {self.seconds:,} seconds of work"
 
     def exceeded(self, code: int) -> str:

@@ -12,6 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from typing_extensions import override
+
 PART_BYTES = 2**20
 """Bytes in memory at a time."""
 
@@ -41,10 +43,12 @@ class Content:
 
 
 def held(content: bytes) -> Content:
+    """Return bytes in memory as a content."""
     return Content(Digest(len(content), sha256(content).hexdigest()), lambda: io.BytesIO(content))
 
 
 def stored(path: Path) -> Content:
+    """Return a file as a content; the file is read once now, for its digest."""
     with path.open("rb") as stream:
         return Content(digest_of(stream), lambda: path.open("rb"))
 
@@ -72,10 +76,12 @@ class Sink(io.RawIOBase):
     def __init__(self, take: Callable[[Any], None]) -> None:
         self.size, self._take = 0, take
 
+    @override
     def writable(self) -> bool:
         return True
 
     def write(self, part: Any) -> int:
+        """Pass on a part, and return its number of bytes."""
         self._take(part)
         number = memoryview(part).nbytes
         self.size += number

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Zone(IntEnum):
-    """Ordered from least to most restricted."""
+    """A zone of values, ordered from least to most restricted."""
 
     PUBLIC = 0
     RELEASED = 1
@@ -25,11 +25,14 @@ class Zone(IntEnum):
 
     @property
     def label(self) -> str:
+        """The name of the zone for people."""
         return ("Public", "Released", "Curator-only")[self]
 
 
 @dataclass(frozen=True)
 class Zoned(Generic[T]):
+    """A value with its zone."""
+
     zone: Zone
     value: T
 
