@@ -1,0 +1,1 @@
+"""Planning: the spec, and what it means before a run, such as budget, feasibility and recommendations."""

@@ -45,6 +45,8 @@ NOTABLE = 0.05
 
 
 class Kind(StrEnum):
+    """The part of a plan that an alternative changes."""
+
     MECHANISM = "mechanism"
     EPSILON = "epsilon"
     TABLES = "tables"

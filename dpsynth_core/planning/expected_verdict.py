@@ -76,6 +76,7 @@ class Power:
 
     @property
     def share(self) -> float:
+        """The expected share of good tables."""
         return self.good / self.tables
 
     @property
@@ -114,6 +115,7 @@ class Power:
 
     @property
     def light(self) -> Light:
+        """The outlook of the plan."""
         return Light.GREEN if self.enough else Light.RED if self.hopeless or self.useless else Light.AMBER
 
     @property

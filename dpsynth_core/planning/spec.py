@@ -109,11 +109,16 @@ class TableSpec(Part):
 class DataSpec(TableSpec):
     """The private table.
 
-    standin: of the kind "standin" only, which has no file. engine: what counts a file or folder, None for this process; "dask" for the
-    cluster at the address `scheduler`, or for so many `workers` on this machine (`sources.dask_cluster`). Of a database, whose address is
-    the path: table or query, one of the two; timeout: seconds that one statement may take, None for the usual.
+    All parts but kind and base name may have been suggested by the file, so they stay on this machine (`Spec.published`).
 
-    What is written here may have been suggested by the file, so all but kind and base name stay on this machine (`Spec.published`).
+    Attributes:
+        standin: The invented people, for the kind "standin" only, which has no file.
+        engine: None if this process counts a file or folder; "dask" for a cluster (`sources.dask_cluster`).
+        scheduler: Address of the cluster; None to start one on this machine.
+        workers: Number of processes of a cluster on this machine.
+        table: Table of a database, whose address is the path.
+        query: Query of a database. Either table or query is given.
+        timeout: Seconds that one statement of a database may take, None for the default.
     """
 
     standin: StandinSpec | None = None
@@ -157,7 +162,13 @@ class MembersSpec(TableSpec):
 
 
 class PublicSpec(TableSpec):
-    """A public table of the same columns. sha256: of its content, "" where it is not fixed."""
+    """A public table of the same columns.
+
+    Attributes:
+        path: Its file.
+        kind: The kind of the file.
+        sha256: SHA-256 of the file's content, "" if the content is not fixed.
+    """
 
     path: Annotated[str, AfterValidator(_usable_path)] = Field(min_length=1)
     kind: Annotated[str, _one_of([name for name in KINDS if KINDS[name].is_file])] = "csv"
@@ -217,7 +228,12 @@ class BudgetSpec(Part):
 
 
 class MechanismSpec(Part):
-    """settings: only those that differ from the registry's defaults need to be given."""
+    """The mechanism.
+
+    Attributes:
+        name: Its name in the registry.
+        settings: Parameters by name; those with the default of the registry may be left out.
+    """
 
     name: str = "aim"
     settings: dict[str, float | int | bool | str] = Field(default={})
