@@ -67,6 +67,7 @@ def largest_gap(true: Marginals, estimate: Marginals, threshold: int | None = No
 
 
 def scaled(marginals: Marginals, total: float) -> dict[Clique, NDArray[np.float64]]:
+    """Return each marginal with the sum `total`; an empty one stays zero."""
     return {r: _fractions(table) * total for r, table in marginals.items()}
 
 

@@ -87,4 +87,5 @@ class Evidence:
 
 
 def label(clique: Clique) -> str:
+    """Return the name of a table for people."""
     return " × ".join(clique) or "(all rows)"

@@ -64,6 +64,7 @@ class Ratio:
 
     @property
     def value(self) -> float:
+        """The measured ratio, without bounds."""
         return self.scale * self.difference.value / self.people.value
 
     def at_most(self) -> float:
