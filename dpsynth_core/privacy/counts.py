@@ -89,10 +89,9 @@ class Counts:
     def _sum_down(self, clique: Clique) -> bool:
         """Cache the marginal as a sum of the smallest cached one that contains it. Return False if no cached one does."""
         wanted = set(clique)
-        supersets = [kept for kept in self._tables if wanted.issubset(kept)]
-        if not supersets:
+        smallest = min((kept for kept in self._tables if wanted.issubset(kept)), key=self.domain.cells, default=None)
+        if smallest is None:
             return False
-        smallest = min(supersets, key=self.domain.cells)
         self._tables[clique] = project(self._tables[smallest], smallest, clique)
         return True
 
