@@ -187,10 +187,11 @@ def asked(criterion: Criterion, domain: Domain) -> str:
 def line(one: Decided, domain: Domain) -> str:
     """Return the outcome of a criterion in a sentence or two."""
     how = "must" if one.criterion.importance == MUST else "should"
-    return f"{one.outcome.capitalize()} ({how}): {asked(one.criterion, domain)}. {_found(one)}"
+    return f"{one.outcome.capitalize()} ({how}): {asked(one.criterion, domain)}. {found(one)}"
 
 
-def _found(one: Decided) -> str:
+def found(one: Decided) -> str:
+    """Return the measured result of a criterion in words, or why there is none."""
     if one.interval is None:
         return "The run ended before it was measured, or what was measured of it is left out."
     if not math.isfinite(one.interval.at_most):
