@@ -147,13 +147,13 @@ def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list
 
 
 def asked(bundle: Path, typed: Asked, limits: Limits) -> list[str]:
-    """The answer of a bundle to a question, line by line. Raises InputError, and CapacityError beyond the limits."""
+    """Return the answer of a bundle to a question, line by line. Raises InputError, and CapacityError beyond the limits."""
     with _answering("asking it"), Work(*_asked("asked", bundle), asdict(typed), **_within(limits, bundle)) as answers:
         return [str(line) for line in answers]
 
 
 def planned(bundle: Path | bytes) -> Spec:
-    """The spec of a bundle, within the usual limits. Raises InputError as `unpack.plan_of`, and beyond the limits."""
+    """Return the spec of a bundle, within the usual limits. Raises InputError as `unpack.plan_of`, and beyond the limits."""
     try:
         return Spec.from_json(confined.answer(*_asked("planned", bundle), **_within(USUAL, bundle)))
     except Ended as ended:

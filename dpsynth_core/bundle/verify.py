@@ -88,7 +88,7 @@ def _summary(opened: Opened) -> Summary | None:
 
 
 def _judged(question: str, check: Callable[[], str]) -> Check:
-    """Raises MemoryError: what was too large was not checked."""
+    """Return the outcome of one check. Raises MemoryError, because a bundle that is too large was not checked."""
     try:
         return Check(question, PASSED, check()[:_LONGEST])
     except Open as reason:

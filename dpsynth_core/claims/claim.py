@@ -181,7 +181,7 @@ class Final:
         return next((total for total in totals if isinstance(total, Total)), self.known)
 
     def people(self, kernel: SealedKernel) -> Total:
-        """The number of people, measured now with part of the kernel's remaining budget if it is not yet known."""
+        """Return the number of people, measured now with part of the kernel's remaining budget if it is not yet known."""
         return self.total or measured_total(kernel)
 
 

@@ -406,7 +406,7 @@ def _padded(table: Floats, sizes: Sequence[int]) -> Floats:
 
 
 def shares(of: Counted, weights: Floats) -> dict[Clique, Floats]:
-    """The weighted tables, as shares of all weights; even ones where no row has a weight."""
+    """Return the weighted tables, as shares of all weights; even ones where no row has a weight."""
     even = weights if weights.any() else np.ones_like(weights)
     tables = {clique: of.table(clique, even) for clique in of.group.cliques}
     return {clique: table / (table.sum() or 1.0) for clique, table in tables.items()}
@@ -449,7 +449,7 @@ class WeightsMeasured(Claim[Weighted]):
         return None if codes is None else measure(plan, kernel, codes, final.inside, final.released)
 
     def answers(self, plan: Asked, stated: Weighted | None) -> int:  # noqa: ARG002
-        """The tables, their errors and the largest of these; and the answers of groups, where they exist."""
+        """Return the tables, their errors and the largest of these; and the answers of groups, where they exist."""
         return 0 if stated is None else sum(len(one.tables) + 2 + len(one.certificate.most) for one in stated.parts)
 
     @override
@@ -502,7 +502,7 @@ def _reach(stated: Measured) -> str:
 
 
 def _worst(stated: Weighted, who: str) -> str:
-    """The errors of weighted tables, the largest bound first."""
+    """Return the errors of weighted tables, the largest bound first."""
     if stated.certificate.says_nothing:
         return f"Noise hides how far weighted tables of {who} are off: nothing is known of their errors."
     worst = sorted(stated.certificate.marginals, key=lambda one: -one.bound95)
@@ -533,7 +533,7 @@ def assumed(plan: Asked) -> str:
 
 
 def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
-    """Raises InputError for a column that cannot be the weight, and for totals that do not go with the domain."""
+    """Raise InputError for a column that cannot be the weight, and for totals that do not go with the domain."""
     column = domain[weight.column]
     if link is not None and column.name not in link.households:
         problem = "it is no column of the first table, and a household's weight counts for its members"

@@ -47,7 +47,7 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _audits(options: argparse.Namespace, noise: Noise) -> Iterator[Audited]:
-    """The audit that the options ask for, one pair of tables after the other. Raises InputError."""
+    """Yield the audits that the options name, one pair of tables after the other. Raises InputError."""
     from dpsynth_core.audit import mechanisms, report
     from dpsynth_core.planning.spec import load_spec
 

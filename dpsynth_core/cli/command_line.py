@@ -89,7 +89,7 @@ def _mechanisms(_: argparse.Namespace) -> None:
 
 
 def _studio(options: argparse.Namespace) -> NoReturn:
-    """This process becomes the server."""
+    """Replace this process by the server."""
     for package in ("streamlit", "altair"):
         if find_spec(package) is None:
             raise InputError("packages", f"{package} is missing", command(package))

@@ -118,7 +118,7 @@ def alone_in(out: Path, formats: Sequence[str], population: str | None) -> Itera
 
 
 def _check_population(document: Path, population: str | None) -> None:
-    """A release that another population was charged for is not replaced in silence."""
+    """Raise InputError if the folder holds a release that was charged to another population."""
     charged = None
     with suppress(InputError, AttributeError):  # it is no release
         charged = parse_json(read_document(document, "--out"), "--out").get("ledger", {}).get("population")

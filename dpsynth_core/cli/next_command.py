@@ -71,7 +71,7 @@ def _plan(path: Path) -> Spec:
 
 
 def _declared(options: argparse.Namespace) -> dict[str, list[str]]:
-    """The values that the table itself declares, by column; of a CSV, none."""
+    """Return the values that the table itself declares, by column; of a CSV, none."""
     from dpsynth_core.sources.files import declared_domain
 
     if table_options.is_demo(options) or table_options.is_database(options):

@@ -33,7 +33,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_command(commands: Commands, name: str, run: Command, purpose: str) -> argparse.ArgumentParser:
-    """A command without options yet; purpose is its line in --help."""
+    """Return a command without options yet; purpose is its line in --help."""
     parser = commands.add_parser(name, help=purpose, allow_abbrev=False)
     parser.set_defaults(command=run)
     return parser
@@ -57,7 +57,7 @@ def _option(name: str) -> str:
 
 
 def number(text: str | None) -> Any:
-    """A whole number or float if it reads as one; otherwise the text, which the spec refuses with the name of the field."""
+    """Return a whole number or float if it reads as one; otherwise the text, which the spec refuses with the name of the field."""
     if text is not None and len(text) > MAX_DIGITS:
         return text
     for read in (int, float):
@@ -69,7 +69,8 @@ def number(text: str | None) -> Any:
 
 
 def whole(text: str) -> int | None:
-    """A whole number of a few ordinary digits, None for anything else: other digits, such as superscripts, are no numbers to `int`."""
+    """Return a whole number of a few ordinary digits, None for anything else: other digits, such as superscripts, are no numbers to `int`.
+    """
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _FEW_DIGITS else None
 
 
@@ -88,7 +89,7 @@ def settings(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def check_writable(out: Path) -> None:
-    """The folder can be made, and files in it too. Raises InputError."""
+    """Raise InputError unless the folder, and files in it, can be made."""
     try:
         lasting_directory(out)
         with tempfile.TemporaryFile(dir=out):

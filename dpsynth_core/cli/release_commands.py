@@ -186,7 +186,7 @@ def _synthesize(options: argparse.Namespace) -> None:
 
 
 def _weight(options: argparse.Namespace) -> dict[str, Any]:
-    """The spec's section about survey weights; none where no column is the weight. Raises InputError."""
+    """Return the spec's section about survey weights; none where no column is the weight. Raises InputError."""
     from dpsynth_core.foundation.documents import parse_json, read_document
     from dpsynth_core.vocabulary.workload import names_in
 
@@ -201,7 +201,7 @@ def _weight(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
-    """The spec's sections about two linked tables, in place of those for one; none where there is one. Raises InputError."""
+    """Return the spec's sections about two linked tables, in place of those for one; none where there is one. Raises InputError."""
     stated = {"--members-domain": options.members_domain, "--key": options.key, "--max-members": options.max_members}
     for option, value in stated.items():
         if (value is None) != (options.members is None):
@@ -312,7 +312,7 @@ def parse_workload(text: str, domain: Domain) -> Workload:
 
 
 def _public_table(path: Path) -> dict[str, Any]:
-    """The spec's section about a public table: how the file is written, and its content's digest."""
+    """Return the spec's section about a public table: how the file is written, and its content's digest."""
     from dpsynth_core.sources.detect import public_format
     from dpsynth_core.sources.public import digest
 
@@ -321,7 +321,7 @@ def _public_table(path: Path) -> dict[str, Any]:
 
 
 def _published(options: argparse.Namespace, domain: Domain) -> list[dict[str, Any]]:
-    """The spec's sections about published tables. Raises InputError."""
+    """Return the spec's sections about published tables. Raises InputError."""
     from dpsynth_core.sources.published import section
 
     if len(options.published) != len(options.published_from):
@@ -365,7 +365,7 @@ def _recover(options: argparse.Namespace) -> None:
 
 
 def _spool_of(run: str | None, out: Path) -> Path:
-    """The spool that is meant: a file, a run in DPSYNTH_HOME, the one beside --out, or the only one there is. Raises InputError."""
+    """Return the spool that is meant: a file, a run in DPSYNTH_HOME, the one beside --out, or the only one there is. Raises InputError."""
     from dpsynth_core.cli import making
     from dpsynth_core.store import spools
 

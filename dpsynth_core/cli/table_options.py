@@ -77,7 +77,7 @@ def is_demo(options: argparse.Namespace) -> bool:
 
 
 def demo_domain() -> dict[str, Any]:
-    """The domain of the simulated people, as a document."""
+    """Return the domain of the simulated people, as a document."""
     from dpsynth_core.sources import demo
 
     return demo.demo_domain().to_json()
@@ -92,7 +92,7 @@ def is_database(options: argparse.Namespace) -> bool:
 
 
 def database_section(options: argparse.Namespace) -> dict[str, Any]:
-    """The spec's section about the data. InputError."""
+    """Return the spec's section about the data. InputError."""
     read(str(options.data))
     _refuse(options, _NOT_OF_DATABASES, "databases do not have that")
     named = {name: getattr(options, name) for name in _OF_DATABASES if getattr(options, name) is not None}
@@ -107,7 +107,12 @@ def _refuse(options: argparse.Namespace, names: Iterable[str], problem: str, rem
 
 
 def add_table_options(parser: argparse.ArgumentParser, counted: bool = True) -> None:
-    """counted: whether the command counts the table, so that something has to."""
+    """Add the options that name a table.
+
+    Args:
+        parser: The parser of a command.
+        counted: Whether the command counts the table, and so needs an engine.
+    """
     _add_written(parser)
     if counted:
         engine = "what counts the table: here, all processors of this machine (default) | dask, the workers of a Dask cluster"
@@ -121,7 +126,7 @@ def add_table_options(parser: argparse.ArgumentParser, counted: bool = True) -> 
 
 
 def stated_engine(options: argparse.Namespace) -> dict[str, object]:
-    """The engine, as entries of the spec's section about the data; none for this machine."""
+    """Return the engine, as entries of the spec's section about the data; none for this machine."""
     stated = {"engine": None if options.engine == "here" else options.engine, "scheduler": options.scheduler}
     return {name: value for name, value in (stated | {"workers": number(options.workers)}).items() if value is not None}
 

@@ -37,7 +37,7 @@ def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Cl
 
 
 def residual_planner(workload: Workload, rho: float, unit: Unit, total: float) -> dict[Clique, float]:
-    """Expected error of `mechanisms.residual_planner` with the whole of rho: E|noise| of every cell that is possible.
+    """Return the expected error of `mechanisms.residual_planner` with the whole of rho: E|noise| of every cell that is possible.
 
     Empty for a workload with more than _MOST_PARTS subsets of marginals.
     """

@@ -152,7 +152,7 @@ def _apart(domain: Domain, seen: Measurement, answer: Array, confidence: float) 
 
 
 def _noise(measurement: Measurement, cells: int, confidence: float) -> float:
-    """A quantile of ||noise||_1 in so many cells of a measurement: exact where the noise is independent.
+    """Return a quantile of ||noise||_1 in so many cells of a measurement: exact where the noise is independent.
 
     Where it is normal but correlated, its mean, sqrt(2/pi) sigma n, plus what it exceeds it by: ||noise||_1 is sqrt(n) * spread-Lipschitz
     in independent standard normals, so it exceeds its mean by t with probability at most exp(-t^2 / (2 n spread^2)).
@@ -223,11 +223,11 @@ def unsupported(selection: SelectionRecord, candidate: Candidate, answer: Array,
 
 @lru_cache(maxsize=1024)  # all candidates of a round transfer the same
 def _denoised(seen: float, cells: int, sigma: float, confidence: float) -> float:
-    """An upper bound of ||d||_1 from seen = ||d + Z||_1, for d fixed before the noise Z was drawn.
+    """Return an upper bound of ||d||_1 from seen = ||d + Z||_1, for d fixed before the noise Z was drawn.
 
-    In two ways, half the failure probability each. First, ||d + Z||_1 >= ||d||_1 + sum of sign(d) Z, a normal sum. Second,
-    ||d + Z||_1 is sqrt(n)-Lipschitz in Z and so hardly below its mean, sum f(|d_i|) with f(x) = E|x + Z|; f is convex, so that the mean is
-    at least n f(||d||_1 / n). Far above the noise the first is better, near it the second.
+    In two ways, half the failure probability each. First, ||d + Z||_1 >= ||d||_1 + sum of sign(d) Z, a normal sum. Second, ||d + Z||_1 is
+    sqrt(n)-Lipschitz in Z and so hardly below its mean, sum f(|d_i|) with f(x) = E|x + Z|; f is convex, so that the mean is at least n
+    f(||d||_1 / n). Far above the noise the first is better, near it the second.
     """
     tail = (1 - confidence) / 2
     root = sigma * math.sqrt(cells)

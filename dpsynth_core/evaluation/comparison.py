@@ -72,7 +72,7 @@ def _series(groups: CellGroups, name: str, counts: NDArray[np.float64], deviatio
 
 
 def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | None = None) -> dict[str, Zoned[pd.DataFrame]]:
-    """A pair of columns as heat maps, in people: SYNTHETIC; MEASURED and DIFFERENCE where measured; PRIVATE with truth.
+    """Return a pair of columns as heat maps, in people: SYNTHETIC; MEASURED and DIFFERENCE where measured; PRIVATE with truth.
 
     Each frame has columns row, column (labels), row_position, column_position, count. Only PRIVATE is curator-only.
     """

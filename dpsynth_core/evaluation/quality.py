@@ -251,7 +251,7 @@ class Headline:
 
 
 def mean_limit(statements: Zoned[Statements], labels: Collection[str]) -> Zoned[float]:
-    """The share of people in a wrong cell, on average over the tables with these labels: what it is at most, with 95 % confidence.
+    """Return the share of people in a wrong cell, on average over the tables with these labels: what it is at most, with 95 % confidence.
 
     Measured where there is a certificate, else the mean of the bounds; NaN where nothing bounds them. For all tables of the workload it is
     the headline's `mean_limit`.
@@ -390,7 +390,7 @@ def _means(head: Headline, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def within(table: pd.DataFrame, threshold: float, together: bool = False) -> pd.Series:
-    """True for tables that say something and whose error stays within `threshold` with 95 % confidence."""
+    """Return True for each table that was measured and whose error is at most `threshold` with 95 % confidence."""
     return table["says"] & (table["together" if together else "limit"] <= threshold)
 
 
@@ -443,6 +443,6 @@ def _pair_map(statements: Statements) -> pd.DataFrame:
 
 
 def marginal_limits(statements: Statements) -> dict[Clique, float]:
-    """The 95 % limit of every table of the workload: the certificate's, else what the noisy tables bound; NaN where neither does."""
+    """Return the 95 % limit of every table of the workload: the certificate's, else what the noisy tables bound; NaN where neither does."""
     known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
     return {clique: high for clique, (_, high) in known.items()}

@@ -26,7 +26,7 @@ _SHOWN = 60
 
 
 def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """The settings in which published specs differ, by name of the run: one row each, a column "setting" and one per run. Public.
+    """Return the settings in which published specs differ, by name of the run: one row each, a column "setting" and one per run. Public.
 
     Of domains and workload it only says which runs share the same one.
     """

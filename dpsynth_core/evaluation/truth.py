@@ -34,7 +34,7 @@ def of_own_cells(domain: Domain, unfolded: Zoned[dict[Clique, NDArray[np.int64]]
 
 
 def true_records(source: MarginalSource, most: int) -> Zoned[NDArray[np.int32]]:
-    """A random sample of at most so many records as codes, shape (records, attributes of the domain), marked curator-only.
+    """Return a random sample of at most so many records as codes, shape (records, attributes of the domain), marked curator-only.
 
     ValueError for a source that has none in its hands.
     """
@@ -44,5 +44,5 @@ def true_records(source: MarginalSource, most: int) -> Zoned[NDArray[np.int32]]:
 
 
 def true_counts(source: MarginalSource, cliques: Collection[Clique]) -> Zoned[dict[Clique, NDArray[np.int64]]]:
-    """The exact marginals, in one pass over the source where their tables fit, marked curator-only."""
+    """Return the exact marginals, in one pass over the source where their tables fit, marked curator-only."""
     return curator_only(counted(source, cliques))

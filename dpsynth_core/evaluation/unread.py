@@ -154,11 +154,11 @@ def _measured(own: Attribute, seen: Measurement | None, total: Total | None) -> 
     unlisted, noise = math.sqrt(own.size - own.values), seen.widest
 
     def from_table(limit: float) -> float:
-        """Standard deviation of the noise of (1-L) S - L U."""
+        """Return the standard deviation of the noise of (1-L) S - L U."""
         return noise * math.hypot((1 - limit) * math.sqrt(own.values), limit * unlisted)
 
     def from_total(limit: float) -> float:
-        """Standard deviation of the noise of (1-L) T - U, at most: T and U rise together where both are of this table."""
+        """Return the standard deviation of the noise of (1-L) T - U, at most: T and U rise together where both are of this table."""
         return math.inf if total is None else math.hypot((1 - limit) * total.sigma, noise * unlisted)
 
     deviation = from_table

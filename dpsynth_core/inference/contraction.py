@@ -325,7 +325,7 @@ def _path(inputs: tuple[Labels, ...], keep: frozenset[int], sizes: tuple[int, ..
 
 
 def _pairs(path: Sequence[Sequence[int]], count: int) -> list[tuple[int, ...]]:
-    """The path with every step a pair: optimisers may return more than two at once when nothing is gained by pairing."""
+    """Return the path with every step a pair: optimisers may return more than two at once when nothing is gained by pairing."""
     steps: list[tuple[int, ...]] = []
     for step in path:
         chosen = sorted(step)

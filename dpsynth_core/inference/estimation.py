@@ -259,7 +259,7 @@ def _flat(tables: Sequence[Table]) -> Table:
 
 
 def _started(structure: Structure, start: Sequence[Table], terms: Sequence[_Term]) -> _Point:
-    """The point to start from.
+    """Return the point to start from.
 
     Potentials that fitted a smaller model can be so extreme together that the new one vanishes: then cells that are less likely than their
     table's likeliest by more than one of `DEPTHS` count as that unlikely, whichever fits best.

@@ -25,7 +25,7 @@ MORE_EDGES = 1.1
 
 
 def bits(mask: int) -> Iterator[int]:
-    """Indices of the set bits, ascending."""
+    """Yield the indices of the set bits, ascending."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -33,7 +33,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def mask_of(attributes: Iterable[int]) -> int:
-    """The bit mask of a collection of attribute indices."""
+    """Return the bit mask of a collection of attribute indices."""
     return reduce(lambda m, a: m | (1 << a), attributes, 0)
 
 
@@ -145,7 +145,7 @@ class JunctionTree:
 
 
 def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
-    """A junction tree over all attributes whose nodes contain every clique.
+    """Return a junction tree over all attributes whose nodes contain every clique.
 
     Two greedy eliminations are tried and the smaller one kept. The tree is a maximum spanning tree by separator size (Prim).
     """
@@ -250,7 +250,7 @@ class SizeOracle:
         return np.asarray(fits.ravel())
 
     def _graph(self, cliques: tuple[int, ...]) -> tuple[int, ...]:
-        """The graph of these cliques, kept from the last call: many candidates are tried with the same cliques."""
+        """Return the graph of these cliques, kept from the last call: many candidates are tried with the same cliques."""
         if self._latest[0] != cliques:
             self._latest = cliques, tuple(adjacency(cliques, len(self._sizes)))
         return self._latest[1]
@@ -282,5 +282,5 @@ class SizeOracle:
 
 
 def _joined(graph: Sequence[int], clique: int) -> tuple[int, ...]:
-    """The graph in which the clique is complete as well."""
+    """Return the graph in which the clique is complete as well."""
     return tuple(n | clique & ~(1 << a) if clique >> a & 1 else n for a, n in enumerate(graph))

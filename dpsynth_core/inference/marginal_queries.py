@@ -141,7 +141,7 @@ class Queries:
         return {(1 << len(sizes)) - 1: whole / total} if total > SMALLEST else {}
 
     def _summed(self, wanted: int) -> Table:
-        """The table of all cells summed down to the wanted attributes, the last ones first, so that many queries share most of the way."""
+        """Return the table of all cells summed down to the wanted attributes, the last ones first, so that many queries share the way."""
         table = self._sums.get(wanted)
         if table is None:
             lowest = ~wanted & (wanted + 1)  # the first attribute to be summed out: those before it are wanted, and so are axes
@@ -354,7 +354,7 @@ class Queries:
         return self._memo.get(message, lambda: self._extended(*message))
 
     def _arriving(self, node: int, towards: int | None, wanted: int) -> Iterator[Message]:
-        """The messages into a node, except from `towards`."""
+        """Yield the messages into a node, except from `towards`."""
         return ((other, node, wanted & self._unsent[other, node]) for other in self._neighbours[node] if other != towards)
 
     def _along(self, message: Message, done: Callable[[Message], bool], make: Callable[[Message], object]) -> None:

@@ -51,7 +51,7 @@ def labels_of(domain: Domain, clique: Clique) -> Labels:
 
 
 def structure_of(domain: Domain, cliques: Iterable[Clique]) -> Structure:
-    """The shape of a model with potentials for `cliques` and for the domain's structural zeros."""
+    """Return the shape of a model with potentials for `cliques` and for the domain's structural zeros."""
     zeros = {labels_of(domain, clique): table for clique, table in domain.zeros.items()}
     return Structure([labels_of(domain, clique) for clique in cliques], domain.sizes(domain.names), zeros)
 
@@ -201,7 +201,7 @@ def uniform(domain: Domain, total: float) -> GraphicalModel:
 
 
 def from_cliques(domain: Domain, cliques: Sequence[Clique], total: float, contractor: Contractor) -> GraphicalModel:
-    """A model with potentials for these cliques, all zero."""
+    """Return a model with potentials for these cliques, all zero."""
     structure = structure_of(domain, cliques)
     zeros = tuple(np.zeros([structure.sizes[a] for a in labels]) for labels in structure.cliques)
     return GraphicalModel(Folding(domain), structure, zeros, total, contractor)
@@ -236,7 +236,7 @@ class WeightedRecords:
         return float(self.weights.sum())
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Counts, shape domain.sizes(clique)."""
+        """Return the marginal in counts, shape domain.sizes(clique)."""
         return of_codes(self.domain, self.codes, clique, self.weights)
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:

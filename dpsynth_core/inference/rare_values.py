@@ -65,13 +65,13 @@ class ColumnFolding:
         return int(self.place.max()) + 1
 
     def summed(self, table: Float, axis: int) -> Float:
-        """A table with the cells of this axis added up into the model's cells; those at -1 are left out."""
+        """Return a table with the cells of this axis added up into the model's cells; those at -1 are left out."""
         order, starts = self._by_place()
         summed: Float = np.add.reduceat(np.take(table, order, axis), starts, axis)
         return summed
 
     def unfolded(self, table: Float, axis: int) -> Float:
-        """The reverse: every cell of this axis its share of the model's cell."""
+        """Return the reverse: every cell of this axis its share of the model's cell."""
         shape = [1] * table.ndim
         shape[axis] = -1
         return np.take(table, np.maximum(self.place, 0), axis) * self.share.reshape(shape)
@@ -124,14 +124,14 @@ class Folding:
         return cls(domain, {name: folding for name, folding in columns.items() if folding is not None})
 
     def summed(self, clique: Clique, table: Float) -> Float:
-        """A table over the domain's cells as one over the model's."""
+        """Return a table over the domain's cells as one over the model's."""
         for axis, name in enumerate(clique):
             if name in self.columns:
                 table = self.columns[name].summed(table, axis)
         return table
 
     def unfolded(self, clique: Clique, table: Float) -> Float:
-        """A table over the model's cells as one over the domain's."""
+        """Return a table over the model's cells as one over the domain's."""
         for axis, name in enumerate(clique):
             if name in self.columns:
                 table = self.columns[name].unfolded(table, axis)
@@ -188,7 +188,7 @@ def _rare(cells: NDArray[np.intp], counts: Float, sigma: Float, below: float, li
 
 
 def _alike(domain: Domain, name: str) -> Iterator[tuple[NDArray[np.intp], _Limit]]:
-    """The cells of a column in sets that all rules treat alike, listed values apart from the cells for missing and other ones."""
+    """Yield sets of cells of a column that all rules treat alike. Cells for missing and for other values are in sets of their own."""
     named = [set(box[rule.attributes.index(name)]) for rule in domain.impossible if name in rule.attributes for box in rule.boxes]
     sets: dict[tuple[bool, ...], list[int]] = {}
     for code in range(domain[name].size):

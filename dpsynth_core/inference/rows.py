@@ -105,7 +105,7 @@ def _groups(codes: NDArray[np.integer], parents: Sequence[int], sizes: Sequence[
 def _products(
     attribute: int, tables: list[tuple[Table, Labels]], parents: list[int], groups: NDArray[np.int32], sizes: Sequence[int]
 ) -> NDArray[np.float64]:
-    """The product of the tables at each group, proportional to p(attribute | parents = group), shape (groups, size)."""
+    """Return the product of the tables at each group, proportional to p(attribute | parents = group), shape (groups, size)."""
     size = sizes[attribute]
     product = np.ones((len(groups), size))
     step = max(1, GATHER_CELLS // size)

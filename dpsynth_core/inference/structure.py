@@ -136,7 +136,7 @@ class Structure:
         return Calibration(potentials, tuple(marginals), inward, outward)
 
     def tables(self, cells: NDArray[np.float64]) -> tuple[Table, ...]:
-        """Views of the cells of all cliques, one clique after the other."""
+        """Return views of the cells of all cliques, one clique after the other."""
         return tuple(cells[part].reshape(shape) for part, shape in self._parts)
 
     def _exponential(self, log_potentials: Sequence[Table]) -> tuple[Table, ...]:

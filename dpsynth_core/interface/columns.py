@@ -83,7 +83,7 @@ def write_domain(columns: Columns, program: str) -> dict[str, Any]:
 
 
 def domain(columns: Columns) -> Domain:
-    """Raises InputError that names the column."""
+    """Return the domain that a domain, its file, or a mapping of columns describes. Raises InputError that names the column."""
     if isinstance(columns, Domain):
         return columns
     if isinstance(columns, str | os.PathLike):

@@ -59,7 +59,7 @@ class Synthesizer:
         return self
 
     def sample(self, n: int | None = None, where: Mapping[str, Any] | None = None) -> Any:
-        """The released rows; or so many more of the released model, of everybody or of a group. Costs nothing."""
+        """Return the released rows; or so many more of the released model, of everybody or of a group. Costs nothing."""
         if not hasattr(self, "release_"):
             raise InputError("sample", "nothing was fitted yet", "call fit first")
         return self.release_.rows if n is None and where is None else sample(self.release_, n or self.release_.made.rows, where).rows
@@ -68,7 +68,7 @@ class Synthesizer:
         return {name: getattr(self, name) for name in ("columns", "epsilon", "tables", "population", "options")}
 
     def set_params(self, **changed: Any) -> Self:
-        """Raises InputError for an unknown name, and after `fit`: a release is of the plan that it was made by."""
+        """Set parameters by name, as scikit-learn expects. Raises InputError for an unknown name, and after `fit`."""
         if hasattr(self, "release_"):
             raise InputError("set_params", "this was fitted already", "make another Synthesizer")
         for name, value in changed.items():

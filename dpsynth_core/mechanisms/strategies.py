@@ -76,7 +76,7 @@ def within(workload: Workload, rows_price: float) -> Strategy:
 
 @lru_cache(maxsize=8)
 def _best(domain: Domain, weights: tuple[tuple[Clique, float], ...], rows_price: float) -> Strategy:
-    """A second's work for the triples of 15 columns, and a page asks again at every click."""
+    """Return the better of two strategies. Cached: triples of 15 columns take a second, and a page asks at every click."""
     workload = Workload(domain, dict(weights))
     own, wider = within(workload, rows_price), _wider_tables(workload)
     wide = least_squared_error(workload, wider, rows_price) if wider else own
@@ -84,7 +84,7 @@ def _best(domain: Domain, weights: tuple[tuple[Clique, float], ...], rows_price:
 
 
 def _wider_tables(workload: Workload) -> list[Clique]:
-    """The closure, and sets of up to two columns more than the widest marginal, if these are not too many and their tables small; or none.
+    """Return the closure and sets of up to two columns more than the widest marginal, or none if they are too many or too large.
 
     Wider tables pay for columns of few values: three pairs of two-valued columns have 12 cells, their common table has 8.
     """
@@ -98,9 +98,11 @@ def _wider_tables(workload: Workload) -> list[Clique]:
 
 
 def least_squared_error(workload: Workload, tables: Collection[Clique], rows_price: float) -> Strategy:
-    """The strategy over `tables` for the least expected weighted squared error of the workload.
+    """Return the strategy over `tables` for the least expected weighted squared error of the workload.
 
-    rows_price: what the number of rows costs, as a fraction of what a marginal costs at the same sigma; 0 where it is public, and so exact.
+    Args:
+        rows_price: What the number of rows costs, as a fraction of what a marginal costs at the same sigma; 0 where it is public, and so
+            exact.
     """
     domain = workload.domain
     secret = [NUMBER_OF_ROWS] if rows_price else []
@@ -149,7 +151,7 @@ def _design(domain: Domain, spaces: Sequence[Clique], candidates: Sequence[Cliqu
 
 
 def _optimal(design: scipy.sparse.csr_array, importance: Float) -> Float:
-    """The shares for the least sum of importance / precision, to a relative accuracy of _CLOSE_ENOUGH."""
+    """Return the shares for the least sum of importance / precision, to a relative accuracy of _CLOSE_ENOUGH."""
     shares = np.full(design.shape[1], 1 / design.shape[1])
     transposed = design.T.tocsr()
     for _ in range(_MOST_STEPS):

@@ -223,7 +223,7 @@ class BudgetSpec(Part):
         return {claim.name: claim.share.default for claim in CLAIMS} | given if isinstance(given, dict) else given
 
     def share(self, name: str) -> float:
-        """The share of a claim."""
+        """Return the share of a claim."""
         return self.__pydantic_extra__[name]
 
 
@@ -307,9 +307,9 @@ class Spec(Part):
         return Unit(self.unit.relation, self.unit.max_rows_per_person, may_not_count)
 
     def published(self) -> dict[str, Any]:
-        """The document as it may leave this machine: paths reduced to their base names, and of the private file nothing else but its kind.
+        """Return the document as it may leave this machine: paths reduced to base names, and nothing but the kind of the private file.
 
-        How that file is written is known from looking at it. One person's letters may decide that, and a hash of so few possibilities hides
+        The format of that file is known from looking at it. One person's letters may decide that, and a hash of so few possibilities hides
         nothing: so neither document nor digest have it. The whole document is sealed with the run, on this machine. Only the quoting
         "standard" is published: no file suggests it, and the guarantee rests on it.
         """
@@ -418,7 +418,7 @@ _REMEDIES: Mapping[str, tuple[str, str]] = {
 
 
 def _as_input_error(error: ValidationError) -> InputError:
-    """The first complaint, in our words where pydantic's are about Python."""
+    """Return the first complaint, in our words where pydantic's are about Python."""
     first = error.errors(include_url=False)[0]
     field = ".".join(str(part) for part in first["loc"]) or "spec"
     if first["type"] in _REMEDIES:

@@ -61,7 +61,7 @@ MEMBERS = f"{tables.MEMBERS}.parquet"
 
 
 def to_json(release: Release) -> dict[str, Any]:
-    """The document release.json: all of the release but its rows."""
+    """Return the document release.json: all of the release but its rows."""
     spec, accountant = release.spec, release.plan.shares.accountant
     return {
         "format": FORMAT,
@@ -112,7 +112,7 @@ def from_json(
     further: tuple[Rows, ...] = (),
     members: Rows | None = None,
 ) -> Release:
-    """The inverse of `to_json`, with the rows beside it. Raises InputError for a spec that means nothing and for unknown charges."""
+    """Return the inverse of `to_json`, with the rows beside it. Raises InputError for a spec that means nothing and for unknown charges."""
     plan = plan_of(obj)
     measurements = tuple(_measurement(plan.domain, item) for item in obj["measurements"])
     return Release(
@@ -146,7 +146,7 @@ def from_json(
 
 
 def _inside(domain: Domain, written: Mapping[str, Any]) -> dict[str, Inside]:
-    """Raises InputError for what are no parts of a column's cells."""
+    """Return the distributions inside cells. Raises InputError if an entry does not fit the cells of its column."""
     read = {name: Inside.from_json(item) for name, item in written.items()}
     for name, one in read.items():
         one.of(domain[name])
@@ -154,13 +154,13 @@ def _inside(domain: Domain, written: Mapping[str, Any]) -> dict[str, Inside]:
 
 
 def _stated(claim: Claim[Any], plan: Plan, obj: Mapping[str, Any]) -> Any:
-    """A document without such a part was written before there was this claim, and its plan set nothing aside for it: it was not made."""
+    """Return a claim's statement. A document of a version before the claim has no such part, and its plan set no budget aside for it."""
     asked = claim.part in obj or plan.shares.of(claim.name) > 0
     return claim.from_json(plan, obj[claim.part]) if asked else claim.absent(plan)
 
 
 def plan_of(obj: Mapping[str, Any]) -> Plan:
-    """The plan that a document describes, with the values that were learnt.
+    """Return the plan that a document describes, with the values that were learnt.
 
     Raises InputError for a spec that means nothing, and for values that do not go with it.
     """
@@ -192,16 +192,19 @@ def csv_bytes(table: pa.Table) -> bytes:
 
 
 def with_readable_times(table: pa.Table) -> pa.Table:
-    """The table with timestamps, times and durations as text."""
+    """Return the table with timestamps, times and durations as text."""
     columns = [readable(column.combine_chunks()) if holds_times(column.type) else column for column in table.columns]
     return pa.table(columns, names=table.column_names)
 
 
 def write_csv(rows: Rows, stream: BinaryIO, for_spreadsheets: bool = False) -> None:
-    """The rows as UTF-8 CSV with a header, one batch after the other.
+    """Write the rows as UTF-8 CSV with a header, one batch after the other.
 
-    for_spreadsheets: texts that a spreadsheet would run as a formula (= + - @, tab, carriage return first) get a leading apostrophe.
-    That changes values, so it is off where programs read the file.
+    Args:
+        rows: The rows.
+        stream: The open file.
+        for_spreadsheets: Whether texts that a spreadsheet would run as a formula (= + - @, tab, carriage return first) get a leading
+            apostrophe. That changes values, so it is off where programs read the file.
     """
     for number, batch in enumerate(rows.batches()):
         table = with_readable_times(batch)
@@ -320,12 +323,12 @@ def _measurement(domain: Domain, item: Mapping[str, Any]) -> Measurement:
 
 
 def charge_json(event: Event, accountant: Accountant) -> dict[str, Any]:
-    """The operation, what its cost is computed from, and the cost as rho, so that a reader can add up for himself."""
+    """Return the operation, what its cost is computed from, and the cost as rho, so that a reader can add up for himself."""
     return {"operation": type(event).__name__, **asdict(cast(Any, event)), "rho": float(accountant.cost(event))}
 
 
 def charge_of(item: Mapping[str, Any]) -> Event:
-    """The event; its stated rho is not looked at."""
+    """Return the event; its stated rho is not looked at."""
     kind = event_named(str(item.get("operation")))
     if kind is None:
         raise InputError("charges", f"{str(item.get('operation'))[:40]!r} is unknown", "use the version that made the release")

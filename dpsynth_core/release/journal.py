@@ -37,7 +37,13 @@ class Journal:
             start = time.perf_counter()
 
     def announce(self, message: str, rho_spent: float = 0.0, done: float = 0.0) -> None:
-        """A phase begins. done: fraction of the mechanism's work."""
+        """Report that a phase begins.
+
+        Args:
+            message: The phase in words.
+            rho_spent: Budget spent so far, in rho.
+            done: Fraction of the mechanism's work.
+        """
         self._enter(Progress("phase", rho_spent=rho_spent, done=done, message=message))
 
     def record(self, step: Measured | Fitted) -> None:

@@ -39,7 +39,7 @@ def recover(kept: Kept, on_event: Callable[[Progress], None], answers: bool = Fa
 
 
 def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) -> Release:
-    """The mechanism of a feasible plan, run again on the answers as far as they go. Raises as `recover`."""
+    """Return the mechanism of a feasible plan, run again on the answers as far as they go. Raises as `recover`."""
     kernel = replaying(plan.domain, plan.unit, plan.shares, kept.answers, kept.paid)
     try:
         return synthesis.carry_out(plan, kernel, kept.private, on_event)

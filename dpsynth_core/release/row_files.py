@@ -97,7 +97,7 @@ class RowFormat:
 
 
 def chosen(text: str) -> tuple[str, ...]:
-    """The formats of a list such as "csv,xlsx", each once. Raises InputError."""
+    """Return the formats of a list such as "csv,xlsx", each once. Raises InputError."""
     names = tuple(dict.fromkeys(name.strip().lower() for name in text.split(",")))
     if (unknown := next((name for name in names if name not in FORMATS), None)) is not None:
         raise InputError("--format", f"{shown(unknown)} is not a known format of rows", f"use {', '.join(FORMATS)}")
@@ -137,7 +137,7 @@ def _refusal(form: RowFormat, domain: Domain, about: About) -> Exception | None:
 
 
 def _at_once(write: Callable[[pa.Table, Domain, About], bytes]) -> Callable[[Rows, Domain, BinaryIO, About], None]:
-    """A format whose library wants all rows at once, in more memory than they take themselves."""
+    """Return a format whose library wants all rows at once, in more memory than they take themselves."""
 
     def put(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
         if rows.num_rows > MOST_AT_ONCE:
@@ -315,7 +315,7 @@ def _dta(table: pa.Table, domain: Domain, about: About) -> bytes:
 
 
 def _with_notes(content: bytes, notes: Sequence[str]) -> bytes:
-    """A file of Stata's format 118 with notes: characteristics of the data set, which pandas leaves out.
+    """Return a file of Stata's format 118 with notes: characteristics of the data set, which pandas leaves out.
 
     Behind its beginning the file has a map of 14 numbers that say where its parts begin; those behind the characteristics move.
     """
@@ -392,7 +392,7 @@ def _is_small(attribute: RowColumn) -> bool:
 
 
 def _seconds(since: int) -> Callable[[Micros, RowColumn], pd.Series]:
-    """Times as seconds; timestamps since the first day of a program, so many days after 1970-01-01."""
+    """Return a writer of times in seconds. Timestamps count from a program's first day, `since` days after 1970-01-01."""
 
     def series(counts: Micros, attribute: RowColumn) -> pd.Series:
         first = since * DAY_MICROS if attribute.dtype == "timestamp" else 0

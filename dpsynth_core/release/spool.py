@@ -82,7 +82,7 @@ class Spool:
 
     @classmethod
     def again(cls, path: Path, run: str, plan: Plan) -> Self:
-        """The spool of a run that goes on. Raises InputError where it cannot."""
+        """Return the spool of a run that goes on. Raises InputError where it cannot."""
         spool, field = cls.__new__(cls), f"run {run!r}"
         remedy = f"recover it, which spends nothing, or delete {shown(path)} to be charged once more"
         lost = InputError(field, "an answer that was paid for is lost, so that it cannot go on", remedy)
@@ -146,7 +146,7 @@ class Spool:
         return bool(os.fstat(self._stream.fileno()).st_mode & stat.S_IWUSR)
 
     def close_for_good(self) -> None:
-        """It can be recovered from now on, and not go on. Needs no room on the disk."""
+        """Mark the spool as one to recover from and not to go on with. Needs no room on the disk."""
         with suppress(OSError):  # a disk that takes nothing at all lets nothing go on either
             os.fchmod(self._stream.fileno(), 0o400)
 
@@ -203,7 +203,7 @@ def _content(stream: BinaryIO, field: str) -> tuple[Kept, bytes]:
 
 
 def parsed(line: bytes) -> Any:
-    """A line. Raises ValueError where it has been damaged. One without a checksum is an earlier state's."""
+    """Return a line. Raises ValueError where it has been damaged. One without a checksum is an earlier state's."""
     text, _, checksum = line.partition(b"\t")
     if checksum and int(checksum, 16) != crc32(text):
         raise ValueError("the line has been damaged")

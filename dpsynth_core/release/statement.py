@@ -29,7 +29,7 @@ NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever 
 
 
 def statement(plan: Plan, rho_spent: float, private: bool) -> str:
-    """The guarantee in words: relation, unit, epsilon, delta, rho, accountant."""
+    """Return the guarantee in words: relation, unit, epsilon, delta, rho, accountant."""
     unit, spec, accountant = plan.unit, plan.spec, plan.shares.accountant
     m = spec.unit.max_rows_per_person
     kept = [("measuring how numbers lie in their cells", rho)] if (rho := plan.shares.of(INSIDE)) else []

@@ -124,7 +124,7 @@ def _check_columns(table: TableSpec, domain: Domain, person: str | None, have: s
 
 
 def feasible(draft: Plan) -> Plan:
-    """The plan with its public table, if it fits.
+    """Return the plan with its public table, if it fits.
 
     Raises CapacityError where it does not, InputError as `informed`, and for published tables that cannot all hold.
     """
@@ -139,7 +139,7 @@ def feasible(draft: Plan) -> Plan:
 
 
 def informed(draft: Plan) -> Plan:
-    """The plan with the spec's public table, if its mechanism can use one.
+    """Return the plan with the spec's public table, if its mechanism can use one.
 
     Raises InputError if the table does not fit the domain, or changed since the spec was sealed.
     """
@@ -156,12 +156,12 @@ def public_table(section: PublicSpec, domain: Domain) -> PublicTable:
 
 
 def noise_for(spec: Spec) -> Noise:
-    """The operating system's randomness, or repeatable noise if the spec has a seed."""
+    """Return the operating system's randomness, or repeatable noise if the spec has a seed."""
     return OpenDPNoise() if spec.output.seed is None else SeededNoise(spec.output.seed)
 
 
 def open_source(plan: Plan) -> MarginalSource:
-    """The records that the spec names. From here on private data may be read: a caller with a ledger charges it before this."""
+    """Return the records that the spec names. From here on private data may be read: a caller with a ledger charges it before this."""
     if plan.link is None or plan.spec.members is None:
         return _records(plan.spec, plan.domain)
     key = str(plan.spec.unit.person_column)
@@ -460,7 +460,8 @@ def _measured(claim: Claim[Any], plan: Plan, kernel: SealedKernel, final: Final,
 
 
 def today() -> str:
-    """The date, UTC: all that a release says of when it was made. The hour at its end would say how long the records took to read."""
+    """Return the date, UTC: all that a release says of when it was made. The hour at its end would say how long the records took to read.
+    """
     return datetime.now(UTC).date().isoformat()
 
 

@@ -85,7 +85,7 @@ def recording(kernel: SealedKernel, keep: Keep, given: Given = ((), ())) -> Seal
 
 
 def replaying(domain: Domain, unit: Unit, shares: Shares, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> SealedKernel:
-    """A kernel without a table: it answers what was answered before, and charges what was charged.
+    """Return a kernel without a table: it answers what was answered before, and charges what was charged.
 
     Its operations raise InputError when they are asked something else, which happens where other versions or another machine compute other
     numbers, and when an answer was not charged as the kernel charges it (`privacy.registry`).
@@ -293,7 +293,7 @@ def _tables(answer: Any) -> list[Measurement | Residual]:
 
 
 def _paid(call: Call, charges: int, paid: Iterator[Event]) -> Event | None:
-    """The next event, which has to be the price of this call; None for one that is free. Raises InputError."""
+    """Return the next event, which has to be the price of this call; None for one that is free. Raises InputError."""
     needed = due(call)
     event = None if needed is None else next(paid, None)
     if charges != (needed is not None) or (needed is not None and (event is None or not event.pays(needed))):
@@ -382,7 +382,7 @@ def _copied(answer: Any) -> Any:
 
 
 def _write(value: Any, numbers: Mapping[int, int]) -> Any:
-    """An answer as JSON: {"kind": content}, so that reading gives back the same types; texts, numbers and null are themselves."""
+    """Return an answer as JSON: {"kind": content}, so that reading gives back the same types; texts, numbers and null are themselves."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, np.number | np.bool_):

@@ -88,7 +88,7 @@ def quality_of(release: Release) -> Zoned[Quality]:
 
 
 def verdict_facts(release: Release) -> list[tuple[str, str]]:
-    """The ruling and why, and a curator's reason by itself, as pairs of name and text, for lists of facts; nothing for a rule."""
+    """Return the ruling and why, and a curator's reason by itself, as pairs of name and text, for lists of facts; nothing for a rule."""
     verdict = quality_of(release).value.verdict
     if verdict is None:
         return []

@@ -169,7 +169,7 @@ def decimals(attribute: Attribute) -> int:
 
 
 def rounded(value: float, digits: int) -> str:
-    """Rounded half up, with a comma for each thousand: as the page does it, also where the last digits of a half were lost."""
+    """Return a number rounded half up, with a comma for each thousand, exactly as the page's script rounds it."""
     scaled = math.floor(abs(value) * 10**digits + 0.5 + _LOST)
     whole, rest = divmod(scaled, 10**digits)
     return ("-" if value < 0 and scaled else "") + f"{whole:,}" + (f".{rest:0{digits}d}" if digits else "")

@@ -291,7 +291,7 @@ def _said(known: Known, question: Question, stated: Stated, kind: str, group: st
 
 
 def _question(domain: Domain, asked: Asked) -> Question:
-    """Raises InputError."""
+    """Return the question, with labels replaced by cells. Raises InputError for a question that the domain cannot answer."""
     if asked.statistic not in STATISTICS:
         usable = f"{', '.join(STATISTICS[:-1])} or {STATISTICS[-1]}"
         raise InputError("statistic", f"the statistic {shown(asked.statistic)} is not known", f"use {usable}")

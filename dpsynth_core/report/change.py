@@ -94,7 +94,7 @@ def texts(domain: Domain, shift: Shift) -> list[str]:
 
 
 def parts(found: Change, domain: Domain) -> list[tuple[str, list[list[str]]]]:
-    """The tables of the report: title, lines."""
+    """Return the tables of the report: title, lines."""
     rest = [shift for shift in found.shifts if not shift.sure]
     cut = f"No change is shown{f' (the first {_SHOWN:,} of {len(rest):,})' if len(rest) > _SHOWN else ''}"
     both = (("Changed for sure, the surest first", found.sure), (cut, rest[:_SHOWN]))

@@ -12,7 +12,7 @@ CITATION = "CITATION.cff"
 
 
 def version(release: Release) -> str:
-    """A release never changes, so it is the first version of itself; behind the plus, its plan."""
+    """Return the version: always the first, because a release never changes, and behind the plus the seal of its plan."""
     return f"1.0.0+{release.seal[:12]}"
 
 

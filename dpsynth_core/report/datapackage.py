@@ -52,7 +52,7 @@ def data_package(release: Release, rows: Mapping[str, Digest]) -> bytes:
 
 
 def _licence(licence: str, address: str) -> dict[str, str]:
-    """A name of the form that the standard allows, and the curator's own as title."""
+    """Return a name of the form that the standard allows, and the curator's own as title."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", licence)
     return {"name": name, "title": licence} | ({"path": address} if address else {})
 

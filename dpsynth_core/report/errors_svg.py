@@ -37,7 +37,7 @@ _KINDS = dict(zip(SUPPORT, (_MARKS["error"], ("hollow", "M0,-5L5,4H-5Z", "△"),
 
 
 def against_bounds(table: pd.DataFrame) -> str:
-    """The tables with the largest possible errors: where the error is, as a bar, with everything that is known beside it."""
+    """Return the tables with the largest possible errors: where the error is, as a bar, with everything that is known beside it."""
     worst = table[table["limit"].notna()].head(_TABLES)
     names, end = [name for name in SERIES if name in _MARKS and known(worst, name)], reach(worst)
     beyond = int((worst[names] > end).sum(axis=1).max()) if len(worst) else 0
@@ -108,7 +108,7 @@ def _table(row: Any, names: list[str], top: float, per: float, end: float) -> li
 
 
 def _legend(marks: list[tuple[tuple[str, str, str], str]]) -> list[str]:
-    """Marks and their words, in two columns."""
+    """Return the marks and their words, in two columns."""
     parts = []
     for number, (mark, words) in enumerate(marks):
         x, y = 12 + _WIDTH / 2 * (number % 2), 10 + 20 * (number // 2)

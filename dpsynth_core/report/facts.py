@@ -55,7 +55,7 @@ def sentence(headline: Headline) -> str:
 
 
 def largest(headline: Headline) -> str:
-    """The largest error of a single share, as a sentence with a space before it; "" where no certificate says it."""
+    """Return the largest error of a single share, as a sentence with a space before it; "" where no certificate says it."""
     if math.isnan(headline.largest):
         return ""
     several = f"count of people who match at least {headline.threshold} of the values of a cell"
@@ -153,7 +153,7 @@ def counted(spec: Spec) -> str:
 
 
 def learnt(release: Release) -> str:
-    """The rule as a sentence; "" where none was asked for."""
+    """Return the rule as a sentence; "" where none was asked for."""
     return str(release.details.get("rule", {}).get("sentence", ""))
 
 

@@ -139,7 +139,7 @@ def _cells(domain: Domain, measurement: Measurement) -> list[list[str]]:
 
 
 def _counts(release: Release, measurement: Measurement) -> NDArray[np.float64]:
-    """The flattened values. Where they are what is published, and not what rows were made from, impossible cells hold 0."""
+    """Return the flattened values. Where they are what is published, and not what rows were made from, impossible cells hold 0."""
     as_measured = release.codes is not None or bool(measurement.groups)
     return (measurement.values if as_measured else release.domain.cleared(measurement.clique, measurement.values)).ravel()
 
@@ -203,7 +203,7 @@ def errors_csv(release: Release) -> bytes:
 
 
 def domain_json(release: Release) -> bytes:
-    """The domain as the spec has it, for this program."""
+    """Return the domain as the spec has it, for this program."""
     return (json.dumps(release.domain.to_json(), indent=1, ensure_ascii=False) + "\n").encode()
 
 
@@ -219,7 +219,7 @@ def _outside(release: Release, attribute: Attribute) -> str:
 
 
 def _ranges(attribute: Attribute) -> Iterator[tuple[float | None, float | None]]:
-    """The smallest and the largest number of each cell; None where a cell has no numbers."""
+    """Yield the smallest and the largest number of each cell; None for a cell without numbers."""
     values = cell_values(attribute)
     if values is None:
         values = np.full(attribute.size, np.nan)
@@ -232,7 +232,7 @@ def _ranges(attribute: Attribute) -> Iterator[tuple[float | None, float | None]]
 
 
 def _told(release: Release) -> list[Attribute]:
-    """The columns of the domain; of how members of a household are alike, those that were measured."""
+    """Return the columns of the domain; of how members of a household are alike, those that were measured."""
     stated = release.domain.attributes if release.plan.link is None else release.plan.link.columns
     names = {one.name for one in stated}.union(*(one.clique for one in release.measurements))
     return [attribute for attribute in release.domain if attribute.name in names]

@@ -33,7 +33,7 @@ _WAYS = {
 
 
 def ruling(verdict: Verdict, most: int = _PURPOSES_NAMED) -> str:
-    """The one sentence that a curator must decide by. Names of columns in it are hostile text; at most so many are named."""
+    """Return the one sentence that a curator must decide by. Names of columns in it are hostile text; at most so many are named."""
     if verdict.kind == PUBLISH:
         return f"Publish for {_sizes(verdict)}."
     if verdict.kind == PARTLY:

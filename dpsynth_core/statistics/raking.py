@@ -61,7 +61,7 @@ def _sums(codes: Codes, owner: Integers | None, weights: Floats, size: int) -> F
 
 
 def _reached(codes: Codes, owner: Integers | None, target: Floats, base: Floats) -> Floats:
-    """The target without cells that no row is in, and with its sum."""
+    """Return the target without cells that no row is in, and with its sum."""
     reached = np.where(_sums(codes, owner, base, len(target)) > 0, target, 0.0)
     return np.asarray(reached * (target.sum() / reached.sum()) if reached.any() else reached)
 
@@ -93,7 +93,7 @@ def tilted(table: Floats, total: float) -> Floats:
 
 
 def nearest_table(noisy: Floats, total: float) -> Floats:
-    """The table without negative cells and with this sum that is nearest in L2 norm (Held, Wolfe and Crowder 1974)."""
+    """Return the table without negative cells and with this sum that is nearest in L2 norm (Held, Wolfe and Crowder 1974)."""
     falling = np.sort(noisy)[::-1]
     lowered = (np.cumsum(falling) - total) / np.arange(1, len(noisy) + 1)
     return np.maximum(noisy - lowered[np.flatnonzero(falling > lowered)[-1]], 0.0)

@@ -28,7 +28,11 @@ def place() -> Path:
 
 
 def load() -> str:
-    """The token of this data directory, made at the first call. Raises InputError if its file can be read by others or holds no token."""
+    """Return the token of this data directory, made at the first call.
+
+    Raises:
+        InputError: Other people can read the file, or it holds no token.
+    """
     path = place()
     if not path.exists():
         with made_once(path) as candidate:

@@ -89,7 +89,7 @@ def to_json(entries: Sequence[Entry]) -> str:
 
 
 def read(text: str) -> tuple[Entry, ...]:
-    """The entries of a JSON export. Raises InputError if it is not one."""
+    """Return the entries of a JSON export. Raises InputError if it is not one."""
     with suppress(TypeError):
         entries = tuple(Entry(**item) for item in parse_json(text, "ledger export"))
         if all(chain.is_typed(vars(entry).values()) for entry in entries):

@@ -187,7 +187,7 @@ def state(chain: Sequence[Entry]) -> str:
 
 
 def append(db: Connection, books: Sequence[Entry], entry: Entry) -> Entry:
-    """Number, date, link and hash an entry and write it at the end of the chain, inside the transaction of `db`.
+    """Append an entry to the chain, with its number, date, link and hash, inside the transaction of `db`.
 
     Args:
         db: Connection of the transaction.

@@ -89,10 +89,10 @@ SCHEMA = TABLES + _LEDGER
 
 @contextmanager
 def transaction() -> Iterator[Connection]:
-    """A write transaction that holds the lock from its first line (BEGIN IMMEDIATE); commits at the end, rolls back on any exception.
+    """Open a write transaction that holds the lock from its first line (BEGIN IMMEDIATE).
 
-    If the ledger grew in it, the file with its head follows the commit. Raises StoreFault when the disk or the database refuses; nothing is
-    kept then.
+    It commits at the end and rolls back on any exception. If the ledger grew, the file with its head follows the commit. Raises StoreFault
+    when the disk or the database refuses; nothing is kept then.
     """
     with explained(), closing(connect()) as connection, suspecting(connection):  # closing rolls back what was not committed
         connection.execute("BEGIN IMMEDIATE")
@@ -105,7 +105,7 @@ def transaction() -> Iterator[Connection]:
 
 @contextmanager
 def reading() -> Iterator[Connection]:
-    """A connection that sees one unchanging state of the database and cannot write. Raises StoreFault."""
+    """Open a connection that sees one unchanging state of the database and cannot write. Raises StoreFault."""
     with explained(), closing(connect()) as connection, suspecting(connection):
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
@@ -192,7 +192,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def suspecting(connection: Connection) -> Iterator[None]:
-    """Raises BooksLost where a statement fails because tables are not those that this program makes."""
+    """Raise BooksLost if a statement fails because the tables are not those that this program makes."""
     try:
         yield
     except sqlite3.OperationalError as error:

@@ -88,9 +88,12 @@ def of_path(path: Location) -> str:
 
 
 def of_data(data: DataSpec) -> str:
-    """The fingerprint of what a spec names; simulated tables, which are no files, have one too. Raises InputError for a missing file.
+    """Return the fingerprint of the data that a spec names. Simulated tables, which are no files, have one too.
 
     A database is recognised by its address with the table or query, not by its content, which never leaves it as a whole.
+
+    Raises:
+        InputError: A file is missing.
     """
     if data.simulated:
         return hmac.new(sealed_fingerprints.key(), f"simulated {data.kind}".encode(), sha256).hexdigest()

@@ -77,7 +77,7 @@ def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> No
 
 
 def check_name(name: str) -> None:
-    """Raises InputError for a name that cannot be a population's."""
+    """Raise InputError for a name that cannot be a population's."""
     if not name.strip():
         raise InputError("population", "it has no name", "say in a few words whose records these are")
     if len(name) > 200 or not name.isprintable():

@@ -106,7 +106,7 @@ _opener = urllib.request.build_opener(_NoRedirect)
 
 
 def _refusal(refused: urllib.error.HTTPError) -> InputError:
-    """The server's words; for what has none, such as a proxy's page, what to look at."""
+    """Return the server's words; for what has none, such as a proxy's page, what to look at."""
     try:
         told = json.loads(refused.read(_MOST_BYTES))
         parts = [str(told[name]) for name in ("field", "problem", "remedy")]

@@ -137,7 +137,7 @@ def get(owner: str, sweep: str) -> Stored:
 
 
 def list(owner: str, project: str) -> tuple[Stored, ...]:
-    """The sweeps of a project, the newest first."""
+    """Return the sweeps of a project, the newest first."""
     with reading() as db:
         among = f"project = ? AND project IN {REACHED}"
         rows = db.execute(f"SELECT * FROM sweeps WHERE {among} ORDER BY created DESC, id", (project, owner, owner))

@@ -39,7 +39,7 @@ class Number:
     exactly: bool
 
     def bounds(self, sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The least and the most in households of these sizes."""
+        """Return the least and the most in households of these sizes."""
         most = np.minimum(sizes, self.most)
         return (most if self.exactly else np.zeros_like(most)), most
 

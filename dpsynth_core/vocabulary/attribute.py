@@ -123,9 +123,12 @@ class Attribute:
         hierarchy: Hierarchy | None = None,
         **fields: Any,
     ) -> Attribute:
-        """A column of any kind with listed values, or of codes whose groups follow from a table.
+        """Return a column of any kind with listed values, or of codes whose groups follow from a table.
 
-        Text around the values is trimmed, blank ones and repeats are refused. fields: dtype, missing, other, missing_as, other_as.
+        Text around the values is trimmed, blank ones and repeats are refused.
+
+        Args:
+            fields: Further fields: dtype, missing, other, missing_as, other_as.
         """
         texts = tuple(_text(category) for category in _items(name, categories, "categories")) or (hierarchy.names if hierarchy else ())
         if not texts:  # only of a column whose values were learnt there may be none
@@ -155,7 +158,7 @@ class Attribute:
 
     @classmethod
     def coded(cls, name: str, size: Any) -> Attribute:
-        """A column that already holds the codes 0..size-1, as in the field's benchmark files."""
+        """Return a column that already holds the codes 0..size-1, as in the field's benchmark files."""
         size = as_number(size)
         if not is_whole(size) or size < 1:
             raise InputError(column_field(name), "the number of codes is not a whole number from 1 up", "give the number of distinct codes")

@@ -78,9 +78,9 @@ class _Waiting:
         self._alone = self._by_column(np.flatnonzero(self._lengths == 1))
 
     def block(self, first: int, block_cells: int) -> tuple[list[int], list[int]]:
-        """The columns of a block that begins as one clique, in the domain's order, and the cliques that it covers, which wait no longer.
+        """Return the columns of a block that begins as one clique, in the domain's order, and the cliques that the block covers.
 
-        Each time the column comes in that completes most waiting cliques per added cell, while it fits.
+        Each step adds the column that completes most waiting cliques per added cell, while it fits. Covered cliques wait no longer.
         """
         inside, completed, cells = np.zeros(len(self._sizes), dtype=bool), self._alone.copy(), 1.0
         changed, covered = list[NDArray[np.intp]](), [np.array([first], dtype=np.intp)]

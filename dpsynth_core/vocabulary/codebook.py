@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def without_statement(obj: object) -> tuple[str, ...]:
-    """The columns of a domain's JSON that do not say what happens to missing values or to those outside: they get cells for them."""
+    """Return the columns of a domain's JSON that do not say what happens to missing values or to those outside: they get cells for them."""
     entries = obj.get("attributes") if isinstance(obj, Mapping) else None
     columns = map(Column.from_json, entries) if isinstance(entries, list) else ()
     with_cells = (column for column in columns if "other" in column.about.fields and column.discover is None)
@@ -49,7 +49,7 @@ def unstated_columns(text: str) -> tuple[str, ...]:
 
 
 def parse_domain(text: str) -> Domain:
-    """A domain from the text of a file: JSON (either form), a codebook CSV with a header column,value[,label], or a DDI codebook."""
+    """Return a domain from the text of a file: JSON (either form), a codebook CSV with a header column,value[,label], or a DDI codebook."""
     body = text.lstrip("\ufeff \t\r\n")
     if not body:
         raise InputError("domain", "the file is empty", "give a domain JSON or a codebook (CSV or DDI)")
@@ -77,7 +77,7 @@ def load_domain(path: str | Path) -> Domain:
 
 
 def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
-    """A domain from rows with the keys column, value and optionally label; columns keep the order of their first row.
+    """Return a domain from rows with the keys column, value and optionally label; columns keep the order of their first row.
 
     Each row lists one value of one column; a blank value and `*` are the cells for missing and for unlisted values, which every column has
     here. A single value such as 17..90, 0.0..99.5, 2020-01-01..2024-12-31 (with a time of day or without) or 08:00..16:30 gives bounds.
@@ -122,7 +122,7 @@ def _from_range(name: str, low: str, high: str) -> Attribute:
 
 
 def pasted_domain(text: str) -> Domain:
-    """The domain of the lines: one value of a column each, or all values in one line, as in `_all_of`.
+    """Return the domain of the lines: one value of a column each, or all values in one line, as in `_all_of`.
 
     A line that names no column goes on with the one before, as merged cells do. JSON and codebooks with a header are read too. Raises
     InputError.
@@ -150,7 +150,8 @@ def _spread(rows: list[list[str]], tabs: bool) -> Iterator[list[str]]:
 
 
 def _labelled(lines: list[list[str]]) -> list[list[str]]:
-    """The lines of a column, each label apart from its value where all have it in the value's cell. Raises InputError for no values."""
+    """Return the lines of a column, each label apart from its value where all have it in the value's cell. Raises InputError for no values.
+    """
     values = [line[1].strip() if len(line) > 1 else "" for line in lines]
     if any(re.fullmatch(r"\.\.+|…", value) for value in values):
         raise InputError(PASTED, "dots stand for values", "list every value, or give bounds such as 1-10")
@@ -207,7 +208,7 @@ def _is_json(text: str) -> bool:
 
 
 def _rows(text: str) -> list[list[str]]:
-    """The cells of each line that has any text. Raises InputError."""
+    """Return the cells of each line that has any text. Raises InputError."""
     delimiter = next((mark for mark in "\t;," if mark in text), "\t")
     lines = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True, strict=True)
     try:

@@ -73,7 +73,7 @@ class Column(BaseModel):
 
     @classmethod
     def from_json(cls, obj: object) -> Self:
-        """Raises InputError for JSON that does not describe a column."""
+        """Return the column that JSON describes. Raises InputError for other JSON."""
         if not isinstance(obj, Mapping):
             raise InputError("domain.attributes", "an entry is not a JSON object", 'write {"name": ..., "kind": ...} for each column')
         try:
@@ -82,7 +82,7 @@ class Column(BaseModel):
             raise _as_input_error(obj, error) from None
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that are set, in one order."""
+        """Return the fields that are set, in one order."""
         return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
 
     @property
@@ -104,7 +104,7 @@ class Column(BaseModel):
         return cls.model_construct(name=column.name, kind=column.kind, **fields)
 
     def complete(self) -> RowColumn:
-        """Raises InputError for what is missing, wrong, or does not go with the kind."""
+        """Return the complete column. Raises InputError for a field that is missing, wrong, or does not go with the kind."""
         if self.to_do:
             problem = "it is not finished: the domain was made from labels alone"
             raise InputError(column_field(self.name), problem, f'{self.to_do[:200]}; then remove its "to_do"')
@@ -207,7 +207,7 @@ def _does_not_go(name: str, field: str, what: str, remedy: str) -> InputError:
 
 
 def _as_input_error(obj: Mapping[Any, Any], error: ValidationError) -> InputError:
-    """The first complaint, in our words."""
+    """Return the first complaint, in our words."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     (field, *inside), name, kind = first["loc"], obj.get("name"), str(obj.get("kind"))
     if not isinstance(name, str) or not name.strip():

@@ -29,7 +29,7 @@ def is_xml(text: str) -> bool:
 
 
 def declared_domain(text: str) -> dict[str, Any]:
-    """The JSON of a domain with the variables of a codebook; what it does not say is marked "to_do". Raises InputError."""
+    """Return the JSON of a domain with the variables of a codebook; what it does not say is marked "to_do". Raises InputError."""
     return domain_json((_declared(variable) for variable in _variables(text)), "codebook")
 
 
@@ -88,7 +88,7 @@ def _kind(variable: ElementTree.Element) -> str:
 
 
 def _range(variable: ElementTree.Element) -> tuple[float, float] | None:
-    """The bounds of the values that are valid, unless they may be the bounds of those that occur."""
+    """Return the bounds of the values that are valid, unless they may be the bounds of those that occur."""
     ranges = [one for part in _children(variable, "valrng") for one in _children(part, "range")]
     if len(ranges) != 1 or any(_name(child) == "sumStat" for child in variable):
         return None

@@ -147,7 +147,7 @@ class Domain:
             raise InputError(column_field(str(name)), problem, remedy) from None
 
     def clique(self, names: Iterable[str]) -> Clique:
-        """The canonical form of a set of columns: domain order. InputError for unknown or repeated names."""
+        """Return the canonical form of a set of columns: domain order. InputError for unknown or repeated names."""
         positions = [self.position(name) for name in names]
         ordered = sorted(set(positions))
         if (repeated := first_repeated(positions)) is not None:
@@ -159,18 +159,18 @@ class Domain:
         return tuple([self.attributes[self.position(name)].size for name in clique])
 
     def cells(self, clique: Iterable[str]) -> int:
-        """Number of cells of a marginal; 1 for the empty clique. Exact however large."""
+        """Return the number of cells of a marginal; 1 for the empty clique. Exact however large."""
         return math.prod(self.sizes(clique))
 
     def possible_cells(self, clique: Clique) -> int:
-        """Number of cells that the rules inside a marginal leave possible: those whose noise a model that knows the rules can take in."""
+        """Return the number of cells of a marginal that its rules leave possible. Others get no noise from a model that knows the rules."""
         if clique not in self._possible_cells:
             impossible = self.impossible_cells(clique)
             self._possible_cells[clique] = self.cells(clique) - (0 if impossible is None else int(impossible.sum()))
         return self._possible_cells[clique]
 
     def impossible_cells(self, clique: Clique) -> Cells | None:
-        """The cells that the rules inside a marginal leave no record for, True in a table of its shape; None without such a rule."""
+        """Return the cells that the rules inside a marginal leave no record for, True in a table of its shape; None without such a rule."""
         inside = {zeros: table for zeros, table in self.zeros.items() if set(zeros) <= set(clique)}
         if not inside:
             return None
@@ -180,7 +180,7 @@ class Domain:
         return impossible
 
     def cleared(self, clique: Clique, table: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A marginal with 0 in the impossible cells, whose values can only be noise."""
+        """Return a marginal with 0 in the impossible cells, whose values can only be noise."""
         impossible = self.impossible_cells(clique)
         return table if impossible is None else np.where(impossible, 0.0, table)
 
@@ -200,7 +200,7 @@ class Domain:
         return any(set(clique) <= set(table.columns) for table in self.published)
 
     def published_columns(self) -> dict[Clique, NDArray[np.float64]]:
-        """The shares of the people in the cells of each published column."""
+        """Return the shares of the people in the cells of each published column."""
         tables = ((table, name) for table in self.published for name in table.columns)
         return {(name,): project(table.shares, table.columns, (name,)) for table, name in tables}
 

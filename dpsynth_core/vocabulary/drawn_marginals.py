@@ -61,7 +61,7 @@ def _uniform(columns: int, k: int, count: int, rng: Random) -> list[Places]:
 
 
 def _set_of_rank(rank: int, columns: int, k: int) -> Places:
-    """The set at this place of all sets in lexicographic order."""
+    """Return the set at this place of all sets in lexicographic order."""
     places: list[int] = []
     for place in range(columns):
         with_it = math.comb(columns - place - 1, k - len(places) - 1)
@@ -91,7 +91,7 @@ def _sums_of_products(weights: Sequence[float], k: int) -> list[list[float]]:
 
 
 def _set_of_mass(mass: float, weights: Sequence[float], sums: Sequence[Sequence[float]], k: int) -> Places:
-    """The set at which the products, added up in lexicographic order, first exceed `mass`."""
+    """Return the set at which the products, added up in lexicographic order, first exceed `mass`."""
     places: list[int] = []
     for place, weight in enumerate(weights):
         missing = k - len(places)

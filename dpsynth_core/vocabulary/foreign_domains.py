@@ -106,7 +106,7 @@ def read_linked(text: str) -> LinkedTables | None:
 
 
 def _without(section: dict[str, Any], key: str) -> dict[str, Any]:
-    """The section of a table without the column that is the key."""
+    """Return the section of a table without the column that is the key."""
     if isinstance(columns := section.get("columns"), Mapping) and _is_sdv(section):
         return {"columns": {name: said for name, said in columns.items() if name != key}}
     return {name: said for name, said in section.items() if name != key}

@@ -18,7 +18,11 @@ from dpsynth_core.vocabulary.zeros import MAX_CELLS, StructuralZeros
 
 
 def with_groups(domain: Domain, groups: Iterable[Groups]) -> Domain:
-    """The domain with groups as further columns behind its own. Raises InputError for a name that is taken, or groups that do not fit."""
+    """Return the domain with groups as further columns behind its own.
+
+    Raises:
+        InputError: A name is taken, or groups do not fit their column.
+    """
     every = tuple(groups)
     for one in every:
         check_groups(domain, one)
@@ -27,7 +31,7 @@ def with_groups(domain: Domain, groups: Iterable[Groups]) -> Domain:
 
 
 def check_groups(domain: Domain, groups: Groups) -> None:
-    """Raises InputError for groups that are not of a column of the domain, are called like one, or are too many."""
+    """Raise InputError for groups of a column that the domain lacks, with the name of one of its columns, or of too many values."""
     if groups.column not in domain or domain[groups.column].size != len(groups.places) or groups.name in domain.column_names:
         raise InputError(f"groups {groups.name!r}", "they do not fit the domain", "the release is damaged")
     if groups.size * len(groups.places) > MAX_CELLS:

@@ -147,7 +147,7 @@ class Link:
         return dict(pairs) | {other: name for name, other in pairs}
 
     def mirrored(self, clique: Clique) -> Clique:
-        """The columns of the same table with the two members exchanged, each in the place of its counterpart."""
+        """Return the columns of the same table with the two members exchanged, each in the place of its counterpart."""
         return tuple(self.swapped.get(name, name) for name in clique)
 
     def slots(self, households: int, owners: NDArray[np.int64], members: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:

@@ -102,7 +102,7 @@ class OccupiedCounts:
 
 
 def row_cells(domain: Domain, codes: NDArray[np.integer], clique: Clique) -> Occupied:
-    """The cells that the rows of a table of codes are in, shape (rows, attributes of the domain)."""
+    """Return the cells that the rows of a table of codes are in, shape (rows, attributes of the domain)."""
     counts = OccupiedCounts(domain, clique)
     counts.add({name: codes[:, domain.position(name)] for name in clique}, len(codes))
     return counts.occupied

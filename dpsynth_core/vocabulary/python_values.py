@@ -63,7 +63,7 @@ def _missing(attribute: Attribute) -> str:
 
 
 def _scalar(attribute: Attribute, value: Any) -> Any:
-    """A text, number, truth value, date or time of Python's own."""
+    """Return a text, number, truth value, date or time of Python's own."""
     if is_missing(value):
         raise _error(attribute, f"{value} is not a value", "write None for what is missing, and leave it out of lists and ranges otherwise")
     if isinstance(value, np.datetime64):

@@ -152,7 +152,7 @@ def _by_number(attribute: Attribute, one: Between) -> list[tuple[int, Span]]:
 
 
 def _lower_end(attribute: Attribute, one: Between) -> float:
-    """The number of the first value of a range."""
+    """Return the number of the first value of a range."""
     if _is_infinite(one.low):
         return float(one.low)
     scale = attribute.scale
@@ -163,7 +163,7 @@ def _lower_end(attribute: Attribute, one: Between) -> float:
 
 
 def _upper_end(attribute: Attribute, one: Between) -> float:
-    """The number behind the last value of a range; for decimal numbers, the end of the last value."""
+    """Return the number behind the last value of a range; for decimal numbers, the end of the last value."""
     if _is_infinite(one.high):
         return float(one.high)
     number, behind = _number(attribute, one.high, upper=not one.below)
@@ -173,7 +173,7 @@ def _upper_end(attribute: Attribute, one: Between) -> float:
 
 
 def _number(attribute: Attribute, entered: Any, upper: bool) -> tuple[float, bool]:
-    """The number of an end, and whether the end lies behind the value of that number, as 12:30 does in a column of hours."""
+    """Return the number of an end, and whether the end lies behind the value of that number, as 12:30 does in a column of hours."""
     scale = attribute.scale
     if attribute.kind == "date" and isinstance(entered, str) and len(entered.strip()) > len("2024-12-31"):
         with suppress(ValueError):  # else the scale says how dates are written

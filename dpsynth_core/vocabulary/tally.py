@@ -69,7 +69,7 @@ class Tally:
             self._add_chunk({name: codes[name][some].astype(self._index, copy=False) for name in columns}, some.stop - start)
 
     def _add_chunk(self, codes: Mapping[str, NDArray[np.unsignedinteger]], rows: int) -> None:
-        """The flat cell of each prefix of the current block is kept, because the next block begins with the same columns."""
+        """Count the rows of a chunk. Flat cells of a block's prefixes are kept, because the next block begins with the same columns."""
         cells = np.empty((max(map(len, self._tables), default=0), rows), dtype=self._index)
         whole = np.empty(rows, dtype=np.intp)  # what `np.add.at` takes without a copy of its own
         path: Clique = ()

@@ -292,7 +292,7 @@ def _picked(domain: Domain, pairs: Iterable[tuple[Sequence[str], float]]) -> Wor
 
 
 def _compact_form(workload: Workload) -> dict[str, Any] | None:
-    """The "all" or "target" form that means exactly this workload, if there is one."""
+    """Return the "all" or "target" form that means exactly this workload, if there is one."""
     cliques, d = workload.cliques, len(workload.domain)
     k = len(cliques[0])
     if any(len(clique) != k for clique in cliques) or any(weight != 1 for weight in workload.weights.values()):

@@ -88,7 +88,7 @@ class StructuralZeros:
         return replace(self, attributes=tuple(self.attributes[i] for i in order), boxes=boxes)
 
     def cells(self, sizes: Sequence[int]) -> Cells:
-        """True where impossible, one axis per attribute."""
+        """Return a table that is True in the impossible cells, one axis per attribute."""
         table = np.zeros(sizes, dtype=bool)
         for box in self.boxes:
             table[np.ix_(*box)] = True
@@ -101,7 +101,7 @@ def numbered(position: int) -> str:
 
 
 def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -> dict[Clique, Cells]:
-    """The impossible cells by set of attributes, rules about the same ones together.
+    """Return the impossible cells by set of attributes, rules about the same ones together.
 
     InputError for codes that do not exist, for rules that forbid everything or too many cells, and where no possible row is left.
     """
@@ -153,11 +153,14 @@ def _sizes(columns: Iterable[str], by_name: Mapping[str, Attribute], field: str)
 
 
 def eliminated(tables: Mapping[Clique, Cells], sizes: Mapping[str, int]) -> Iterator[tuple[str, Clique, Cells]]:
-    """The columns with impossible cells, eliminated one by one as in a junction tree, from the tables of what is possible.
+    """Yield the columns with impossible cells, eliminated one by one as in a junction tree, from the tables of what is possible.
 
-    Yields each column with the columns that it is tied to then (itself among them, by name) and a table over those that is True where the
+    Each column comes with the columns that it is tied to then (itself among them, by name) and a table over those that is True where the
     columns eliminated before leave a possible row. Going through them backwards, every column has a value for all values of the later ones.
-    InputError where no row is possible, CapacityError where too many columns are tied together.
+
+    Raises:
+        InputError: No row is possible.
+        CapacityError: Too many columns are tied together.
     """
     pool = [(clique, ~table) for clique, table in tables.items()]
     left = {name for clique, _ in pool for name in clique}
@@ -324,7 +327,7 @@ class _Reader:
         return tuple(sorted(codes))
 
     def chosen(self, name: str, values: Any) -> Chosen:
-        """The cells of a value or a list of values, whole and cut."""
+        """Return the cells of a value or a list of values, whole and cut."""
         attribute, codes, ranges = self.by_name[name], set[int](), list[Between]()
         for value in values if isinstance(values, list) else [values]:
             one = self._one(name, value)
@@ -352,7 +355,7 @@ class _Reader:
         return self.places[name]
 
     def _one(self, name: str, value: Any) -> int | Between:
-        """The code of a cell that is named by its label or category, else a range."""
+        """Return the code of a cell that is named by its label or category, else a range."""
         attribute = self.by_name[name]
         if isinstance(value, Between):
             return value
@@ -454,7 +457,7 @@ _FORMS = {
 
 
 def to_json(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> dict[str, Any]:
-    """The JSON form the rule was written in; `from_json` reads it back to the same rule."""
+    """Return the JSON form the rule was written in; `from_json` reads it back to the same rule."""
     note = {"note": zeros.note} if zeros.note else {}
     if zeros.order is not None:
         return {"column": zeros.order.first, "below" if zeros.order.gap else "at_most": zeros.order.second} | note

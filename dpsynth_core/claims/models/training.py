@@ -225,7 +225,7 @@ def ranked(attribute: Attribute, codes: NDArray[np.int32], outcomes: NDArray[np.
 
 
 def indicators(attribute: Attribute, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-    """A column as linear models see it, shape (size, features): one indicator for each value, and of ordered values also their place."""
+    """Return a column as linear models see it, shape (size, features): one indicator for each value, and the rank of ordered values."""
     groups = _most_frequent(attribute, codes, MOST_INDICATORS)
     table = np.eye(int(groups.max()) + 1)[groups]
     if not _in_order(attribute) or attribute.values < 2:

@@ -83,7 +83,11 @@ class Answer:
 
 
 def answer(known: Known, question: Question) -> Answer:
-    """Raises InputError for a question that cannot be asked of such rows."""
+    """Return the answer to a question.
+
+    Raises:
+        InputError: The question cannot be asked of these rows.
+    """
     asked = _Asked(known, question.checked(known.domain))
     if question.statistic == TABLE:
         cells = asked.table()
@@ -331,14 +335,14 @@ class _Asked:
         return self._stated(_mean(means.likely.rows), counted, self._limited(means), estimate, self._spread(means))
 
     def _limited(self, means: _Means) -> Interval | None:
-        """The interval of a table's limit."""
+        """Return the interval of a table's limit."""
         if self.limit is None or means.likely.rows is None:
             return None
         least, most = ([moved(*one.rows, self.limit) for one in of if one.rows is not None] for of in (means.least, means.most))
         return min(low for low, _ in least), max(high for _, high in most)
 
     def _spread(self, means: _Means) -> tuple[float | None, float | None]:
-        """The least and the most that the rows say of a mean over a group that is cut."""
+        """Return the least and the most that the rows say of a mean over a group that is cut."""
         if not means.is_cut or means.likely.rows is None:
             return None, None
         least, most = ([mean for one in of if (mean := _mean(one.rows)) is not None] for of in (means.least, means.most))
@@ -383,7 +387,7 @@ class _Asked:
         return Stated(value, low, high, None, of_one.disagree or of_other.disagree)
 
     def median(self) -> Stated:
-        """The first cell with which half of the group is reached, of those that have an order."""
+        """Return the first cell with which half of the group is reached, of those that have an order."""
         known, column, z = self.known, self.question.column, self.z
         number = known.domain[column].ordered
         whole = self.group(AMONG)
@@ -410,7 +414,7 @@ class _Asked:
     def _counted_median(
         self, group: Product, usable: Vector, possible: NDArray[np.intp], z: float
     ) -> tuple[Interval, float]:
-        """The cells that noisy counts do not refute, and the first with which half of the group is reached."""
+        """Return the cells that noisy counts do not refute, and the first with which half of the group is reached."""
         assert self.noisy is not None
         counts, varying, even = self.noisy.along(group, self.question.column)
         inside = usable[: possible[-1] + 1]

@@ -96,7 +96,7 @@ class Noisy:
         )
 
     def along(self, group: Product, column: str) -> tuple[NDArray[np.float64], float, float]:
-        """The group's noisy count in each cell of a column, and what variances of sums over its cells are made of.
+        """Return the group's noisy count in each cell of a column, and what variances of sums over its cells are made of.
 
         Of weights f for the cells, the variance is  a (f.f - F^2 / n) + b F^2 / n,  F the sum of f: returned are counts, a, b.
         """

@@ -85,7 +85,7 @@ class Known:
     _estimates: dict[Clique, Combined | None] = field(default_factory=dict, repr=False)
 
     def estimate(self, clique: Clique) -> Combined | None:
-        """The table from all noisy ones; None where none contains it."""
+        """Return the table from all noisy ones; None where none contains it."""
         if clique not in self._estimates:
             public = self.total.value if self.total is not None and self.total.sigma == 0 else None
             self._estimates[clique] = self._evidence.parts(clique, public)
@@ -108,12 +108,13 @@ class Known:
         return MEASURED if column in self.inside else MIDDLES if half_width(self.domain[column]) else NUMBERS
 
     def cover(self, clique: Clique) -> Clique | None:
-        """The smallest table with a limit that contains these columns: chosen by its size, so that noise has no part in the choice."""
+        """Return the smallest table with a limit that contains these columns: chosen by its size, so that noise has no part in the choice.
+        """
         containing = [table for table in self.limits if set(clique) <= set(table)]
         return min(containing, key=lambda table: (self.domain.cells(table), table), default=None)
 
     def range_limit(self, cells: Mapping[str, tuple[int, ...]]) -> Limit | None:
-        """The limit of the people in these cells of columns, where they are a range, of everybody or within a cell of another column."""
+        """Return the limit of the people in these cells, if they are a range of a column, within a cell of another or not; else None."""
         if self.ranges is None or len(cells) > 2:
             return None
         whole = {name for name, codes in cells.items() if name in self.ranges.columns and self._is_range(name, codes)}

@@ -40,7 +40,8 @@ def light(known: Known, question: Question, stated: Stated) -> str:
 
 
 def _ends(known: Known, question: Question) -> tuple[float, float, float]:
-    """The least and the largest answer that there can be, and how far values may be from the middles of cells that stand for them."""
+    """Return the least and the largest answer that there can be, and how far values may be from the middles of cells that stand for them.
+    """
     kind = question.statistic
     if kind == COUNT:
         return 0.0, math.inf if known.total is None else known.total.value, 0.0

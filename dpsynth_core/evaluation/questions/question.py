@@ -130,5 +130,5 @@ def indicator(attribute: Attribute, codes: Iterable[int]) -> Vector:
 
 
 def weights(domain: Domain, cells: Cells) -> dict[str, Vector]:
-    """The people in `cells` as one vector for each column that it names: a person counts as the product of the entries of their cells."""
+    """Return one vector for each column of `cells`. A person counts as the product of the entries of their cells."""
     return {column: indicator(domain[column], codes) for column, codes in cells.items()}

@@ -65,7 +65,7 @@ class Subgroup:
 
 
 def tables(known: Known) -> list[Clique]:
-    """The tables whose cells are subgroups, the smallest ones."""
+    """Return the tables whose cells are subgroups, the smallest ones."""
     bounded = [table for table, limit in known.limits.items() if limit.together < 1]
     every = {clique for clique in (*bounded, *(m.clique for m in known.measurements)) if clique}
     return sorted(every, key=lambda clique: (known.domain.cells(clique), clique))[:MOST_TABLES]
@@ -78,7 +78,7 @@ def z_together(known: Known) -> float:
 
 
 def worst(known: Known, most: int = MOST_LISTED) -> Sequence[Subgroup]:
-    """The worst ones, the worst first; none where nothing says how many people there are."""
+    """Return the worst ones, the worst first; none where nothing says how many people there are."""
     if known.total is None:
         return ()
     chosen, z = tables(known), z_together(known)

@@ -135,7 +135,7 @@ def noise_of_columns(domain: Domain, shares: Mapping[Clique, float], rho: float,
 
 
 def walked(workload: Workload, rho: float, people: float, spending: Spending) -> list[Round]:
-    """The rounds of a run, without any where columns get all of the budget."""
+    """Return the rounds of a run, without any where columns get all of the budget."""
     if spending.single >= COLUMNS_ALONE:
         return []
     candidates = [clique for clique in workload.aim_weights() if len(clique) > 1]
@@ -181,7 +181,11 @@ def around(workload: Workload, people: float) -> float:
 
 
 def memory_mb(workload: Workload, rounds: Sequence[Round], people: float, candidates: float = 1.0) -> float:
-    """The largest resident set of such a run. candidates: as in `seconds`."""
+    """Return the largest resident set of such a run.
+
+    Args:
+        candidates: As in `seconds`.
+    """
     model = max((one.cells for one in rounds), default=0.0)
     needed = _TABLE_BYTES * workload.closure_tables * candidates + _CELL_BYTES * workload.closure_cells
     fitted = _MODEL_CELL_BYTES * model + _MODEL_ROOT_BYTES * math.sqrt(model)
@@ -217,7 +221,7 @@ def _order(domain: Domain, candidates: Sequence[Clique], noise: float) -> list[C
 
 
 def _spent(domain: Domain, candidates: Sequence[Clique], rho: float, people: float, spending: Spending) -> Iterator[float]:
-    """The share of the budget that is spent at the end of each round: rounds become more precise when one taught little."""
+    """Yield the share of the budget that is spent at the end of each round: rounds become more precise after an uninformative one."""
     if not candidates:
         return
     small = sorted(domain.cells(clique) for clique in candidates)[int(SMALLEST_TENTH * len(candidates))]

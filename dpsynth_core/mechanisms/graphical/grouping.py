@@ -48,7 +48,7 @@ def groups_of(domain: Domain, columns: Sequence[Measurement], most: int) -> tupl
 
 
 def many_celled(domain: Domain, most: int) -> list[str]:
-    """The columns that may have groups."""
+    """Return the columns that may have groups."""
     names = [name for name in domain.names if 0 < WORTH * most <= domain[name].size and domain[name].size * most <= MAX_CELLS]
     tied = sum(domain.cells(rule.attributes) for rule in domain.impossible) + sum(domain[name].size * most for name in names)
     return names if tied <= MAX_OF_ALL else []  # a domain has no room for the ties of more
@@ -110,7 +110,7 @@ def _runs(people: Float) -> NDArray[np.intp]:
 
 
 def _frequent(people: Float, most: int) -> list[int]:
-    """The most frequent cells alone, and all others together."""
+    """Return the most frequent cells alone, and all others together."""
     places = np.full(len(people), most - 1)
     order = np.argsort(-people, kind="stable")[: most - 1]
     places[order] = np.arange(len(order))
@@ -166,7 +166,7 @@ class Candidates:
 
 
 def _variants(domain: Domain, clique: Clique, groups: Mapping[str, Groups]) -> Iterator[Clique]:
-    """The clique with each set of its columns replaced by their groups, itself first."""
+    """Yield the clique with each set of its columns replaced by their groups, itself first."""
     if len(clique) == 1:
         yield clique
         return

@@ -210,7 +210,7 @@ def _positions(known: Known, clique: Clique) -> list[int]:
 
 
 def _tables(release: Release, known: Known, cliques: list[Clique]) -> list[dict[str, Any]]:
-    """Counts of rows."""
+    """Return the counts of rows in the tables over `cliques`."""
     assert known.codes is not None
     if known.codes is release.codes:  # most of them were counted for what the release says of its tables
         counted = {r: np.rint(share * len(known.codes)).astype(int) for r, share in release.final.released.published(cliques).items()}

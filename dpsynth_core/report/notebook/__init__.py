@@ -40,7 +40,7 @@ _TOGETHER = (
 
 
 def notebook(release: Release) -> Zoned[bytes]:
-    """The notebook in the format of Jupyter, version 4.5, without outputs."""
+    """Return the notebook in the format of Jupyter, version 4.5, without outputs."""
     facts, truths = _facts(release), _truths(release)
     _, *parts = _OPENING.split(_CELLS.read_text(encoding="utf-8"))
     cells = list[dict[str, Any]]()
@@ -110,12 +110,12 @@ def _has_numbers(attribute: Attribute) -> bool:
 
 
 def _smallest(release: Release) -> Clique:
-    """The noisy table of columns with the fewest cells; () without one."""
+    """Return the noisy table of columns with the fewest cells; () without one."""
     tables = [m.clique for m in release.tables_of_columns if m.clique]
     return min(tables, key=lambda clique: (release.domain.cells(clique), clique), default=())
 
 
 def _numeric_table(release: Release) -> str | None:
-    """A column of numbers that a noisy table holds."""
+    """Return a column of numbers that a noisy table holds."""
     measured = {name for m in release.tables_of_columns for name in m.clique}
     return next((name for name in release.domain.names if name in measured and _has_numbers(release.domain[name])), None)

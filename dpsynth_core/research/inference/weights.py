@@ -63,7 +63,7 @@ class ExplicitDistribution:
         return float(self.cells.sum())
 
     def marginal(self, clique: Clique) -> Float:
-        """Counts, shape domain.sizes(clique)."""
+        """Return the marginal in counts, shape domain.sizes(clique)."""
         return project(self.cells, self.domain.names, clique)
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:

@@ -121,7 +121,7 @@ class _Search:
 
 
 def _program(incidence: Incidence, chosen: NDArray[np.int64], wanted: Float, least: float) -> tuple[Float, Float] | None:
-    """The linear program (HiGHS): least z >= `least` with |wanted_q - answer_q(w)| <= z for the chosen queries.
+    """Return the linear program (HiGHS): least z >= `least` with |wanted_q - answer_q(w)| <= z for the chosen queries.
 
     Returns weights that add up to 1, and the dual values of the queries as a signed mixture, zero for all others. None: not solved, by the
     interior point method nor by the simplex method.

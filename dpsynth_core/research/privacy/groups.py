@@ -37,7 +37,7 @@ class QueryCounts:
         return cls(queries.size, numbers, counts[numbers])
 
     def at(self, numbers: Numbers) -> Integers:
-        """The counts of these queries, in any order."""
+        """Return the counts of these queries, in any order."""
         return values_at(self.numbers, self.counts, numbers)
 
     @cached_property
@@ -60,7 +60,7 @@ class QueryCounts:
         return self.numbers[np.argsort(self.counts, kind="stable")], np.concatenate([[0], np.cumsum(self.sizes[1:])])
 
     def members(self, level: int) -> Numbers:
-        """The queries of a level, which is not 0."""
+        """Return the queries of a level, which is not 0."""
         ordered, starts = self._by_level
         return np.sort(ordered[starts[level - 1] : starts[level]])
 
@@ -93,7 +93,7 @@ class ScoreGroups:
         self.sizes: Integers = np.concatenate([left[self._levels], own_sizes])
 
     def member(self, group: int, index: int) -> int:
-        """The query that has place `index` in a group, in a fixed order."""
+        """Return the query that has place `index` in a group, in a fixed order."""
         if group >= len(self._levels):
             return int(self._own[self._own_starts[group - len(self._levels)] + index])
         level = int(self._levels[group])

@@ -99,7 +99,7 @@ class Prsma:
         return self.parts * self.runs
 
     def size(self, records: int) -> int:
-        """Records in each part; the rest of the table is left out. 0: there are too few."""
+        """Return the number of records in each part, 0 for too few. The records left over are not used."""
         return records // self.parts
 
     def inner_eps(self, records: int) -> float:
@@ -109,7 +109,7 @@ class Prsma:
         return min(_MOST_INNER_EPS, 2 * sigma / math.sqrt(self.size(records)))
 
     def _reached(self, chance: float) -> int:
-        """The least whole number that the test's noise reaches with this probability at most."""
+        """Return the least whole number that the test's noise reaches with this probability at most."""
         return max(1, math.ceil(-math.log(chance * (1 + math.exp(-self.test_eps))) / self.test_eps * _UP))
 
 
@@ -133,7 +133,7 @@ def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> f
 
 
 def written(rules: RuleClass, rule: Rule | None) -> Integers:
-    """The released form of a rule of the class, as `Rule.written`: a function of its values on the separators alone.
+    """Return the released form of a rule of the class, as `Rule.written`: a function of its values on the separators alone.
 
     Without a rule: an empty array, the same for every class, all records and every oracle.
     """

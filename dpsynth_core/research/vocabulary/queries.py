@@ -167,7 +167,7 @@ class SparseAnswers:
 
     @classmethod
     def of_rows(cls, queries: QueryClass, codes: NDArray[np.int32], weight: float = 1.0) -> SparseAnswers:
-        """The answers of these rows, each of which counts as `weight` people."""
+        """Return the answers of these rows, each of which counts as `weight` people."""
         numbers, times = queries.hits(codes)
         return cls(numbers, times.astype(np.float64) * weight)
 
@@ -177,14 +177,14 @@ class SparseAnswers:
         return cls(np.arange(len(values), dtype=np.int64), np.asarray(values, dtype=np.float64))
 
     def at(self, numbers: Numbers) -> NDArray[np.float64]:
-        """The answers to these queries, in any order."""
+        """Return the answers to these queries, in any order."""
         return values_at(self.numbers, self.values, numbers, self.elsewhere)
 
     def scaled(self, factor: float) -> SparseAnswers:
         return SparseAnswers(self.numbers, self.values * factor, self.elsewhere * factor)
 
     def plus(self, other: SparseAnswers) -> SparseAnswers:
-        """The sum, with a number for every query that either of the two has one for."""
+        """Return the sum, with a number for every query that either of the two has one for."""
         numbers = merged(self.numbers, other.numbers)
         return SparseAnswers(numbers, self.at(numbers) + other.at(numbers), self.elsewhere + other.elsewhere)
 

@@ -44,7 +44,7 @@ FIRST_LOOK = tuple(
 
 
 def day_of(number: float) -> date:
-    """The inverse of `day_number`."""
+    """Return the inverse of `day_number`."""
     return _EPOCH + timedelta(days=int(number))
 
 

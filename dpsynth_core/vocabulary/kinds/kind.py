@@ -125,19 +125,19 @@ class Scale(ABC):
         """Return a bound in its type, or None for an invalid one."""
 
     def number(self, bound: Any) -> Any:
-        """The number of a value."""
+        """Return the number of a value."""
         return bound
 
     def value(self, number: float) -> Any:
-        """The inverse of `number`."""
+        """Return the inverse of `number`."""
         return number
 
     def text(self, number: float) -> str:
-        """A number as people read its value."""
+        """Return a number as people read its value."""
         return str(self.value(number))
 
     def stated(self, bound: Any) -> Any:
-        """A bound as JSON."""
+        """Return a bound as JSON."""
         return bound
 
     def edge(self, name: str, stated: Any) -> Any:
@@ -145,7 +145,7 @@ class Scale(ABC):
         return stated if is_number(stated) else self.number(self.typed(name, stated))
 
     def stated_edge(self, edge: float) -> Any:
-        """The inverse of `edge`."""
+        """Return the inverse of `edge`."""
         return edge
 
     def beyond(self, number: float) -> float:

@@ -235,7 +235,11 @@ class Misfit(Protocol):
     """A function that returns the loss of each round of a run. It may remember earlier rounds."""
 
     def __call__(self, measurements: Sequence[Measurement], table: Columns, /) -> Loss:
-        """The loss of a round. table: the relaxed table at its beginning."""
+        """Return the loss of a round.
+
+        Args:
+            table: The relaxed table at its beginning.
+        """
 
 
 Misfits = Callable[[OneHot, float], Misfit]

@@ -218,7 +218,7 @@ def _model(reduced: Reduced) -> cp_model.CpModel:
 
 
 def _only_if(model: cp_model.CpModel, counts: Any, literals: Sequence[Any], threshold: int) -> None:
-    """The query counts only if at least `threshold` of its literals hold."""
+    """Add the constraint that the query counts only if at least `threshold` of its literals hold."""
     if threshold == len(literals):
         for literal in literals:
             model.add_implication(counts, literal)
@@ -229,7 +229,7 @@ def _only_if(model: cp_model.CpModel, counts: Any, literals: Sequence[Any], thre
 
 
 def _if(model: cp_model.CpModel, counts: Any, literals: Sequence[Any], threshold: int) -> None:
-    """The query counts if at least `threshold` of its literals hold."""
+    """Add the constraint that the query counts if at least `threshold` of its literals hold."""
     if threshold == len(literals):
         model.add_bool_or([counts, *(~literal for literal in literals)])
     elif threshold == 1:

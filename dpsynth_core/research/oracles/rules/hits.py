@@ -94,7 +94,7 @@ def gathered(problem: Hits) -> Hits:
 
 
 def solve(problem: Hits, limit: Limit) -> ChosenSet | None:
-    """The best set by CP-SAT, or None if the search failed, as it does for rows of more than MAX_LITERALS things together."""
+    """Return the best set by CP-SAT, or None if the search failed, as it does for rows of more than MAX_LITERALS things together."""
     from ortools.sat.python import cp_model  # takes a while to load, and is needed by some mechanisms only
 
     problem = gathered(problem)

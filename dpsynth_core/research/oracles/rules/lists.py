@@ -35,7 +35,7 @@ Order = dict[tuple[int, int], Any]
 
 
 def cheapest(rules: RuleClass, seen: Flags, weights: Integers) -> Rule:
-    """The list that holds for the least weight of these records. ValueError for more features than MAX_FEATURES."""
+    """Return the list that holds for the least weight of these records. ValueError for more features than MAX_FEATURES."""
     p, met = len(rules.features), _met(seen, weights)
     least = _least(met, p)
     entries: list[tuple[int, bool]] = []
@@ -51,7 +51,7 @@ def cheapest(rules: RuleClass, seen: Flags, weights: Integers) -> Rule:
 
 
 def _met(seen: Flags, weights: Integers) -> Integers:
-    """The weight of the records that have a feature of a set, by number of the set."""
+    """Return the weight of the records that have a feature of a set, by number of the set."""
     return hits.all_values(Hits(ANY, seen, weights, np.zeros(seen.shape[1], dtype=np.int64)))
 
 
@@ -142,7 +142,7 @@ def _total_order(model: cp_model.CpModel, p: int) -> Order:
 
 
 def _answer(model: cp_model.CpModel, present: list[int], before: Order, answers: list[Any], otherwise: Any) -> Any:
-    """The literal that is the list's answer for a record with these features."""
+    """Return the literal that is the list's answer for a record with these features."""
     if not present:
         return otherwise
     if len(present) == 1:

@@ -61,7 +61,7 @@ class LearningProblem:
         return int(self.weights @ rule.holds(self.seen))
 
     def perturbed(self, noise: Integers) -> LearningProblem:
-        """The problem with each separator as one more record, weighted by its noise."""
+        """Return the problem with each separator as one more record, weighted by its noise."""
         return LearningProblem(self.rules, np.vstack([self.seen, self.rules.separators]), np.concatenate([self.weights, noise]))
 
 
@@ -178,7 +178,10 @@ def numbered(rules: RuleClass, number: int) -> Rule:
 
 
 def _as_hits(problem: LearningProblem, negated: bool) -> Hits:
-    """A conjunction fails where one of its features is missing, so it is counted by its failures; a negation by the opposite weights."""
+    """Return the problem as one of hits.
+
+    A conjunction is counted by its failures, where a feature is missing; a negation by opposite weights.
+    """
     conjunction = problem.rules.kind == CONJUNCTION
     weights = -problem.weights if conjunction != negated else problem.weights
     rows = ~problem.seen if conjunction else problem.seen
