@@ -65,7 +65,7 @@ class BudgetShare:
 
 
 class Shares(Protocol):
-    """The division of a budget, as claims look at it (`planning.budget`)."""
+    """The division of a budget, as claims look at it (`planning.plan.Shares`)."""
 
     @property
     def rho(self) -> float:

@@ -191,7 +191,7 @@ def line(one: Decided, domain: Domain) -> str:
 
 
 def found(one: Decided) -> str:
-    """Return the measured result of a criterion in words, or why there is none."""
+    """Return the measured result of a criterion in words, or the reason for a missing result."""
     if one.interval is None:
         return "The run ended before it was measured, or what was measured of it is left out."
     if not math.isfinite(one.interval.at_most):
