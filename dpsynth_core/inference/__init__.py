@@ -1,0 +1,1 @@
+"""Models fitted to noisy answers, and rows drawn from them."""

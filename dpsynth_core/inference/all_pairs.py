@@ -54,6 +54,7 @@ class Lines:
 
     @cached_property
     def numbers(self) -> NDArray[np.intp]:
+        """The numbers of all lines, from 0."""
         return np.arange(self.starts[-1])
 
     @cached_property
@@ -63,6 +64,7 @@ class Lines:
         return np.asarray(column[:, None] != column)
 
     def of(self, column: int) -> slice:
+        """Return the slice of the column's lines."""
         return slice(int(self.starts[column]), int(self.starts[column + 1]))
 
     def sums(self, matrix: Floats) -> Floats:

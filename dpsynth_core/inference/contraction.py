@@ -82,9 +82,11 @@ class Factor:
         return Factor(slot, axes, (stack, rows, columns), tuple(sizes[x] for x in order), back)
 
     def stacked(self, table: Table) -> Table:
+        """Return the table as a stack of matrices, in `shape`."""
         return table.transpose(self.axes).reshape(self.shape)
 
     def table(self, stacked: Table) -> Table:
+        """Return the table from its stack, with its axes in their own order."""
         return stacked.reshape(self.cells).transpose(self.back)
 
 
@@ -102,6 +104,7 @@ class Product:
     shape: tuple[int, ...]
 
     def operands(self, values: Sequence[Table]) -> tuple[Table, Table]:
+        """Return the left and the right table as stacks. `values` holds the table in each slot."""
         return self.left.stacked(values[self.left.slot]), self.right.stacked(values[self.right.slot])
 
     def multiply(self, left: Table, right: Table) -> Table:
@@ -135,6 +138,7 @@ class Scaled:
     own: bool
 
     def multiply(self, large: Table, small: Table) -> Table:
+        """Return the product in the large table's order of axes; the large table is overwritten if it is `own`."""
         return np.multiply(large, expand(small, self.over, self.labels), out=large if self.own else None)
 
 
@@ -166,6 +170,7 @@ class Program:
         self.flops = 0.0
 
     def cells(self, labels: Labels) -> int:
+        """Return the number of cells of a table over the labels."""
         return math.prod(self.sizes[label] for label in labels)
 
     def contract(self, slots: Sequence[int], keep: frozenset[int]) -> int:
@@ -358,6 +363,7 @@ class Contractor:
         self._plans: dict[tuple[tuple[Labels, ...], frozenset[int]], tuple[Program, int]] = {}
 
     def plan(self, inputs: Sequence[Labels], keep: frozenset[int]) -> tuple[Program, int]:
+        """Return the program that sums the product to `keep`, and the slot of its result; planned once per arguments."""
         key = (tuple(inputs), keep)
         planned = self._plans.get(key)
         if planned is None:

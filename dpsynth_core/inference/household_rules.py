@@ -40,6 +40,8 @@ class _Rule:
 
 @dataclass(frozen=True)
 class Rules:
+    """The impossible combinations of a link, as rules that households keep."""
+
     link: Link
 
     @cached_property

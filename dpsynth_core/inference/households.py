@@ -36,9 +36,11 @@ HEAVY = 5.0
 class Model(Protocol):
     """A model of records of a link's domain."""
 
-    def marginal(self, clique: Clique) -> NDArray[np.float64]: ...
+    def marginal(self, clique: Clique) -> NDArray[np.float64]:
+        """Return estimated counts with one axis per attribute."""
 
-    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]: ...
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
+        """Return codes, shape (n, attributes), close to the model's answers to `marginals` (weights c_r)."""
 
 
 PARENTS, CHILDREN, ACROSS, WITHIN = "households", "members", "across", "within"
@@ -74,6 +76,7 @@ class LinkedCodes:
     members: Ints
 
     def reordered(self, order: Ints) -> LinkedCodes:
+        """Return the households that `order` lists, in that order, each with its members."""
         return LinkedCodes(self.households[order], self.sizes[order], self.members[order])
 
     def listed(self) -> tuple[Ints, Ints]:

@@ -78,14 +78,17 @@ class GraphicalModel:
 
     @property
     def domain(self) -> Domain:
+        """The domain of the model's answers, before folding."""
         return self.folding.domain
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
+        """The maximal cliques of the junction tree."""
         return tuple(tuple(self.domain.names[a] for a in labels) for labels in self.structure.cliques)
 
     @functools.cached_property
     def calibration(self) -> Calibration:
+        """The clique marginals and messages at the present potentials."""
         return self.structure.calibrate(self.log_potentials)
 
     @functools.cached_property
@@ -233,6 +236,7 @@ class WeightedRecords:
 
     @property
     def total(self) -> float:
+        """The sum of the weights, a number of people."""
         return float(self.weights.sum())
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:

@@ -62,6 +62,7 @@ class ColumnFolding:
 
     @property
     def size(self) -> int:
+        """The number of the model's cells."""
         return int(self.place.max()) + 1
 
     def summed(self, table: Float, axis: int) -> Float:

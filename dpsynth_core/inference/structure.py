@@ -117,6 +117,7 @@ class Structure:
         return tuple(ties.values())
 
     def message_labels(self, node: int) -> Labels:
+        """Return the attributes of the message from a node of the tree to its parent."""
         return self.program.labels[self.message_slot[node]]
 
     def calibrate(self, log_potentials: Sequence[Table]) -> Calibration:

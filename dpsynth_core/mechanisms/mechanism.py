@@ -92,7 +92,8 @@ class Mechanism(Parametrised, Protocol):
     """A frozen dataclass whose fields are its parameters (`parameters`), and perhaps a public table."""
 
     @property
-    def card(self) -> Card: ...
+    def card(self) -> Card:
+        """The description that people choose the mechanism by."""
 
     def forecast(self, workload: Workload, rho: float, /) -> Forecast:
         """Forecast a run with these parameters and a budget of rho."""

@@ -41,18 +41,22 @@ class Parametrised(Protocol):
 
 
 def real(default: float, *, least: float, most: float, text: str) -> float:
+    """Declare a number between `least` and `most`."""
     return _field(default, "float", least, most, text)
 
 
 def whole(default: int, *, least: int, most: int, text: str) -> int:
+    """Declare a whole number between `least` and `most`."""
     return _field(default, "int", least, most, text)
 
 
 def switch(default: bool, *, text: str) -> bool:
+    """Declare a parameter that is on or off."""
     return _field(default, "bool", 0, 1, text)
 
 
 def choice(options: tuple[str, ...], *, text: str) -> str:
+    """Declare one of several options; the first is the default."""
     return _field(options[0], "choice", 0, 0, text, options)
 
 
@@ -72,6 +76,7 @@ def parameters(mechanism: Parametrised) -> tuple[Parameter, ...]:
 
 
 def chosen(mechanism: Parametrised) -> dict[str, Setting]:
+    """Return the values of the mechanism's parameters by name."""
     values = asdict(mechanism)  # not by asking for attributes by name, which no mechanism may
     return {parameter.name: values[parameter.name] for parameter in parameters(mechanism)}
 

@@ -43,10 +43,12 @@ class CheckResult:
 
     @property
     def poor(self) -> bool:
+        """Whether even the lower end of the interval is above POOR."""
         return self.error is not None and self.error - self.half_width > POOR
 
     @property
     def sentence(self) -> str:
+        """The result in words, for the report."""
         if self.error is None:
             return "The check of the public table gave no answer: its solver's bounds did not meet."
         most = max(self.floor, self.error + self.half_width)
@@ -61,6 +63,7 @@ class CheckResult:
         return sentence
 
     def to_json(self) -> dict[str, Any]:
+        """Return the fields as written in release.json, with what follows from them."""
         return {"error": self.error, "half_width": self.half_width, "floor": self.floor, "poor": self.poor, "sentence": self.sentence}
 
 

@@ -167,10 +167,12 @@ def count(kernel: Kernel, rho: float, l2: float) -> Measurement:
 
 
 def fitted(kernel: Kernel, number: int, message: str) -> Fitted:
+    """Return the event that a model was fitted, with the budget spent so far."""
     return Fitted(number, message, kernel.rho_spent, done(kernel))
 
 
 def done(kernel: Kernel) -> float:
+    """Return the fraction of the budget that is spent, in [0, 1]."""
     return min(1.0, kernel.rho_spent / kernel.rho_total)
 
 
@@ -195,6 +197,7 @@ Division = Callable[[Domain, Mapping[Clique, float]], dict[Clique, float]]
 
 
 def equal_shares(_domain: Domain, weights: Mapping[Clique, float]) -> dict[Clique, float]:
+    """Return the same share for every marginal; a `Division`."""
     return dict.fromkeys(weights, 1 / len(weights))
 
 

@@ -37,9 +37,11 @@ class Unmoved:
     model: RowModel
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
+        """Return the fitted model's counts, one axis per attribute."""
         return self.model.marginal(clique)
 
     def rows(self, n: int, _marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
+        """Return codes drawn from the model, shape (n, attributes); the weights of marginals are ignored."""
         return self.model.rows(n, {}, rng)
 
 
@@ -48,6 +50,7 @@ Finish = Callable[[RowModel], RowModel]
 
 
 def as_it_is(model: RowModel) -> RowModel:
+    """Return the fitted model unchanged; a `Finish`."""
     return model
 
 

@@ -1,0 +1,1 @@
+"""Mechanisms that answer the tables of a workload and make no rows."""

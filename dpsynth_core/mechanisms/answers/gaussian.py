@@ -46,6 +46,8 @@ class NoisyAnswers:
 
 @dataclass(frozen=True)
 class GaussianAnswers:
+    """The Gaussian mechanism for the tables of a workload."""
+
     card: Card = Card(
         "gaussian", "Gaussian answers", GDP, makes_rows=False,
         summary="Adds noise to every table of the workload, once. Answers only, no rows. Good for a few small tables.",
@@ -64,9 +66,11 @@ class GaussianAnswers:
         return Forecast(not reason, 1.0 + _SECONDS_PER_CELL * cells, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
+        """Return one stage: all of the budget measures the tables that are asked for."""
         return ((ASKED, 1.0),)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
+        """Yield one Measured per table of the workload, then Finished."""
         shares = rounds.least_error_shares(workload.domain, workload.weights)
         measurements: list[Measurement] = []
         for clique, share in shares.items():

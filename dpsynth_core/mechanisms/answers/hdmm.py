@@ -34,6 +34,8 @@ _SECONDS_PER_CELL, _SECONDS_PER_MARGINAL, _BYTES_PER_CELL, _MAX_CELLS = 2e-5, 4e
 
 @dataclass(frozen=True)
 class Hdmm:
+    """HDMM for tables of counts."""
+
     card: Card = Card(
         "hdmm", "HDMM", GDP, makes_rows=False,
         summary=(
@@ -63,6 +65,7 @@ class Hdmm:
         return Forecast(not reason, seconds, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
+        """Return one stage per kind of table in the best strategy."""
         return split_by_size(best(workload, 0.0 if total_is_public else 1.0).shares)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
@@ -79,10 +82,12 @@ class Hdmm:
 
 
 def rows_price(unit: Unit) -> float:
+    """Return the rho of a count of people relative to the rho of a marginal of the same sigma."""
     return (unit.total_l2 / unit.marginal_l2) ** 2
 
 
 def measured(kernel: Kernel, strategy: Strategy) -> Iterator[Measured]:
+    """Yield a Measured for each table of the strategy; the empty clique is the count of people."""
     kernel.prepare([clique for clique in strategy.shares if clique])
     for clique, share in strategy.shares.items():
         rho = share * kernel.rho_total

@@ -99,6 +99,8 @@ def saving(domain: Domain, part: Clique) -> float:
 
 @dataclass(frozen=True)
 class ResidualPlanner:
+    """ResidualPlanner with the least weighted squared error."""
+
     card: Card = Card(
         "residual_planner", "ResidualPlanner", GDP, makes_rows=False,
         summary="The most precise unbiased answers to the tables of your workload, which all agree. Answers only, no rows.",
@@ -120,6 +122,7 @@ class ResidualPlanner:
         return Forecast(not reason, seconds, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
+        """Return one stage per kind of table, for residuals of the least noise."""
         prices = {part: saving(workload.domain, part) / 2 for part in _wanted(workload) if part or not total_is_public}
         sigmas = least_noise(workload, prices, 1.0)
         return split_by_size({part: prices[part] / sigma**2 for part, sigma in sigmas.items()})

@@ -1,0 +1,1 @@
+"""Decisions about open columns of a domain, from noisy answers alone."""

@@ -32,6 +32,7 @@ few."""
 
 
 def grid(column: Attribute) -> Edges:
+    """Return the edges between which noisy counts of the column are asked for first, the same for every table."""
     return tuple(column.scale.first_look())
 
 

@@ -1,0 +1,1 @@
+"""Mechanisms whose result is a graphical model."""

@@ -75,10 +75,12 @@ class Spending:
 
     @property
     def first_round(self) -> float:
+        """The share of the budget that a first round spends: a single column's average share."""
         return self.single / len(self.shares)
 
     @property
     def capacity(self) -> float:
+        """The largest number of cells of a model's junction tree."""
         return self.aim.max_size_mb * MEGABYTE / BYTES_PER_CELL
 
 
@@ -100,6 +102,14 @@ class Round:
 
 
 def forecast(aim: AimParameters, workload: Workload, rho: float, people: float) -> Forecast:
+    """Forecast a run of AIM by walking through its rounds.
+
+    Args:
+        aim: Parameters of the run.
+        workload: Tables asked for.
+        rho: Budget.
+        people: Number of people, divided by the counts that one person changes.
+    """
     domain = workload.domain
     reason = columns_too_large(domain, aim.max_size_mb)
     if reason := reason or (none_fits(domain, workload.aim_weights(), aim.max_size_mb) if domain.published else ""):

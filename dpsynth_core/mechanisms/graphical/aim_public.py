@@ -29,6 +29,8 @@ right.
 
 @dataclass(frozen=True)
 class AimPublic(Aim):
+    """AIM whose model starts from a public table."""
+
     card: Card = replace(
         Aim.card,
         name="aim_public",
@@ -45,6 +47,7 @@ class AimPublic(Aim):
     public: PublicTable | None = None
 
     def informed_by(self, public: PublicTable) -> Mechanism:
+        """Return the mechanism with this public table."""
         return replace(self, public=public)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
@@ -59,9 +62,11 @@ class AimPublic(Aim):
         return replace(alone, seconds=2 * alone.seconds + 1e-8 * places, memory_mb=alone.memory_mb + 8 * workload.cells / 1e6)
 
     def shares_for_columns(self, least: float, noise: float, gap: float = USUAL_GAP) -> tuple[float, ...]:
+        """Return AIM's share for single columns, behind a smaller one to try first where AIM's is above COLUMNS_AT_MOST."""
         (alone,) = super().shares_for_columns(least, noise, gap)
         return (max(least, COLUMNS_AT_MOST), alone) if alone > COLUMNS_AT_MOST else (alone,)
 
     def prior(self, kernel: Kernel, columns: Sequence[Measurement], candidates: Candidates, capacity: Capacity, fit: Fit, /) -> Prior:
+        """Return the prior from the public table."""
         assert self.public is not None, "forecast refuses to run without"
         return PublicPrior.of(self.public, kernel, columns, candidates, capacity, fit)

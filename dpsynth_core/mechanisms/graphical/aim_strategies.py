@@ -88,10 +88,12 @@ def halves_equal(shares: Weights) -> Weights:
 
 
 def a_tenth_of_those_before(measured: int) -> int:
+    """Return the number of tables in a round: one in MEASURED_FOR_ONE_MORE of those measured before, at least 1."""
     return max(1, measured // MEASURED_FOR_ONE_MORE)
 
 
 def one_a_round(_measured: int) -> int:
+    """Return 1, the number of tables in a round of the paper."""
     return 1
 
 
@@ -111,10 +113,12 @@ def noise_in_possible_cells(domain: Domain, clique: Clique, answer: NDArray[np.f
 
 
 def noise_in_all_cells(domain: Domain, clique: Clique, _answer: NDArray[np.float64], sigma: float) -> float:
+    """Return the distance that noise alone would show over all cells of the table, as in AIM's paper."""
     return HALF_NORMAL * sigma * domain.cells(clique)
 
 
 def as_workload_weighs(columns: Weights, _noise: float) -> dict[str, float]:
+    """Return w_r of each column, unchanged."""
     return {name: weight for (name,), weight in columns.items()}
 
 
@@ -199,6 +203,7 @@ class AimParameters:
         return (max(least, self.share_beside(noise, gap)),)
 
     def capacity_mb(self, columns: int) -> float:
+        """Return the model's capacity in megabytes for a table of so many columns; wide tables have a part of it."""
         return self.max_size_mb * (WIDE_CAPACITY if columns >= self.strategies.wide else 1.0)
 
     def most_groups(self, domain: Domain, columns: int, noise: float) -> int:

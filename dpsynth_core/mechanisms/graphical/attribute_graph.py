@@ -107,6 +107,7 @@ class Useful:
     pairs: Mapping[Clique, float] = field(default_factory=dict)
 
     def allows(self, names: Sequence[str]) -> bool:
+        """Return whether a marginal of these columns is useful; it needs neither order nor canonical form."""
         if len(names) > self.columns:
             return False
         clique = self.domain.clique(names)

@@ -182,7 +182,9 @@ class OfColumns:
     domain: Domain
 
     def marginal(self, clique: Clique) -> Float:
+        """Return estimated counts with one axis per attribute."""
         return self.model.marginal(self.domain.clique(clique))
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
+        """Return codes of the columns, shape (n, columns), close to the model's answers to `marginals` (weights c_r)."""
         return self.model.rows_of(self.domain, n, marginals, rng)

@@ -27,6 +27,8 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class HdmmPgm:
+    """HDMM's measurements with a graphical model."""
+
     card: Card = Card(
         "hdmm_pgm", "HDMM+PGM", GDP,
         summary="Measures the tables of your workload as well as can be planned without the data. For a few tables that fit one model.",
@@ -52,6 +54,7 @@ class HdmmPgm:
         return Forecast(not reason, seconds, 200.0 + 6e-5 * cells + 5 * min(size, self.max_size_mb), reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
+        """Return one stage per kind of table in the best strategy inside the workload."""
         return split_by_size(within(workload, 0.0 if total_is_public else 1.0).shares)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:

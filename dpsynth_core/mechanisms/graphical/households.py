@@ -147,6 +147,7 @@ class Households:
     )  # fmt: skip
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
+        """Forecast a run for as many households as are assumed where no number is declared."""
         return self.forecast_for(workload, rho, _UNSAID)
 
     def forecast_for(self, workload: Workload, _rho: float, people: float) -> Forecast:

@@ -23,6 +23,8 @@ MOST_MB = 80.0
 
 @dataclass(frozen=True)
 class Independent:
+    """The product of one-way marginals."""
+
     card: Card = Card(
         "independent", "Independent", GDP, keeps_published=True,
         summary="Gets every single column right and no dependence between columns. Fast; the baseline for the others.",
@@ -47,9 +49,11 @@ class Independent:
         return Forecast(not reason, seconds=1.0 + 3e-5 * cells, memory_mb=150.0 + 1e-4 * cells, reason=reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
+        """Return one stage: all of the budget measures single columns."""
         return ((SINGLE, 1.0),)
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
+        """Yield one Measured per column, one Fitted, then Finished."""
         measurements = yield from rounds.measure_columns(kernel, kernel.rho_total)
         model = models.fit(kernel, measurements, stopping=self.fitting.between)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")

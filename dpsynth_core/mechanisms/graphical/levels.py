@@ -38,10 +38,12 @@ _EXACTLY = 300.0
 
 
 def levels_of(domain: Domain, columns: Collection[str]) -> Levels:
+    """Return the levels of the named columns; a column of more than MOST_CELLS cells has no entry."""
     return {name: tuple(_levels(domain, domain[name])) for name in columns if domain[name].size <= MOST_CELLS}
 
 
 def without_levels(_domain: Domain, _columns: Collection[str]) -> Levels:
+    """Return no levels, so that columns are measured by their cells alone."""
     return {}
 
 

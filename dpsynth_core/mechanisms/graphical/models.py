@@ -65,6 +65,7 @@ def capacity_mb(default: float = 80.0, besides: str = "") -> float:
 
 
 def merge_below() -> float:
+    """Declare the parameter for the count below which values are merged, in standard deviations of noise."""
     text = "Values whose noisy count is below this many standard deviations of its noise are one value to the model. 0: never."
     return real(3.0, least=0.0, most=10.0, text=text)
 
@@ -136,6 +137,7 @@ class Capacity:
         return list(compress(pool.tables, self.fitting(measured, pool, fraction)))
 
     def pool(self, tables: Iterable[Clique]) -> Pool:
+        """Return candidate tables in a form for which `fitting` is fast, in the order given."""
         every, place = tuple(tables), self._places
         widest = max((2, *map(len, every)))
         columns = [[*(place[name] for name in clique), *[-1] * (widest - len(clique))] for clique in every]
@@ -212,7 +214,8 @@ class Fit(Protocol):
         stopping: Stopping = BETWEEN,
         *,
         assumed: Sequence[MarginalCounts] = (),
-    ) -> GraphicalModel: ...
+    ) -> GraphicalModel:
+        """Fit a model to the measurements."""
 
 
 def columns_too_large(domain: Domain, max_size_mb: float) -> str:

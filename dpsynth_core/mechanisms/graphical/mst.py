@@ -34,6 +34,8 @@ _KEPT = ("Rare values are merged after pairs were measured over all their cells;
 
 @dataclass(frozen=True)
 class Mst:
+    """MST."""
+
     card: Card = Card(
         "mst", "MST", ZCDP, keeps_published=True,
         summary="Measures every column and the strongest tree of pairs. Robust with little budget; ignores the workload.",
@@ -67,6 +69,7 @@ class Mst:
         return Forecast(not reason, seconds, 200.0 + 3e-5 * cells + 2 * self.max_size_mb, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
+        """Return three stages with a third of the budget each: columns, selections, selected pairs."""
         return ((SINGLE, THIRD), (CHOOSING, THIRD), (CHOSEN, THIRD))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:

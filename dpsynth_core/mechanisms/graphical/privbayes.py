@@ -39,6 +39,8 @@ MOST_CELLS = 40_000_000
 
 @dataclass(frozen=True)
 class PrivBayes:
+    """A Bayesian network, grown greedily and estimated with a graphical model."""
+
     card: Card = Card(
         "privbayes", "Bayesian network+PGM", ZCDP,
         summary="Grows a Bayesian network column by column, with more parents where the budget allows. Ignores the workload.",

@@ -253,10 +253,12 @@ class _Run:
 
 
 def added(columns: int) -> int:
+    """Return the number of marginals that a round adds: the part ADDED of the number of columns, at least 1."""
     return max(1, int(ADDED * columns))
 
 
 def rounds_for(columns: int) -> int:
+    """Return the number of rounds: half of the number of columns, from 1 to MOST_ROUNDS."""
     return min(MOST_ROUNDS, max(1, columns // 2))
 
 

@@ -64,7 +64,8 @@ class Prior(Protocol):
     room: float
 
     @property
-    def marginals(self) -> Sequence[MarginalCounts]: ...
+    def marginals(self) -> Sequence[MarginalCounts]:
+        """The chosen public marginals with their variances, for a fit."""
 
     def learn(self, measurement: Measurement, model: GraphicalModel, /) -> bool:
         """Compare a new private measurement with the prior, and with the model before. Return False if the prior was dropped.
@@ -87,6 +88,7 @@ class NoPrior:
         return True
 
     def details(self) -> Mapping[str, float]:
+        """Return no facts."""
         return {}
 
 
@@ -185,11 +187,13 @@ class PublicPrior:
         return excess / variance, noise**2
 
     def shares(self, clique: Clique) -> Float:
+        """Return the share of each cell among the weighted public rows, one axis per attribute; computed once per clique."""
         if clique not in self._shares:
             self._shares[clique] = of_codes(self.domain, self.codes, clique, self.weights)
         return self._shares[clique]
 
     def details(self) -> dict[str, float]:
+        """Return the number of rows and chosen tables, n_eff and the inflation."""
         facts = {"public_people": self.people, "public_tables": len(self.cliques), "public_inflation": self.inflation}
         return {"public_rows": len(self.codes)} | facts
 

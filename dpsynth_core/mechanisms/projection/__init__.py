@@ -1,0 +1,1 @@
+"""Mechanisms that move rows towards noisy tables."""

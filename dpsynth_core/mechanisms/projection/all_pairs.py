@@ -49,6 +49,8 @@ _PATTERN, _CROSSING_MB = 6e-10, 4.5e-5
 
 @dataclass(frozen=True)
 class AllPairs:
+    """Every pair of columns, measured once and denoised jointly."""
+
     card: Card = Card(
         "all_pairs", "All pairs", GDP,
         summary=(
@@ -82,6 +84,7 @@ class AllPairs:
         return Forecast(not reason, seconds, 300.0 + 0.011 * pairs + 1.5e-4 * cells + _CROSSING_MB * values**2, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
+        """Return one stage: all of the budget measures pairs."""
         return ((CHOSEN, 1.0),)
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:

@@ -42,6 +42,8 @@ _USUAL_TOTAL = 50_000
 
 @dataclass(frozen=True)
 class PrivSyn:
+    """PrivSyn."""
+
     card: Card = Card(
         "privsyn", "PrivSyn", GDP,
         summary=(
