@@ -43,7 +43,7 @@ class CheckResult:
 
     @property
     def poor(self) -> bool:
-        """Whether even the lower end of the interval is above POOR."""
+        """True if even the lower end of the interval is above POOR."""
         return self.error is not None and self.error - self.half_width > POOR
 
     @property

@@ -1,0 +1,1 @@
+"""The research wing: mechanisms with operations, oracles and audits of their own."""

@@ -203,7 +203,7 @@ class AimParameters:
         return (max(least, self.share_beside(noise, gap)),)
 
     def capacity_mb(self, columns: int) -> float:
-        """Return the model's capacity in megabytes for a table of so many columns; wide tables have a part of it."""
+        """Return the model's capacity in megabytes for a table of so many columns; wide tables use a part."""
         return self.max_size_mb * (WIDE_CAPACITY if columns >= self.strategies.wide else 1.0)
 
     def most_groups(self, domain: Domain, columns: int, noise: float) -> int:

@@ -1,0 +1,1 @@
+"""Models that the wing's mechanisms fit to released answers."""

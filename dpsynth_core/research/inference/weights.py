@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpsynth_core.inference.model import WeightedRecords, refined, rounded
 from dpsynth_core.research.vocabulary.queries import Incidence, Query, QueryClass, SparseAnswers
@@ -47,6 +48,7 @@ class Weights(ABC):
         """Multiply the weights of records that satisfy the query by exp(step), then normalise all weights to sum 1."""
 
     def remember(self) -> None:
+        """Add the present weights to the sum that `average` divides."""
         self._sum += self._weights
         self._remembered += 1
 
@@ -60,6 +62,7 @@ class ExplicitDistribution:
 
     @property
     def total(self) -> float:
+        """The sum of the cells, a number of people."""
         return float(self.cells.sum())
 
     def marginal(self, clique: Clique) -> Float:
@@ -99,16 +102,19 @@ class CellWeights(Weights):
         super().__init__(cells)
         self._mass = float(cells.sum())
 
+    @override
     def answers(self) -> SparseAnswers:
         tables = marginals(self._queries.domain, self._weights, self._queries.cliques)
         return SparseAnswers.all_of(self._queries.counts(tables) / self._mass)
 
+    @override
     def answer(self, query: Query) -> float:
         if query.threshold == len(query.clique):
             return float(self._weights[self._slice(query)].sum()) / self._mass
         marginal = project(self._weights, self._queries.domain.names, query.clique)
         return float((marginal * self._agreeing(query)).sum()) / self._mass
 
+    @override
     def reweigh(self, query: Query, step: float) -> None:
         before, factor = self.answer(query), math.exp(step)
         if query.threshold == len(query.clique):
@@ -117,12 +123,14 @@ class CellWeights(Weights):
             self._weights *= expand(np.where(self._agreeing(query), factor, 1.0), query.clique, self._queries.domain.names)
         self._mass *= 1.0 + (factor - 1.0) * before
 
+    @override
     def remember(self) -> None:
         self._weights /= self._weights.sum()
         self._mass = 1.0
         super().remember()
 
     def average(self, total: float) -> ExplicitDistribution:
+        """Return the mean of the remembered weights as counts that add up to `total`."""
         return ExplicitDistribution(self._queries.domain, self._sum * (total / self._remembered))
 
     def _slice(self, query: Query) -> tuple[int | slice, ...]:
@@ -145,18 +153,22 @@ class RowWeights(Weights):
         self._incidence = incidence
         self._satisfying: dict[Query, NDArray[np.intp]] = {}
 
+    @override
     def answers(self) -> SparseAnswers:
         return SparseAnswers(self._incidence.numbers, self._incidence.answers(self._weights))
 
+    @override
     def answer(self, query: Query) -> float:
         return float(self._weights[self._rows(query)].sum())
 
+    @override
     def reweigh(self, query: Query, step: float) -> None:
         rows = self._rows(query)
         self._weights[rows] *= np.exp(step)
         self._weights /= self._weights.sum()
 
     def average(self, total: float) -> WeightedRecords:
+        """Return the rows with the mean of the remembered weights, which add up to `total`."""
         return WeightedRecords(self._incidence.queries.domain, self._incidence.codes, self._sum * (total / self._remembered))
 
     def _rows(self, query: Query) -> NDArray[np.intp]:

@@ -1,0 +1,1 @@
+"""The wing's mechanisms: games, rules, weights and projections."""

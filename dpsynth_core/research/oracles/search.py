@@ -77,17 +77,21 @@ class Solution:
 
     @property
     def gap(self) -> float:
+        """The distance from the value to its upper bound; inf without a bound."""
         return max(self.bound - self.value, 0.0)
 
     def to_json(self) -> dict[str, Any]:
+        """Return the fields, with the record as a list."""
         return vars(self) | {"codes": self.codes.tolist()}
 
     @classmethod
     def from_json(cls, obj: dict[str, Any]) -> Solution:
+        """Read what `to_json` wrote."""
         return cls(**obj | {"codes": np.array(obj["codes"], dtype=np.int32)})
 
     @classmethod
     def failed(cls, bound: float) -> Solution:
+        """Return the answer of a search that found no record."""
         return cls(np.zeros(0, dtype=np.int32), -math.inf, bound, "failed")
 
 

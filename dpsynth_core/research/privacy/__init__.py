@@ -1,0 +1,1 @@
+"""The privacy operations of the wing, with their events."""

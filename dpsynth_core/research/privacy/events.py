@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from typing_extensions import override
+
 from dpsynth_core.privacy.events import NEAR, Event, check_positive
 
 
@@ -51,6 +53,7 @@ class Laplace(_Pure):
         check_positive(scale=self.scale, l1=self.l1)
 
     @property
+    @override
     def exact_epsilon(self) -> Fraction:
         return Fraction(self.l1) / Fraction(self.scale)
 
@@ -75,6 +78,7 @@ class Retention(Event):
             raise ValueError("records must be a number from 1 up")
 
     @property
+    @override
     def cost(self) -> Fraction:
         slope = Fraction(-1 / math.expm1(-self.gamma)) * (1 + Fraction(1, 2**48))  # 1 + 1/(e^gamma - 1), never rounded down
         return self.count * (Fraction(self.eta) * self.rows / Fraction(self.records) * slope) ** 2 / 8

@@ -63,6 +63,7 @@ class Draws:
         self._buckets = tops + _times_log(b, np.add.reduceat(np.exp(gaps / b), starts))
 
     def draw(self) -> tuple[int, int]:
+        """Draw a group, and a place in it from 0 that skips removed places."""
         group = self._group()
         place = self._noise.uniform(int(self._sizes[group]))
         for before in self._removed.get(group, ()):

@@ -32,6 +32,7 @@ class QueryCounts:
 
     @classmethod
     def of(cls, queries: QueryClass, marginals: Mapping[Clique, Integers]) -> QueryCounts:
+        """Return the counts of all queries of the class, from exact marginals."""
         counts = queries.counts(marginals)
         numbers = np.flatnonzero(counts)
         return cls(queries.size, numbers, counts[numbers])
@@ -46,10 +47,12 @@ class QueryCounts:
         return merged(np.zeros(1, dtype=np.int64), np.sort(self.counts))
 
     def level_of(self, counts: Integers) -> Integers:
+        """Return the place of each count among `levels`, which must have it."""
         return np.searchsorted(self.levels, counts).astype(np.int64)
 
     @cached_property
     def sizes(self) -> Integers:
+        """The number of queries at each level."""
         sizes = np.bincount(self.level_of(self.counts), minlength=len(self.levels))
         sizes[0] = self.size - len(self.numbers)
         return sizes.astype(np.int64)

@@ -96,6 +96,7 @@ class Prsma:
 
     @property
     def calls(self) -> int:
+        """The number of calls of the oracle."""
         return self.parts * self.runs
 
     def size(self, records: int) -> int:

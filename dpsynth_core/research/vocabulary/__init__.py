@@ -1,0 +1,1 @@
+"""Counting queries as a numbered class."""

@@ -76,10 +76,12 @@ class QueryClass:
 
     @classmethod
     def of(cls, workload: Workload) -> QueryClass:
+        """Return the counting queries of a workload."""
         return cls(workload.domain, workload.cliques, workload.threshold)
 
     @property
     def size(self) -> int:
+        """The number of queries."""
         return self._starts[-1]
 
     @cached_property
@@ -181,6 +183,7 @@ class SparseAnswers:
         return values_at(self.numbers, self.values, numbers, self.elsewhere)
 
     def scaled(self, factor: float) -> SparseAnswers:
+        """Return the answers times a factor."""
         return SparseAnswers(self.numbers, self.values * factor, self.elsewhere * factor)
 
     def plus(self, other: SparseAnswers) -> SparseAnswers:
@@ -222,6 +225,7 @@ class Incidence:
 
     @property
     def rows(self) -> int:
+        """The number of rows of the table."""
         return len(self.codes)
 
     @property

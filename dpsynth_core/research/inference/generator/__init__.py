@@ -1,0 +1,1 @@
+"""GEM's generator network and its training."""

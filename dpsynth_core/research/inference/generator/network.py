@@ -78,6 +78,7 @@ class Generator:
 
     @staticmethod
     def drawn(space: OneHot, latent: int, batch: int, hidden: Sequence[int], rng: np.random.Generator) -> Generator:
+        """Return a generator with `batch` inputs from a standard normal distribution."""
         return Generator(space, rng.standard_normal((latent, batch), dtype=np.float32), tuple(hidden))
 
     def initial(self, rng: np.random.Generator) -> Parameters:
@@ -97,6 +98,7 @@ class Generator:
         return moved
 
     def forward(self, parameters: Parameters) -> Pass:
+        """Run the network on its inputs, and keep what `gradient` needs."""
         parts, inputs, layers = list(self._split(parameters)), self.inputs, []
         for weights, scale, shift in _threes(parts[:-2]):
             normal = weights @ inputs
@@ -284,6 +286,7 @@ class LargestGaps:
     usual: float | None = None
 
     def __call__(self, measurements: Sequence[Measurement], table: Columns) -> Loss:
+        """Return the loss of a round, and update the usual largest gap."""
         marginals = [self.space.blocks(m.clique) for m in measurements]
         targets = [np.clip(m.values / self.total, 0.0, 1.0) for m in measurements]
         largest = max(float(np.abs(gap).max()) for gap in _gaps(table, marginals, targets))

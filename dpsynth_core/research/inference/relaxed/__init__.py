@@ -1,0 +1,1 @@
+"""Relaxed tables, their losses and their optimisation."""

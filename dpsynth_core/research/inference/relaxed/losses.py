@@ -24,6 +24,8 @@ IMPOSSIBLE_CELLS = 20_000
 
 
 class Loss(Protocol):
+    """A function from relaxed tables to losses with gradients."""
+
     def __call__(self, table: Columns) -> tuple[float, Columns]:
         """Return the loss of a relaxed table and its gradient, which has the shape of the table."""
 
@@ -35,6 +37,7 @@ class Sum:
     parts: Sequence[Loss]
 
     def __call__(self, table: Columns) -> tuple[float, Columns]:
+        """Return the summed loss and the summed gradient, shape of the table."""
         results = [part(table) for part in self.parts]
         return sum(value for value, _ in results), np.asarray(sum(gradient for _, gradient in results))
 
@@ -59,6 +62,7 @@ class QueryLoss:
     weights: Fractions
 
     def __call__(self, table: Columns) -> tuple[float, Columns]:
+        """Return the loss and its gradient, in the table's shape and precision."""
         (k, queries), rows = self.columns.shape, table.shape[1]
         slopes = np.empty((k, queries, rows), dtype=table.dtype)
         loss = 0.0

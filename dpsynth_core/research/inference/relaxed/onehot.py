@@ -40,12 +40,15 @@ class OneHot:
 
     @property
     def columns(self) -> int:
+        """The number of one-hot columns."""
         return int(self.starts[-1])
 
     def block(self, attribute: int) -> slice:
+        """Return the one-hot columns of the attribute at this position of the domain."""
         return slice(int(self.starts[attribute]), int(self.starts[attribute + 1]))
 
     def blocks(self, clique: Clique) -> list[slice]:
+        """Return the blocks of the clique's attributes, in the clique's order."""
         return [self.block(self.domain.position(name)) for name in clique]
 
     def random(self, rows: int, rng: np.random.Generator) -> NDArray[np.float32]:

@@ -1,0 +1,1 @@
+"""Query release as a game: FEM, sepFEM, DualQuery and DQRS."""

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, printed
 from dpsynth_core.mechanisms.parameters import real, whole
@@ -155,6 +156,8 @@ class QueryPlayer:
 
 @dataclass(frozen=True)
 class DualQuery:
+    """DualQuery."""
+
     card: Card = Card(
         "dualquery", "DualQuery", ZCDP, takes_thresholds=True,
         summary=(
@@ -185,6 +188,13 @@ class DualQuery:
 
     @staticmethod
     def resample(player: QueryPlayer, t: int, _sample: Signed, _record: Codes, hits: SparseAnswers) -> Signed:
+        """Return a fresh sample for the next round.
+
+        Args:
+            player: The player that draws queries.
+            t: Number of the round that ends.
+            hits: Sum of q(x) over the records x so far.
+        """
         return player.fresh(t, hits)
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
@@ -246,11 +256,13 @@ class Dqrs(DualQuery):
         differences=(_MOVED, *_KEPT, *_RECYCLED),
     )
 
+    @override
     def schedule(self, rounds: int, eta: float) -> SampleSchedule:
         return recycling(rounds, eta, self.samples)
 
     @staticmethod
     def resample(player: QueryPlayer, t: int, sample: Signed, record: Codes, hits: SparseAnswers) -> Signed:
+        """Return the next round's sample: fresh queries and kept ones of `sample`, whose negations `record` answers."""
         samples, gamma = player.plan.schedule.samples, float(player.plan.schedule.gamma[t - 1])
         fresh = player.fresh(t, hits)
         if np.isnan(gamma):

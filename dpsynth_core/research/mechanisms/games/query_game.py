@@ -70,6 +70,7 @@ class Signed:
         return cls(rng.integers(queries.size, size=count), rng.choice(np.array([-1, 1], dtype=np.int8), size=count))
 
     def plus(self, other: Signed) -> Signed:
+        """Return the queries of both, this object's first."""
         return Signed(np.concatenate([self.numbers, other.numbers]), np.concatenate([self.signs, other.signs]))
 
     def at(self, places: NDArray[Any]) -> Signed:
@@ -86,6 +87,7 @@ class Searches:
     gap: float = 0.0
 
     def add(self, answers: Iterable[Solution]) -> None:
+        """Count the searches that gave these answers."""
         for answer in answers:
             self.count += 1
             self.certified += answer.certified
@@ -157,15 +159,18 @@ def _oracle(domain: Domain, draws: int) -> Iterator[Pool | Exhaustion]:
 
 
 def solve_seconds() -> float:
+    """Declare the parameter for the seconds of a search."""
     text = "How long one search for a record may take on an idle machine. Matters for accuracy only."
     return real(0.5, least=0.001, most=600.0, text=text)
 
 
 def gap() -> float:
+    """Declare the parameter for the accepted gap of a search, in queries."""
     return real(0.0, least=0.0, most=1.0, text="A search may end once no record can be better by more than this; 0 asks for a proof.")
 
 
 def skip(default: float = 0.0) -> float:
+    """Declare the parameter for the share of rounds that are left out."""
     text = "Share of the rounds whose records are left out at the end, the first ones. The papers leave out none."
     return real(default, least=0.0, most=0.9, text=text)
 
@@ -177,12 +182,14 @@ def together(domain: Domain, rounds: Sequence[Codes], skip: float, total: float)
 
 
 def played(kernel: Kernel, number: int, answers: Sequence[Solution]) -> Fitted:
+    """Return the event that a round was played, with the statistics of its searches."""
     searches = Searches()
     searches.add(answers)
     return fitted(kernel, number, str(searches))
 
 
 def split(_workload: Workload, total_is_public: bool) -> Split:
+    """Return one stage for the rounds, after a count of the people where it is secret."""
     return ((CHOOSING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHOOSING, 1 - TOTAL_SHARE))
 
 

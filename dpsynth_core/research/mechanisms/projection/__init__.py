@@ -1,0 +1,1 @@
+"""Mechanisms that project answers onto relaxed rows or a network: RAP and GEM."""

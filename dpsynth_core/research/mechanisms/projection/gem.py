@@ -81,6 +81,8 @@ class Rules:
 
 @dataclass(frozen=True)
 class Gem:
+    """GEM that measures a whole marginal per round."""
+
     card: Card = Card(
         "gem", "GEM", GDP,
         summary=(

@@ -110,6 +110,7 @@ class Rap:
     finish: Finish = as_it_is
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
+        """Forecast a run for a usual number of people."""
         return self.forecast_for(workload, rho, _USUAL_TOTAL)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:

@@ -1,0 +1,1 @@
+"""Mechanisms that learn rules over binary columns."""

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from typing_extensions import override
+
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.answers.gaussian import NoisyAnswers
@@ -36,6 +38,8 @@ _KEPT = ("RSPM's noise is wider by the step of its grid, so that ties do no harm
 
 @dataclass(frozen=True)
 class Learn(learners.RuleLearner):
+    """Certified learning of one rule."""
+
     card: Card = Card(
         "learn", "Certified learning", ZCDP, makes_rows=False, publishes_tables=False,
         summary=(
@@ -62,18 +66,22 @@ class Learn(learners.RuleLearner):
     oracle_work: float = learners.oracle_work()
     check_share: float = real(0.2, least=0.01, most=0.9, text="Share of the budget that measures how good the rule is; the rest learns it.")
 
+    @override
     def rules(self, domain: Domain) -> RuleClass:
         return self._task(domain).rules
 
+    @override
     def asked(self, _rules: RuleClass) -> tuple[float, int]:
         return 1 - self.check_share, 1
 
+    @override
     def needed(self, _domain: Domain, rules: RuleClass) -> Forecast:
         seconds, search_mb = self.searching(rules)
         sets_mb = 40e-6 * 2 ** len(rules.features) if exhaustible(rules) else 0.0
         return Forecast(True, 3.0 + seconds, 150.0 + search_mb + sets_mb)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
+        """Return two stages: learning the rule, and measuring how good the rule is."""
         return ((CHOOSING, 1 - self.check_share), (SINGLE, self.check_share))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:

@@ -46,6 +46,7 @@ CP-SAT in a part of a thousand records over 25 to 60 columns.
 
 
 def learner_choice() -> str:
+    """Declare the parameter for the private learner."""
     text = (
         "exponential: the exponential mechanism over all rules, the most accurate, where the class is small enough to go through. laplace "
         "and gaussian: RSPM, private as long as its oracle proves its answer. prsma: private even if the oracle fails, but it asks it "
@@ -57,6 +58,7 @@ def learner_choice() -> str:
 
 
 def oracle_choice() -> str:
+    """Declare the parameter for the oracle that finds the best rule."""
     text = (
         "What finds the best rule for laplace, gaussian and prsma: auto goes through all sets of features where that is possible, which "
         "cannot fail, and uses CP-SAT elsewhere."
@@ -65,6 +67,7 @@ def oracle_choice() -> str:
 
 
 def oracle_work() -> float:
+    """Declare the parameter for CP-SAT's work per proof."""
     text = (
         "How much CP-SAT may work for one proof, in its own units: a second each on a fast machine, the same work on all. It is given "
         f"{MAX_LITERALS:,} features of distinct records at most: {MAX_LITERALS // 30:,} records that have 30 each. Without a proof "
@@ -114,6 +117,7 @@ class Question:
 
     @property
     def no_rule(self) -> str:
+        """The sentence for an answer without a rule."""
         if self.learner == PRSMA:
             return "No rule: PRSMA's test did not pass, which is one of its private answers."
         return "No rule: the oracle did not prove its answer within its limit."
@@ -140,9 +144,11 @@ class RuleLearner(ABC):
 
     @property
     def solver(self) -> Oracle:
+        """The oracle that the parameters name."""
         return Oracle(self.oracle, self.oracle_work)
 
     def chosen(self, rules: RuleClass) -> str:
+        """Return the learner for this class; "auto" becomes the exponential mechanism where the class can be enumerated."""
         if self.learner != AUTO:
             return self.learner
         return EXPONENTIAL if enumerable(rules) else LAPLACE
@@ -162,6 +168,7 @@ class RuleLearner(ABC):
         return replace(needed, fits=False, reason=reason) if reason else needed
 
     def needs_delta(self) -> bool:
+        """Return whether the learner spends a delta."""
         return self.learner in (GAUSSIAN, PRSMA)
 
     def condition(self, domain: Domain) -> str:

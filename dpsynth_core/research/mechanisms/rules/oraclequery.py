@@ -18,6 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, printed
 from dpsynth_core.mechanisms.parameters import choice, real, whole
@@ -47,6 +48,8 @@ _KEPT = (
 
 @dataclass(frozen=True)
 class OracleQuery(learners.RuleLearner):
+    """OracleQuery."""
+
     card: Card = Card(
         "oraclequery", "OracleQuery", ZCDP,
         summary=(
@@ -85,9 +88,11 @@ class OracleQuery(learners.RuleLearner):
         """Return all rules of the class over all columns, closed under negation."""
         return RuleClass(self.rule, features(domain, domain.names), closed=True)
 
+    @override
     def asked(self, rules: RuleClass) -> tuple[float, int]:
         return 1.0, self.rounds_for(rules)
 
+    @override
     def needed(self, domain: Domain, rules: RuleClass) -> Forecast:
         tied = "it looks for records among all combinations, impossible ones too; remove those rules, or choose another mechanism"
         sets = 2 ** len(domain) if exhausts(rules) else 0

@@ -58,12 +58,15 @@ def check(
 
 
 def memory_mb(public: PublicTable | None, workload: Workload) -> float:
+    """Return the expected memory of a check in megabytes."""
     places = min(public_check.MAX_PLACES, public.rows * len(workload.cliques)) if public else 0
     return 250.0 + (24 * places + 70 * min(workload.cells, rounds.MAX_CELLS)) / 1e6
 
 
 @dataclass(frozen=True)
 class Mixture:
+    """The check of a public table, without rows."""
+
     card: Card = Card(
         public_check.MECHANISM, "Check of a public table", ZCDP, makes_rows=False, takes_thresholds=True, publishes_tables=False,
         summary=(
@@ -81,17 +84,21 @@ class Mixture:
     public: PublicTable | None = None
 
     def informed_by(self, public: PublicTable) -> Mechanism:
+        """Return the mechanism with this public table."""
         return replace(self, public=public)
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
+        """Forecast a run, or refuse a missing or unsuitable public table."""
         reason = public_check.refusal(self.public, workload)
         places = self.public.rows * len(workload.cliques) if self.public else 0
         return Forecast(not reason, 2.0 + 2e-6 * places, memory_mb(self.public, workload), reason)
 
     def condition(self, _domain: Domain) -> str:
+        """Return the condition that the solver's bounds meet, as full sentences."""
         return CONDITION
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
+        """Return one stage for the check, after a count of the people where it is secret."""
         return ((CHECKING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHECKING, 1 - TOTAL_SHARE))
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:

@@ -73,6 +73,7 @@ Select = Callable[[Kernel, QueryClass, SparseAnswers, float], int]
 
 
 def exponentially(kernel: Kernel, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
+    """Select by the exponential mechanism; a `Select`."""
     return int(operations.select_worst_queries(kernel, queries, answers, eps, 1, np.zeros(0, dtype=np.int64))[0])
 
 
@@ -155,6 +156,7 @@ def _replay(weights: Weights, measured: Sequence[MeasuredQuery], rng: np.random.
 
 
 def described(domain: Domain, measured: Sequence[MeasuredQuery]) -> list[dict[str, Any]]:
+    """Return the measured queries as written in release.json."""
     return [
         {
             "attributes": list(one.query.clique),
@@ -208,6 +210,7 @@ class Mwem(Reweighing):
         return Forecast(not reason, 1.0 + self.round_count(rho, SUPPOSED_PEOPLE) * once, memory, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
+        """Return stages for selections and measured queries, after a count of the people where it is secret."""
         return self.split_after((), total_is_public)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
@@ -254,6 +257,7 @@ class PmwPub(Reweighing):
     public: PublicTable | None = None
 
     def informed_by(self, public: PublicTable) -> Mechanism:
+        """Return the mechanism with this public table."""
         return replace(self, public=public)
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
@@ -266,9 +270,11 @@ class PmwPub(Reweighing):
         return Forecast(not reason, seconds, mixture.memory_mb(self.public, workload), reason)
 
     def condition(self, _domain: Domain) -> str:
+        """Return the check's condition, or "" without a check."""
         return mixture.CONDITION if self.check_share else ""
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
+        """Return the check if it has a share, then stages as for MWEM."""
         checking: Split = ((CHECKING, self.check_share),) if self.check_share else ()
         return self.split_after(checking, total_is_public)
 

@@ -1,0 +1,1 @@
+"""Oracles that search for a record that satisfies many queries, with a proof."""

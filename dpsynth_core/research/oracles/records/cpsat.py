@@ -160,6 +160,12 @@ class CpSatOracle:
         self._model = _model(self._reduced)
 
     def answer(self, linear: Linear, limit: Limit) -> Solution:
+        """Search for the best record under one perturbation, from the record that a local search finds.
+
+        Args:
+            linear: Costs of the values of each attribute.
+            limit: Limit of the search, with the seed of the local search.
+        """
         costs, values = self._reduced.costs(linear)
         objective = rounded(self._reduced, costs)
         start = self._climber.climb(costs, np.random.default_rng(limit.seed))

@@ -60,9 +60,11 @@ class Reduced:
 
     @property
     def size(self) -> int:
+        """The number of options of all attributes."""
         return int(self.starts[-1])
 
     def blocks(self) -> Iterator[range]:
+        """Yield the options of each attribute, in order."""
         for first, end in zip(self.starts[:-1], self.starts[1:], strict=True):
             yield range(int(first), int(end))
 
@@ -110,6 +112,7 @@ class Reduced:
 
 
 def reduce(queries: SignedQueries) -> Reduced:
+    """Reduce a problem: values that no query names become one option wherever the rules of the domain treat them alike."""
     net = queries.net
     option: list[Options] = []
     starts = [0]

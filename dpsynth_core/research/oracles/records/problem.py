@@ -49,6 +49,7 @@ class Records:
     @classmethod
     @lru_cache(maxsize=8)
     def of(cls, domain: Domain) -> Records:
+        """Return the possible records of a domain. The latest are cached."""
         zeros = tuple((tuple(map(domain.position, clique)), table) for clique, table in domain.zeros.items())
         return cls(tuple(attribute.size for attribute in domain), zeros)
 
@@ -172,6 +173,7 @@ class RecordProblem:
 
     @classmethod
     def unperturbed(cls, queries: SignedQueries) -> RecordProblem:
+        """Return the problem with costs of zero."""
         return cls(queries, tuple(np.zeros(size) for size in queries.records.sizes))
 
     def values(self, codes: Codes) -> NDArray[np.float64]:
@@ -219,4 +221,5 @@ class Exhaustion:
 
 
 def fits(records: Records) -> bool:
+    """Return whether all records, possible or not, can be enumerated."""
     return math.prod(records.sizes) <= MAX_RECORDS

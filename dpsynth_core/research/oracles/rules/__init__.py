@@ -1,0 +1,1 @@
+"""Oracles that find the cheapest rule of a class, with a proof."""

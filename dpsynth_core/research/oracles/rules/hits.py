@@ -51,6 +51,7 @@ class Hits:
     linear: Integers
 
     def value(self, v: Flags) -> int:
+        """Return the cost of a set, shape (p,)."""
         return int(self.weights @ hit(self.how, self.rows, v)) + int(self.linear @ v)
 
 
@@ -72,10 +73,12 @@ class ChosenSet:
 
     @property
     def gap(self) -> float:
+        """The cost beyond the lower bound; 0 is a proof."""
         return self.value - self.bound
 
 
 def hit(how: str, rows: Flags, v: Flags) -> Flags:
+    """Return which rows the set v hits, shape (r,), in the sense of `how`."""
     meet = (rows & v).sum(axis=1)
     if how == ANY:
         return np.asarray(meet > 0)

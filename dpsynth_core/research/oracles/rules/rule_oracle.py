@@ -58,6 +58,7 @@ class LearningProblem:
     weights: Integers
 
     def value(self, rule: Rule) -> int:
+        """Return the weight of the records for which the rule holds."""
         return int(self.weights @ rule.holds(self.seen))
 
     def perturbed(self, noise: Integers) -> LearningProblem:
@@ -98,6 +99,7 @@ class Oracle:
 
     @property
     def limit(self) -> Limit:
+        """The limit of CP-SAT's work, without a limit of time."""
         return Limit.of_work(self.work)
 
     def may_fail(self, rules: RuleClass) -> bool:
@@ -112,6 +114,7 @@ def exhaustible(rules: RuleClass) -> bool:
 
 
 def enumerable(rules: RuleClass) -> bool:
+    """Return whether every rule of the class can be enumerated; for decision lists a stricter limit than `exhaustible`."""
     return len(rules.features) <= lists.MAX_LISTED if rules.kind == DECISION_LIST else exhaustible(rules)
 
 
@@ -170,6 +173,7 @@ def all_values(problem: LearningProblem) -> Integers:
 
 
 def numbered(rules: RuleClass, number: int) -> Rule:
+    """Return the rule with this number, in the order of `all_values`."""
     if rules.kind == DECISION_LIST:
         return next(islice(lists.every(rules), number, None))
     p = len(rules.features)
@@ -276,6 +280,7 @@ class Task:
 
     @classmethod
     def of(cls, domain: Domain, rules: RuleClass, target: str | None = None, rivals: Rivals | None = None) -> Task:
+        """Return the task over the columns that the features and the target name."""
         named = {feature.column for feature in rules.features} | ({target} if target else set())
         return cls(rules, domain.clique(named), target, rivals)
 

@@ -131,6 +131,7 @@ class RuleClass:
         return np.stack([codes[:, place[f.column]] == f.value for f in self.features], axis=1)
 
     def read(self, numbers: NDArray[np.int64]) -> Rule:
+        """Return the rule that `Rule.written` wrote as numbers."""
         flags, entries = int(numbers[0]), numbers[1:].reshape(-1, 2)
         answers = tuple(bool(answer) for answer in entries[:, 1]) if self.kind == DECISION_LIST else ()
         chosen = tuple(int(number) for number in entries[:, 0])
@@ -200,6 +201,7 @@ class Rule:
         return np.array([self.otherwise + 2 * self.negated, *entries], dtype=np.int64)
 
     def negation(self) -> Rule:
+        """Return the rule that holds where this rule does not."""
         if self.kind == DECISION_LIST:
             return Rule(self.kind, self.features, self.chosen, tuple(not a for a in self.answers), not self.otherwise)
         return Rule(self.kind, self.features, self.chosen, negated=not self.negated)
