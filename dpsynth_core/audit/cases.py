@@ -82,6 +82,7 @@ class Case:
 
     @property
     def title(self) -> str:
+        """The operation, with the kind of question in parentheses."""
         return f"{self.operation} ({self.variant})" if self.variant else self.operation
 
     def question(self, neighbours: Neighbours, kernels: Kernels) -> Question:
@@ -89,6 +90,7 @@ class Case:
         return self.ask(self.view(kernels(neighbours.tables[0], neighbours.unit, 1.0, SeededNoise(0), 0.0, ZCDP)), neighbours)
 
     def neighbours(self, unit: Unit) -> Neighbours:
+        """Return the two tables of the case under a unit of privacy."""
         before, after = self.person(unit)
         return Neighbours.of("the worst case for this question", DOMAIN, unit, self.others, before, after)
 
@@ -171,13 +173,16 @@ class Branch:
         self.probability, self.others = 1.0, list[tuple[int, ...]]()
 
     def noisy_max(self, scores: Integers, scale: float) -> int:
+        """Return the next choice of the path, in proportion to exp(score / scale)."""
         weights = np.exp((scores - scores.max()) / scale)
         return self._choose((weights / weights.sum()).tolist())
 
     def uniform(self, size: int) -> int:
+        """Return the next choice of the path, each of `size` equally likely."""
         return self._choose([1 / size] * size)
 
     def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
+        """Return one choice of the path per exponent x, True with probability exp(-x)."""
         heads = [float(np.exp(-float(x))) for x in exponents]
         return np.array([self._choose([1 - p, p]) for p in heads], dtype=np.bool_)
 

@@ -38,9 +38,11 @@ class Accounted:
 
     @property
     def claimed(self) -> float:
+        """The rho that is charged."""
         return self.rho
 
     def least(self, fpr: Rates, tpr: Rates) -> Rates:
+        """Return the least rho under which tests with these rates are possible."""
         return meaning.least_rho(self.accountant, fpr, tpr, self.slack)
 
     def example(self, parameter: float) -> tuple[Rates, Rates]:
@@ -53,6 +55,7 @@ class Accounted:
 
     @property
     def name(self) -> str:
+        """The accountant, with the slack unless it is 0."""
         return self.accountant.name + (f" except for {self.slack:.3g}" if self.slack else "")
 
 
@@ -65,6 +68,7 @@ class Bounded:
 
     @property
     def claimed(self) -> float:
+        """The epsilon that is promised."""
         return self.epsilon
 
     def least(self, fpr: Rates, tpr: Rates) -> Rates:
@@ -79,10 +83,12 @@ class Bounded:
         return np.array([expit(-parameter)]), np.array([expit(parameter)])
 
     def stated(self, parameter: float) -> str:
+        """Return an epsilon in words."""
         return f"epsilon = {parameter:.4g}"
 
     @property
     def name(self) -> str:
+        """Pure DP, or DP at the delta."""
         return f"DP at delta {self.delta:.3g}" if self.delta else "pure DP"
 
 
@@ -148,6 +154,7 @@ class Finding:
 
     @property
     def broken(self) -> bool:
+        """True if the draws, or exact probabilities beyond rounding, contradict the claim."""
         rounding = 0.0 if self.draws else EXACT
         return self.least > self.claim.claimed * (1 + rounding) + rounding
 

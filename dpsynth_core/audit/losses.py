@@ -76,6 +76,13 @@ class Losses:
         return guess
 
     def of_numbers(self, operation: str, arguments: Arguments, shifted: Shifted) -> Guess:
+        """Return the guess at answers that are noisy numbers.
+
+        Args:
+            operation: Name of the operation.
+            arguments: Arguments of the call, by name.
+            shifted: Returns the loss from the charge and the exact answers on both tables.
+        """
         exact = [getattr(kernel, operation)(**arguments) for kernel in self._exact]
         if any(answer is None for answer in exact):
             return lambda answer: Draw(0.0, answer is None)
@@ -103,6 +110,7 @@ def chosen(likelihood: Likelihood) -> Maker:
 
 
 def key(answer: Any) -> Hashable:
+    """Return an answer of any type as a hashable value."""
     if isinstance(answer, np.ndarray):
         return tuple(answer.ravel().tolist())
     return tuple(map(key, answer)) if isinstance(answer, tuple) else cast(Hashable, answer)

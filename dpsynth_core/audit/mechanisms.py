@@ -77,6 +77,7 @@ class Configuration:
         return Accounted(shares.accountant, shares.mechanism, shares.delta), Bounded(budget.epsilon, budget.delta)
 
     def run(self, table: InventedTable, noise: Noise, losses: Losses, kernels: Kernels = PrivacyKernel) -> Draw:
+        """Run the mechanism once, and return the guess at the loss of its answers; FAILED where its oracle gave up."""
         plan, shares = self.plan, self.plan.shares
         witness = Witness(kernels(table, plan.unit, shares.mechanism, noise, shares.delta, shares.accountant), losses)
         try:

@@ -49,9 +49,11 @@ class InventedTable:
         return {clique: self._counts[clique] for clique in cliques}
 
     def occupied(self, clique: Clique) -> Occupied:
+        """Return the cells of the clique that hold records, with their counts."""
         return row_cells(self.domain, self.codes, clique)
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
+        """Return how many records each predictor predicts correctly."""
         return right_counts(self.domain, self.codes, predictors)
 
     def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
@@ -71,9 +73,11 @@ class InventedTable:
         return self._over[domain]
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
+        """Yield the codes of the column, as texts, with their numbers of rows."""
         yield {str(code): rows for code, rows in enumerate(self.count((name,)).tolist()) if rows}
 
     def count(self, clique: Clique) -> NDArray[np.int64]:
+        """Return the exact counts of one clique; shared, like `counts`."""
         return self.counts([clique])[clique]
 
 
@@ -87,6 +91,7 @@ class Neighbours:
 
     @property
     def domain(self) -> Domain:
+        """The domain of both tables."""
         return self.tables[0].domain
 
     @classmethod

@@ -41,9 +41,11 @@ class Audited:
 
     @property
     def broken(self) -> bool:
+        """True if a finding breaks its claim."""
         return any(finding.broken for finding in self.findings)
 
     def lines(self) -> Iterator[str]:
+        """Yield one line per claim: verdict, claim, finding, and the smallest violation that would have shown."""
         for finding in self.findings:
             claim = finding.claim
             verdict = "VIOLATION" if finding.broken else "nothing found"
@@ -57,6 +59,7 @@ class Audited:
 
 
 def conclusion(audited: Sequence[Audited]) -> str:
+    """Return the sentence that sums up an audit, with its rate of false alarms."""
     sure = f"the chance that a sound program is called broken is at most {FALSE_ALARM:g}"
     if any(one.broken for one in audited):
         return f"VIOLATED: somebody can tell two neighbouring tables apart better than was promised ({sure})"
@@ -64,6 +67,12 @@ def conclusion(audited: Sequence[Audited]) -> str:
 
 
 def of_operations(noise: Noise, draws: int) -> Iterator[Audited]:
+    """Audit each operation under each unit of privacy, one after the other.
+
+    Args:
+        noise: Noise of the kernels that are drawn from.
+        draws: Number of draws per table.
+    """
     audits = [(case, unit) for case in operations.CASES for unit in case.units]
     level = FALSE_ALARM / (3 * len(audits))  # no charge promises more than three things
     for case, unit in audits:

@@ -1,0 +1,1 @@
+"""Releases: their making, their transcripts and their rows."""

@@ -188,6 +188,7 @@ def written(obj: Mapping[str, Any]) -> bytes:
 
 
 def csv_bytes(table: pa.Table) -> bytes:
+    """Return a table as CSV for a spreadsheet."""
     return content_of(HeldRows(table), partial(write_csv, for_spreadsheets=True))
 
 
@@ -225,12 +226,14 @@ def write_parquet(rows: Rows, domain: Domain, stream: BinaryIO, about: About) ->
 
 
 def content_of(rows: Rows, write: Callable[[Rows, BinaryIO], None]) -> bytes:
+    """Return the bytes that `write` writes of the rows, all in memory."""
     out = io.BytesIO()
     write(rows, out)
     return out.getvalue()
 
 
 def row_writers(release: Release) -> dict[str, Writer]:
+    """Return a function that writes each file of rows, by file name; none without rows."""
     if (values := release.values) is None:
         return {}
     writers: dict[str, Writer] = {ROWS_CSV: partial(write_csv, values), ROWS_PARQUET: partial(_write_kept, release, values)}
@@ -245,6 +248,7 @@ def holds_rows(file: str) -> bool:
 
 
 def write_document(release: Release, directory: Path) -> None:
+    """Write release.json into the directory, for its owner alone."""
     with private_file(directory / DOCUMENT) as stream:
         stream.write(document(release))
 
@@ -271,6 +275,7 @@ def _write_kept(release: Release, rows: Rows, stream: BinaryIO) -> None:
 
 
 def load(directory: Path) -> Release:
+    """Read what `save` wrote; codes and rows are read from disk where they are needed."""
     obj = json.loads((directory / DOCUMENT).read_bytes())
     if not (directory / CODES).exists():
         return from_json(obj)

@@ -27,9 +27,11 @@ class Journal:
         self.measurements: list[Measurement] = []
 
     def phase(self, name: str) -> AbstractContextManager[None]:
+        """Return a context whose duration is booked to the named phase."""
         return self._stopwatch.phase(name)
 
     def booked(self, steps: Iterator[Step]) -> Iterator[Step]:
+        """Yield the steps, and book the time before each to its kind."""
         start = time.perf_counter()
         for step in steps:
             self._stopwatch.book(_PHASE_OF_STEP[type(step)], start)
@@ -47,6 +49,7 @@ class Journal:
         self._enter(Progress("phase", rho_spent=rho_spent, done=done, message=message))
 
     def record(self, step: Measured | Fitted) -> None:
+        """Enter a step, and keep its measurement."""
         if isinstance(step, Fitted):
             self._enter(Progress("fitted", step.round, rho_spent=step.rho_spent, done=step.done, message=step.message))
         else:
@@ -54,6 +57,7 @@ class Journal:
             self._enter(Progress.measured(step.measurement, step.rho_spent, step.round, step.done))
 
     def finish(self, rho_spent: float) -> None:
+        """Enter that the run is over, with the budget spent."""
         self._enter(Progress("finished", rho_spent=rho_spent, done=1.0, message="the model is final"))
 
     def _enter(self, entry: Progress) -> None:

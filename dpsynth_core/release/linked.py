@@ -30,9 +30,11 @@ class MemberRows:
 
     @property
     def num_rows(self) -> int:
+        """The number of members."""
         return self.drawn.num_rows
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Yield the members in order, with these columns or all; at least one batch."""
         first = 0
         for batch in self.drawn.batches():
             keys = pa.array(self.owners[first : first + batch.num_rows] + 1, pa.int64())  # as the key of households counts up, from 1

@@ -63,10 +63,12 @@ class Progress:
         return cls("measured", round, measurement.clique, measurement.sigma, rho_spent, done, spread=measurement.spread, cells=cells)
 
     def to_json(self) -> dict[str, Any]:
+        """Return the fields as written in release.json."""
         return dict(vars(self))
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Progress:
+        """Read what `to_json` wrote."""
         return cls(**{**obj, "attributes": tuple(obj["attributes"])})
 
 
@@ -140,10 +142,12 @@ class Release:
 
     @property
     def spec(self) -> Spec:
+        """The spec of the plan."""
         return self.plan.spec
 
     @property
     def seal(self) -> str:
+        """The digest of the sealed plan, by which a ledger knows the release."""
         return self.sealed or self.spec.digest()
 
     @property
@@ -153,6 +157,7 @@ class Release:
 
     @property
     def domain(self) -> Domain:
+        """The domain of the codes."""
         return self.plan.domain
 
     @property
@@ -166,14 +171,17 @@ class Release:
 
     @property
     def certificate(self) -> Certificate | None:
+        """The measured errors of the workload, or None."""
         return cast(Certificate | None, self.claims[CERTIFICATE.name])
 
     @property
     def usefulness(self) -> tuple[Usefulness, ...]:
+        """The measured accuracy of models, one entry per predicted column."""
         return cast(tuple[Usefulness, ...], self.claims[MODELS.name])
 
     @property
     def criteria(self) -> tuple[Decided, ...]:
+        """The decided criteria, in the plan's order."""
         return cast(tuple[Decided, ...], self.claims[CRITERIA.name])
 
     @cached_property
@@ -183,6 +191,7 @@ class Release:
         return None if codes is None else calibrated(self.plan, codes, self.inside, self.claims[WEIGHTED.name])
 
     def branded(self, code: str) -> bool:
+        """Return whether the release carries the brand with this code."""
         return any(brand.code == code for brand in self.brands)
 
     @cached_property
@@ -207,6 +216,7 @@ class Release:
 
     @cached_property
     def final(self) -> Final:
+        """The result of the mechanism and its claims, computed once."""
         return Final.of(self.plan, self.codes, self.tables_of_columns, self.total, self.claims, self.inside)
 
     @cached_property
@@ -245,4 +255,5 @@ class Release:
 
     @property
     def rows(self) -> int:
+        """The number of synthetic rows, of two linked tables the first's; 0 without rows."""
         return 0 if self.codes is None else len(self.codes) // self.plan.records_each

@@ -18,7 +18,8 @@ class Rows(Protocol):
     """Rows that can be gone through again and again, always the same."""
 
     @property
-    def num_rows(self) -> int: ...
+    def num_rows(self) -> int:
+        """The number of rows."""
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Yield the rows in order, with these columns or all; at least one batch, which may be empty.
@@ -30,13 +31,17 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HeldRows:
+    """Rows of a table in memory, as one batch."""
+
     table: pa.Table
 
     @property
     def num_rows(self) -> int:
+        """The number of rows."""
         return int(self.table.num_rows)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Yield the table once, with these columns or all."""
         yield self.table if columns is None else self.table.select(columns)
 
 
@@ -48,9 +53,11 @@ class StoredRows:
 
     @property
     def num_rows(self) -> int:
+        """The number of rows, from the file's footer."""
         return int(pq.read_metadata(self.path).num_rows)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Yield each row group of the file, with these columns or all; an empty batch without groups."""
         with pq.ParquetFile(self.path) as file:
             yield from (file.read_row_group(number, columns) for number in range(file.num_row_groups))
             if not file.num_row_groups:
@@ -73,4 +80,5 @@ def in_groups(rows: Rows) -> Iterator[pa.Table]:
 
 
 def whole(rows: Rows) -> pa.Table:
+    """Return all rows as one table in memory."""
     return pa.concat_tables(rows.batches())

@@ -151,6 +151,7 @@ class Spool:
             os.fchmod(self._stream.fileno(), 0o400)
 
     def close(self) -> None:
+        """Close the file, which stays on the disk; errors are ignored."""
         with suppress(OSError):  # a full disk takes the rest of a line no better at the end
             self._stream.close()
 

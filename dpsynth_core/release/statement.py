@@ -193,6 +193,7 @@ def unmeasured_brands(plan: Plan, claims: Mapping[str, Any]) -> Iterator[Brand]:
 
 
 def public_details(public: PublicTable | None) -> dict[str, Any]:
+    """Return the public table's name, digest and number of rows for release.json; empty without a public table."""
     return {} if public is None else {"public_table": {"name": public.name, "sha256": public.digest, "rows": public.rows}}
 
 

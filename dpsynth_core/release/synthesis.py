@@ -149,6 +149,11 @@ def informed(draft: Plan) -> Plan:
 
 
 def public_table(section: PublicSpec, domain: Domain) -> PublicTable:
+    """Read the public table of a spec.
+
+    Raises:
+        InputError: The file is not such a table, or its digest differs from the spec's.
+    """
     table = public_tables.read(located(section.path), TableFormat.of(section.model_dump()), domain)
     if section.sha256 not in ("", table.digest):
         raise InputError(public_tables.FIELD, "the file changed since it was chosen", "choose it again")

@@ -17,6 +17,7 @@ _FURTHER = re.compile(r"synthetic-([2-9]|[1-9][0-9]+)\.csv")
 
 
 def name(number: int) -> str:
+    """Return the file name of a table of rows; the first has number 1."""
     return FIRST if number == 1 else f"synthetic-{number}.csv"
 
 

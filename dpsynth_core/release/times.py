@@ -35,18 +35,21 @@ class Stopwatch:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
+        """Book the duration of the context to a phase, unless the context raises."""
         start = time.perf_counter()
         yield
         self.book(name, start)
 
     def book(self, phase: str, start: float) -> None:
-        """Book the time since `start` to a phase. start: of `time.perf_counter`."""
+        """Book the time since `start`, a value of `time.perf_counter`, to a phase."""
         self._phases[phase] = self._phases.get(phase, 0.0) + time.perf_counter() - start
 
     def step(self) -> None:
+        """Book a line of the history, at the seconds since the run began."""
         self._steps.append(self._elapsed())
 
     def times(self) -> Zoned[Times]:
+        """Return the durations so far, for the curator alone."""
         phases = {name: round(seconds, 3) for name, seconds in self._phases.items()} | {"total": self._elapsed()}
         return curator_only({"phases": phases, "steps": list(self._steps)})
 
@@ -65,5 +68,6 @@ def write(times: Zoned[Times] | None, directory: Path) -> None:
 
 
 def read(directory: Path) -> Zoned[Times] | None:
+    """Read the times beside a release; None without the file."""
     path = directory / TIMES
     return curator_only(json.loads(path.read_bytes())) if path.exists() else None

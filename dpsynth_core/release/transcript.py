@@ -319,6 +319,7 @@ def to_json(answers: Sequence[RecordedAnswer], measurements: Sequence[Measuremen
 
 
 def from_json(items: Sequence[Mapping[str, Any]], measurements: Sequence[Measurement]) -> tuple[RecordedAnswer, ...]:
+    """Read what `to_json` wrote, with the measurements that it numbers."""
     read = partial(_read, measurements=measurements)
     return tuple(RecordedAnswer(item["operation"], tuple(map(read, item["asked"])), item["charges"], read(item["given"])) for item in items)
 
