@@ -9,6 +9,7 @@ from dpsynth_core.web.shell import document, frame
 
 
 def main() -> None:
+    """Draw the page."""
     project = frame.require("budget")
     workload, unit = document.workload(project.draft), document.unit(project.draft)
     error = document.problem(project.draft, "budget")

@@ -11,6 +11,7 @@ from dpsynth_core.web.shell import frame
 
 
 def main() -> None:
+    """Draw the page."""
     project = frame.require("compare")
     frame.header("compare", "Finished runs side by side: what was set differently, and where one wins.", Zone.RELEASED)
     finished = open_runs.finished(project.owner)

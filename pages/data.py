@@ -11,6 +11,7 @@ from dpsynth_core.web.shell import document, frame
 
 
 def main() -> None:
+    """Draw the page."""
     project = frame.require("data")
     frame.header("data", "Which table, and whose.", Zone.PUBLIC)
     left, right = st.columns([11, 10], gap="medium")

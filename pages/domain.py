@@ -10,6 +10,7 @@ from dpsynth_core.web.shell.text import names
 
 
 def main() -> None:
+    """Draw the page."""
     project = draft_rows.prefill(frame.require("domain"))
     rows = draft_rows.of(project.draft)
     sentence = "What every column may contain, from public knowledge."

@@ -8,6 +8,7 @@ from dpsynth_core.web.shell import frame
 
 
 def main() -> None:
+    """Draw the page."""
     project = frame.require("ledger")
     sentence = "Privacy spent so far: what every release has cost the people in it. Entries are only ever added."
     frame.header("ledger", sentence, Zone.RELEASED)

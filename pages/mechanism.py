@@ -11,6 +11,7 @@ from dpsynth_core.web.shell import frame
 
 
 def main() -> None:
+    """Draw the page."""
     project = frame.require("mechanism")
     listed = watch.listed(project)
     active = next((run for run in listed if run.active), None)

@@ -23,6 +23,7 @@ _FIRST = next(iter(VIEWS))
 
 
 def main() -> None:
+    """Draw the page."""
     project = frame.require("results")
     finished = open_runs.finished(project.owner, project.id)
     frame.header("results", "How good the rows are.", Zone.RELEASED)

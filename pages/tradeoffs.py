@@ -12,6 +12,7 @@ _OTHER = "tradeoffs_other"
 
 
 def main() -> None:
+    """Draw the page."""
     project = frame.require("tradeoffs")
     listed = sweep_view.listed(project)
     zones = sorted({Zone.PUBLIC, *(stored.sweep.zone for stored in listed)})

@@ -8,6 +8,7 @@ from dpsynth_core.web.verify import verify_view
 
 
 def main() -> None:
+    """Draw the page."""
     frame.require("verify")
     frame.header("verify", "Check a release bundle that was published: from the bundle alone, without the private table.", Zone.RELEASED)
     verify_view.upload()

@@ -237,6 +237,7 @@ def _noise(project: Current, workload: Workload, unit: Unit, rho: float) -> None
 
 
 def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
+    """Draw the certificate's share of the budget, with the margins of error that it gives."""
     title, none = "Share of the budget that measures the quality of the rows", "no certificate"
     if not fields.share(title, CERTIFICATE, SHARES, 0.0, CERTIFICATE_HELP, none):
         st.caption(f":material/info: {precision.without_certificate(document.is_linked(project.draft))}")

@@ -69,6 +69,7 @@ NEAR_HELP = "A guess counts as right if no value of the person's bin is further 
 
 
 def models(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
+    """Draw the card of the columns to predict, with the share of the budget and its margin."""
     with frame.card("Columns to predict", Zone.PUBLIC, HELP):
         domain = workload.domain
         chosen = [one["column"] for one in project.draft.get("models", [])]
@@ -102,6 +103,7 @@ def models(project: Current, workload: Workload, unit: Unit, shares: Shares) -> 
 
 
 def weights(project: Current, *_plan: object) -> None:
+    """Draw the card of the column of survey weights."""
     with frame.card(WEIGHTED.title, Zone.PUBLIC, WEIGHTED.reading):
         stated = project.draft.get("weight")
         offered = [None, *(one.name for one in document.domains(project.draft)[0] if one.kind in NUMBERS)]

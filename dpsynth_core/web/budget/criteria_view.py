@@ -227,6 +227,7 @@ def new(kind: str, entry: Mapping[str, Any] | None = None) -> Entry:
 
 
 def listed(draft: Mapping[str, Any]) -> list[Entry]:
+    """Return copies of the draft's criteria, in order."""
     return [dict(entry) for entry in draft.get("criteria", ())]
 
 

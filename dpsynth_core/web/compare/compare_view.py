@@ -63,6 +63,7 @@ def picked(label: str, key: str, names: Mapping[str, str], first: list[str], **l
 
 
 def favourite(project: Current) -> str:
+    """Return the id of the project's favourite run, or ""."""
     return str(document.wizard(project.draft).get(FAVOURITE) or "")
 
 
@@ -84,6 +85,7 @@ def run_name(run: Run) -> str:
 
 
 def compare(project: Current, chosen: Sequence[Run]) -> None:
+    """Draw the settings of the chosen runs and, table by table, their errors."""
     opened = dict(zip(_LETTERS, map(open_runs.open_run, chosen), strict=False))
     _pins(project, opened)
     _settings(opened)

@@ -136,6 +136,7 @@ def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
 
 
 def shown(place: Address) -> str:
+    """Return the file name of a database, or "the database"."""
     return place.base_name or "the database"
 
 

@@ -30,6 +30,7 @@ _LEFT_OUT_HELP = "Your statement, from what you know of these people. It is neve
 
 
 def part(project: Current) -> None:
+    """Draw the choice of the second table."""
     st.markdown("**A second table that belongs to it (optional)**", help=_WHAT)
     owner, own = project.owner, project.id
     fields.table_file("second_upload", lambda file: take(lambda: project_table.from_upload(owner, own, file.name, file, SHELF)))

@@ -213,6 +213,7 @@ def unlink(draft: Draft) -> None:
 
 
 def disown(draft: Draft) -> None:
+    """Remove the draft's table; a plan that came before the table stays."""
     _forget_simulated(draft)
     unlink(draft)
     draft.pop("data", None)
@@ -237,6 +238,7 @@ def is_simulated(draft: Mapping[str, Any]) -> bool:
 
 
 def is_database(draft: Mapping[str, Any]) -> bool:
+    """Return whether the draft's table is in a database."""
     return draft.get("data", {}).get("kind") == "database"
 
 

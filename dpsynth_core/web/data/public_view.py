@@ -37,6 +37,7 @@ _PUBLIC = "public table"
 
 
 def part(project: Current) -> None:
+    """Draw the public table with its differences, or its choice."""
     st.markdown("**A public table of the same columns (optional)**", help=HELP)
     if "public" in project.draft:
         section = project.draft["public"]
@@ -115,16 +116,19 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
 
 
 def twin(owner: str, project: str, draft: Draft) -> Table:
+    """Take in further simulated people as the public table."""
     content = demo.simulate(rows=TWIN_ROWS, seed=TWIN_SEED).to_csv(index=False).encode()
     return from_upload(owner, project, TWIN, io.BytesIO(content), draft)
 
 
 def adopt(draft: Draft, table: Table) -> None:
+    """Note the public table and its columns in the draft."""
     draft["public"] = table.section
     draft.setdefault("wizard", {})["public_columns"] = list(table.columns)
 
 
 def disown(draft: Draft) -> None:
+    """Remove the public table from the draft."""
     draft.pop("public", None)
     draft.get("wizard", {}).pop("public_columns", None)
 

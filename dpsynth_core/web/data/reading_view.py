@@ -60,6 +60,7 @@ def _key(project: Current, name: str) -> str:
 
 
 def panel(project: Current, reread: Reread) -> None:
+    """Draw the answers about the file format. Each change reads the header again with `reread`."""
     form = TableFormat.of(project.draft["data"])
     open_ones = {field for doubt in document.doubts(project.draft) for field in doubt.fields}
     with st.expander(_summary(form, open_ones), icon=":material/tune:"):

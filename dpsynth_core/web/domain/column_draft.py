@@ -62,10 +62,12 @@ class ColumnDraft(Column):
         return draft.changed(**{**NO_GROUPS, **_groups(column)}) if isinstance(column, Attribute) and column.edges else draft
 
     def changed(self, **fields: Any) -> Self:
+        """Return the column with these fields replaced, unchecked."""
         return self.model_copy(update=fields)
 
     @property
     def is_listed(self) -> bool:
+        """True for a column whose values are listed one by one."""
         return self.about.form is Form.LISTED
 
     @property
@@ -145,6 +147,7 @@ class ColumnDraft(Column):
         return (OWN, NEVER, *([NEAREST] if which == "other" and not self.is_listed else []), COUNT_AS)
 
     def treatment(self, which: str) -> str:
+        """Return the present one of `treatments`."""
         stated = getattr(self, which)
         if isinstance(stated, Mapping):
             return COUNT_AS
@@ -173,6 +176,7 @@ class ColumnDraft(Column):
         return {**NO_GROUPS, "edges": parts} if len(parts) > 1 else {**NO_GROUPS, "width": parts[0] if parts else None}
 
     def text(self, field: str) -> str:
+        """Return a field as a person would type it; for groups by their beginnings, one a line."""
         stated = getattr(self, field)
         if isinstance(stated, Mapping):
             return "\n".join(f"{beginning}{_EQUALS}{group}" for beginning, group in stated.items())
@@ -211,10 +215,12 @@ class ColumnDraft(Column):
         return self.with_identifiers(self.kind == "integer").changed(use=False, note=note)
 
     def with_identifiers(self, are_numbers: bool) -> Self:
+        """Return the column as new identifiers, digits or codes."""
         return self.changed(kind=IDENTIFIER.name, pattern=_NEW_NUMBERS if are_numbers else _NEW_CODES)
 
 
 def blank(name: str) -> ColumnDraft:
+    """Return a new column without declared values."""
     return ColumnDraft(name=name, kind="categorical")
 
 

@@ -32,6 +32,7 @@ _SHORTEST, _LONGEST = 4, 10
 
 
 def panel(project: Current, draft: ColumnDraft) -> None:
+    """Draw the panel of the selected column; a column that is not used has its head alone."""
     with st.container(border=True, key="column_panel"):
         _head(project, draft)
         if not draft.use:

@@ -84,6 +84,7 @@ def problems(drafts: Iterable[ColumnDraft]) -> dict[str, InputError]:
 
 
 def measured(drafts: Iterable[ColumnDraft]) -> list[Attribute]:
+    """Return the used columns that are complete and measured, in order."""
     return [draft.attribute() for draft in drafts if draft.use and not draft.is_filled and draft.problem() is None]
 
 

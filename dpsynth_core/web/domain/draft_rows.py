@@ -146,6 +146,7 @@ def change_column(name: str, fields: dict[str, Any], origin: str = "") -> None:
 
 
 def change_one(name: str, change: Callable[[ColumnDraft], ColumnDraft], origin: str = "") -> None:
+    """Change the named column, and save the draft."""
     save(lambda columns: [change(column) if column.name == name else column for column in columns], origin)
 
 
@@ -191,6 +192,7 @@ class Codebook:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
         return tuple(column.name for column in self.columns)
 
     def fill(self, drafts: Sequence[ColumnDraft]) -> list[ColumnDraft]:

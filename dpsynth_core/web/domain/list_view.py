@@ -34,6 +34,7 @@ _CELLS_HELP = "All values of all columns. Every cell gets the same noise: the fe
 
 
 def selected(project: Current, rows: Sequence[ColumnDraft]) -> ColumnDraft:
+    """Return the selected column; at first a column with a problem, if there is one."""
     names = [draft.name for draft in rows]
     return rows[names.index(_selected(project, names, domain_table.problems(rows)))]
 

@@ -31,6 +31,7 @@ _LEFT_HELP = f"People with projects who did not sign in for {sharing.LEFT_DAYS} 
 
 
 def cards(owner: str) -> None:
+    """Draw the office's cards for the visitor `owner`."""
     _waiting(owner)
     _tokens(owner)
     _kept(owner)

@@ -19,6 +19,7 @@ _MOST_BYTES = 1 << 16
 
 
 def routes() -> list[Route]:
+    """Return the route, for the server's list."""
     return [Route(address.path(f"{doors.FOR_PROGRAMS}/{{act}}"), _answer, methods=["POST"])]
 
 

@@ -131,6 +131,7 @@ def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Reco
 
 
 def shortlist(project: Current, forecasts: Forecasts) -> None:
+    """Draw the recommended mechanisms with their expected errors, and a button for each."""
     if not document.people(project.draft):
         st.info("Say about how many people the table holds, as far as that is public, to get a recommendation.", icon=":material/help:")
         frame.link("data", "Say how many")

@@ -125,6 +125,7 @@ def _card(mechanism: Mechanism, forecast: Forecast | InputError, chosen: bool) -
 
 
 def fitting(forecast: Forecast | InputError) -> None:
+    """Draw the time and memory of a run, or why it does not fit."""
     if isinstance(forecast, Forecast) and forecast.fits:
         seconds, memory = duration(forecast.seconds), f"{forecast.memory_mb:,.0f} MB"
         st.markdown(f":green[:material/check:] Fits this plan: about {seconds}, {memory}.")

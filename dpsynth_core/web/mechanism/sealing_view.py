@@ -198,6 +198,7 @@ def _confirm(project: Current, plan: Plan, account: Spent, seen: Collection[str]
 
 
 def say_if_refused(what: str = _RUN) -> None:
+    """Draw the refusal of the last attempt to start a run or, with `what`, another attempt."""
     if (error := refusals.taken(what)) is not None:
         frame.refused(error)
         st.caption(f"The {what} was not started and nothing was spent.")

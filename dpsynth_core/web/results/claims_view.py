@@ -92,6 +92,7 @@ CARDS: Mapping[str, Callable[[Release], None]] = {CRITERIA.name: criteria, MODEL
 
 
 def cards(release: Release) -> None:
+    """Draw a card per claim; claims without a card of their own have their lines."""
     for card in CARDS.values():
         card(release)
     for section in claimed(release):

@@ -170,6 +170,7 @@ class DownloadFailed(Exception):
 
 
 def routes() -> list[Route]:
+    """Return the route, for the server's list."""
     return [Route(address.path(f"{_PLACE}/{{run}}/{{key}}"), _answer, methods=["GET"])]
 
 

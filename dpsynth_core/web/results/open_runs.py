@@ -48,6 +48,7 @@ def _release(owner: str, run: str) -> Release:
 
 
 def open_run(run: Run) -> OpenRun:
+    """Return the run with its release, which is read once and cached."""
     release = _release(session.current().owner, run.id)
     return OpenRun(run, release, release.plan.workload.cliques)
 

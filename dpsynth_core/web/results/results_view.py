@@ -45,6 +45,7 @@ def warnings(opened: OpenRun) -> None:
 
 
 def columns(opened: OpenRun) -> None:
+    """Draw the counts of a chosen column, measured and in the rows."""
     with beside_toggle():
         column = st.selectbox("Column", opened.release.domain.names, format_func=one_line, key="results_column", width=360)
         with_truth = curator_toggle()
@@ -100,6 +101,7 @@ def _take_pair() -> None:
 
 
 def rows(opened: OpenRun) -> None:
+    """Draw the first rows, filtered by a column; releases that await approval show none."""
     values, domain = opened.release.values, opened.release.plan.row_domain
     if values is None:
         st.info("This mechanism gives noisy tables and no rows. Take the noisy marginals from the downloads.", icon=":material/info:")

@@ -1,0 +1,1 @@
+"""The start of runs, and runs on screen."""

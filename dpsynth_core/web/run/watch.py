@@ -53,6 +53,7 @@ _SEARCHES = (
 
 
 def listed(project: Current) -> tuple[Run, ...]:
+    """Return the project's runs, the newest first."""
     return runs.list(project.owner, project.id)
 
 
@@ -206,6 +207,7 @@ def chooses(history: Sequence[Progress]) -> bool:
 
 
 def share_done(history: Sequence[Progress]) -> float:
+    """Return the fraction of the mechanism's work that is done, in [0, 1]."""
     return max((event.done for event in history), default=0.0)
 
 

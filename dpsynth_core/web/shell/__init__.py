@@ -1,0 +1,1 @@
+"""The shared parts of all pages."""

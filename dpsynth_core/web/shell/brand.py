@@ -29,6 +29,7 @@ def logo() -> str:
 
 @cache
 def icon() -> str:
+    """Return the logo as SVG, read once."""
     return (ASSETS / "icon.svg").read_text(encoding="utf-8")
 
 

@@ -110,6 +110,7 @@ def completed(draft: Mapping[str, Any]) -> Draft:
 
 
 def wizard(draft: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the wizard's notes, which are no part of the spec."""
     return draft.get("wizard", {})
 
 
@@ -153,6 +154,7 @@ def columns(draft: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def is_linked(draft: Mapping[str, Any]) -> bool:
+    """Return whether the draft has a second table."""
     return "members" in draft
 
 
@@ -189,6 +191,7 @@ def doubts(draft: Mapping[str, Any], stated: Mapping[str, Any] | None = None) ->
 
 
 def note_doubts(draft: Draft, open_ones: Sequence[Doubt]) -> None:
+    """Store the open questions about the file format, for `doubts`."""
     listed = [[one.question, [[label, dict(fields)] for label, fields in one.answers], one.is_suggestion] for one in open_ones]
     draft.setdefault("wizard", {})["doubts"] = listed
 

@@ -31,6 +31,12 @@ the next click stores that.
 
 
 def value(path: str, default: Any = None) -> Any:
+    """Return a value of the draft.
+
+    Args:
+        path: Keys from the root, separated by dots.
+        default: The value where a key is missing.
+    """
     content: Any = session.current().draft
     for part in path.split("."):
         if not isinstance(content, dict) or part not in content:
@@ -80,6 +86,7 @@ def choice(
 
 
 def text(label: str, path: str, widget: Callable[..., Any] = st.text_input, **look: Any) -> str:
+    """Draw a text of the draft, and return it; it is saved without spaces around it."""
     return linked(path, value(path) or "", lambda entered: store(path, entered.strip()), widget, label, **look)
 
 
@@ -126,6 +133,7 @@ def file(title: str, kinds: Sequence[str], place: str, take: Callable[[Any], obj
 
 
 def table_file(place: str, take: Callable[[Any], object], help: str | None = None) -> None:
+    """Draw an upload for a table of any known format."""
     kinds = [ending.removeprefix(".") for ending in (*chain.from_iterable(SUFFIXES.values()), *COMPRESSED)]
     file(f"{KNOWN} file", kinds, place, take, help)
 

@@ -206,6 +206,7 @@ def nav_checked(name: str, error: InputError | None, why: str = "") -> None:
 
 
 def go(name: str) -> None:
+    """Open the named page, with the current project in the address."""
     project = session.current().id
     st.switch_page(st.session_state[_PAGES][name], query_params={session.PARAMETER: project} if project else None)
 

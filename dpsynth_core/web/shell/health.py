@@ -30,11 +30,13 @@ _last_look = float("-inf")
 
 
 def looked() -> None:
+    """Note that the queue was checked now."""
     global _last_look
     _last_look = time.monotonic()
 
 
 def routes() -> list[Route]:
+    """Return the routes, for the server's list."""
     return [Route(address.path(doors.WORKS), _works), Route(address.path(doors.METRICS), _metrics)]
 
 

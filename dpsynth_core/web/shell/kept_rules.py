@@ -17,6 +17,7 @@ _KEY = "impossible"
 
 
 def of(draft: Mapping[str, Any]) -> list[Rule]:
+    """Return the rules of the draft, of two linked tables the rules of both."""
     return list(draft["members"].get("rules", ())) if document.is_linked(draft) else _of_first(draft)
 
 

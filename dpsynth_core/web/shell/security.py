@@ -79,6 +79,7 @@ class Harden:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, with the headers."""
         async def send_hardened(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = list(message.get("headers", ()))

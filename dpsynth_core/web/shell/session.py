@@ -184,10 +184,12 @@ def create(name: str, plan: Draft | None = None, looked: Iterable[Look] = ()) ->
 
 
 def switch(project: str) -> None:
+    """Open another of the visitor's projects."""
     _open(projects.load(st.session_state[_OWNER], project))
 
 
 def rename(name: str) -> None:
+    """Give the open project a new name."""
     project = current()
     _open(projects.rename(project.owner, project.id, name))
 

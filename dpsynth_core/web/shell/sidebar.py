@@ -74,6 +74,7 @@ def _offered(person: str, offer: sharing.Offer) -> None:
 
 
 def visitor() -> None:
+    """Draw the visitor's name and a button to sign out; nothing without sign-in."""
     if name := session.signed_in_as():
         st.caption(f"Signed in as {literal(name)}")
         st.button("Sign out", icon=":material/logout:", key="sign_out", type="tertiary", on_click=st.logout)

@@ -12,6 +12,8 @@ from dpsynth_core.web.shell import document
 
 
 class State(StrEnum):
+    """The state of a step."""
+
     DONE = "done"
     OPEN = "open"
     LOCKED = "locked"
@@ -86,10 +88,12 @@ def first_open(states_of: Mapping[str, State]) -> str:
 
 
 def before(name: str) -> str | None:
+    """Return the name of the page before, None for the first."""
     at = _ORDER.index(name)
     return _ORDER[at - 1] if at > 0 else None
 
 
 def after(name: str) -> str | None:
+    """Return the name of the page after, None for the last."""
     at = _ORDER.index(name)
     return _ORDER[at + 1] if at + 1 < len(_ORDER) else None

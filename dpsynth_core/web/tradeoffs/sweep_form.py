@@ -171,7 +171,7 @@ def read_rows(text: str) -> int:
     return int(digits)
 
 
-def shown_epsilons(values: Sequence[float]) -> str:
+def _shown_epsilons(values: Sequence[float]) -> str:
     return "  ".join(f"{value:g}" for value in values)
 
 
@@ -191,6 +191,7 @@ _AT_ONCE = 10_000
 
 
 def form(project: Current) -> None:
+    """Draw the form of a sweep, with the button that starts it."""
     zone = Zone.CURATOR if note(project.draft, "table") == PRIVATE else Zone.PUBLIC
     with frame.card("Try it out", zone, "The same plan with several mechanisms and budgets, side by side, in the background."):
         _table(project)
@@ -237,8 +238,8 @@ def _grid(project: Current) -> None:
             return read_epsilons(text) if text.strip() else list(EPSILONS)
 
         help = "Separated by spaces. Charts have logarithmic axes: 0.1, 0.3, 1, 3, 10 are evenly apart."
-        usual = shown_epsilons(EPSILONS)
-        fields.number("Values of ε", f"{NOTES}.epsilons", read, shown_epsilons, placeholder=usual, help=help)
+        usual = _shown_epsilons(EPSILONS)
+        fields.number("Values of ε", f"{NOTES}.epsilons", read, _shown_epsilons, placeholder=usual, help=help)
     with repeats:
         numbers, usual = {n: str(n) for n in sorted({1, 2, 3, 5, 10, MAX_REPEATS})}, note(project.draft, "repeats")
         help = "Noise differs from run to run: bands show how much."

@@ -49,6 +49,7 @@ _ON = {PRIVATE: "the private table", PUBLIC: "a public table"}
 
 
 def listed(project: Current) -> tuple[Stored, ...]:
+    """Return the project's sweeps, the newest first."""
     return sweeps.list(project.owner, project.id)
 
 
@@ -65,6 +66,7 @@ def picked(stored_sweeps: tuple[Stored, ...]) -> Stored:
 
 
 def panel(stored: Stored) -> None:
+    """Draw a sweep, and draw it again while it runs."""
     with frame.card("Results of the trials", stored.sweep.zone, _about(stored)):
         refusals.polled(_state, POLL_SECONDS if stored.active else None)(stored.id, stored.active)
         refusals.polled(_results, REDRAW_SECONDS if stored.active else None)(stored)

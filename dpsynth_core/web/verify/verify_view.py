@@ -55,6 +55,7 @@ _LOOK = {
 
 @refusals.explained()
 def upload() -> None:
+    """Draw the upload of a bundle and, once there is one, what its check found."""
     file = st.file_uploader("Release bundle (ZIP)", "zip", key="verify_file", help="It is checked in memory and not kept.")
     with st.expander("A public table, or the publisher's key (optional)", icon=":material/key:"):
         public = st.file_uploader("The public table, if the release used one", key="verify_public", help=_PUBLIC_HELP)

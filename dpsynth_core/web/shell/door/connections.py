@@ -13,6 +13,7 @@ from typing import Any
 
 import uvicorn.config
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from typing_extensions import override
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -34,6 +35,7 @@ class NamedProxy(ProxyHeadersMiddleware):
     def __init__(self, app: ASGIApp, trusted_hosts: object = None) -> None:  # noqa: ARG002 - Uvicorn's own list
         super().__init__(app, os.environ.get(VARIABLE, ""))  # type: ignore[arg-type]
 
+    @override
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         client = scope.get("client")
         if scope["type"] != "lifespan" and not (client and client[0] in self.trusted_hosts):
@@ -49,6 +51,7 @@ class Patient:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; after PATIENCE_SECONDS without content the app sees a disconnected client."""
         more = scope["type"] == "http"
 
         async def soon() -> Message:

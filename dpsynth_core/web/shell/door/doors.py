@@ -86,6 +86,7 @@ class Guard:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request or open a websocket, unless the door refuses."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return

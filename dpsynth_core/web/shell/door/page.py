@@ -44,6 +44,7 @@ def ask_for_token(parameter: str, keep: Sequence[tuple[str, str]], wrong: bool) 
 
 
 def ask_to_sign_in(login: str) -> Response:
+    """Return the page with a link to sign in. `login` is its address."""
     return _page("Sign in", _part("sign_in.html").substitute(login=escape(login)))
 
 

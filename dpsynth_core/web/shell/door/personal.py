@@ -46,15 +46,19 @@ class Personal:
         return hmac.new(self.token.encode(), b"browser", "sha256").hexdigest()
 
     def owner(self, cookies: Mapping[str, str]) -> str:
+        """Return the owner id of a visitor with the cookie, "" for a stranger."""
         return home.LOCAL_OWNER if _same(cookies.get(self.cookie, ""), self.pass_value) else ""
 
     def seconds_left(self, cookies: Mapping[str, str]) -> float | None:  # noqa: ARG002 - until the token is another
+        """Return None: a visit lasts until the token changes."""
         return None
 
     def name(self, cookies: Mapping[str, str]) -> str:  # noqa: ARG002 - the one person knows
+        """Return "": the only person needs no name."""
         return ""
 
     def origin(self, host: str) -> str:
+        """Return the origin of the server under the host that the browser used."""
         return f"{self.scheme}://{host}"
 
     def entry(self, request: Request) -> Response | None:
@@ -89,6 +93,7 @@ class Personal:
 
 
 def opening(url: str, token: str) -> str:
+    """Return the address that lets the person in."""
     return f"{url}/?{PARAMETER}={token}"
 
 

@@ -57,20 +57,24 @@ class SignIn:
 
     @property
     def strangers_may(self) -> frozenset[str]:
+        """The paths that are open without signing in."""
         return frozenset(address.path(name) for name in ("auth/login", "auth/logout", _CALLBACK))
 
     def owner(self, cookies: Mapping[str, str]) -> str:
+        """Return the owner id of a visitor who has signed in and may enter, else ""."""
         claims = self.claims(cookies)
         if not _lasts(claims) or not self._may_enter(claims):
             return ""
         return hashlib.sha256(f"{claims['iss']} {claims['sub']}".encode()).hexdigest()[:_OWNER_DIGITS]
 
     def name(self, cookies: Mapping[str, str]) -> str:
+        """Return the visitor's e-mail address if the provider checked it, else a name that passes for no address."""
         claims = self.claims(cookies)
         checked = claims.get("email_verified") is True and claims.get("email")
         return str(checked or str(claims.get("name") or claims.get("sub", "")).replace("@", " at "))  # else it passes for an address
 
     def origin(self, host: str) -> str:  # noqa: ARG002 - behind a proxy the host is not what browsers see
+        """Return the public origin, for any host."""
         return self.public_origin
 
     def entry(self, request: Request) -> Response | None:
@@ -81,6 +85,7 @@ class SignIn:
         return RedirectResponse(f"{address.path('auth/login')}?{fresh}", status_code=303, headers=page.NOT_KEPT)
 
     def refusal(self, request: Request) -> Response:
+        """Return the page that asks a stranger to sign in, or tells a visitor who has signed in that the person may not enter."""
         claims = self.claims(request.cookies)
         if claims and _lasts(claims):
             return page.not_invited(self.name(request.cookies), address.path("auth/logout"))
