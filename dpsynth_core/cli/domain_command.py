@@ -20,6 +20,7 @@ _NAMED = 10
 
 
 def add(commands: Commands) -> None:
+    """Declare the command `domain`."""
     about = "write a domain from what a file or a codebook says of its columns; of the records, only their notation is looked at"
     parser = add_command(commands, "domain", _domain, about)
     others = "a DDI codebook (.xml); a domain of google/dpsynth, SmartNoise or SDV (.yaml, .json)"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
+    """Declare the command `next`."""
     about = "the plan of a release for a new table of the same columns: what changed, and what is left of the budget"
     parser = add_command(commands, "next", _next, about)
     parser.add_argument("plan", metavar="PLAN", type=Path, help="release.zip or the folder it was unpacked into, or a SPEC.json")

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
+from typing_extensions import override
+
 from dpsynth_core.foundation.documents import MAX_DIGITS, check_path
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.private_files import lasting_directory
@@ -28,6 +30,7 @@ Command = Callable[[argparse.Namespace], int | None]
 class Parser(argparse.ArgumentParser):
     """Mistakes on the command line are InputErrors like all others: one line, no usage text."""
 
+    @override
     def error(self, message: str) -> NoReturn:
         raise InputError("command line", message, f"see {self.prog} --help")
 
@@ -75,10 +78,16 @@ def whole(text: str) -> int | None:
 
 
 def add_setting(parser: argparse.ArgumentParser) -> None:
+    """Declare the option `--set`."""
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter of the mechanism; may be repeated")
 
 
 def settings(pairs: Sequence[str]) -> dict[str, str]:
+    """Read the values of `--set` into settings by name.
+
+    Raises:
+        InputError: A value is not NAME=VALUE, or a name is there twice.
+    """
     settings: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")

@@ -65,6 +65,7 @@ class Synthesizer:
         return self.release_.rows if n is None and where is None else sample(self.release_, n or self.release_.made.rows, where).rows
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's signature
+        """Return the parameters of the constructor by name. `deep` changes nothing: no parameter is an estimator."""
         return {name: getattr(self, name) for name in ("columns", "epsilon", "tables", "population", "options")}
 
     def set_params(self, **changed: Any) -> Self:

@@ -18,6 +18,7 @@ Pairs = Iterable[tuple[str, str]]
 
 
 def plan_line(plan: Plan) -> str:
+    """Return a plan in one line: tables, mechanism, budget and population."""
     spec, tables = plan.spec, plan.workload.cliques
     largest = max(map(len, tables))
     number = f"{len(tables):,} table{'s' * (len(tables) != 1)} of up to {largest} column{'s' * (largest != 1)}"
@@ -52,12 +53,20 @@ def _leak_lines(leaks: Sequence[Leak]) -> Pairs:
 
 
 def plan_text(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
+    """Return a plan as text.
+
+    Args:
+        plan: The plan.
+        leaks: Its leaks besides the charge.
+        hope: How likely its criteria are met; None without criteria.
+    """
     facts = [f"  {name}: {text}" for name, text in _plan_facts(plan, hope)]
     found = [f"  - {title}. {text}" for title, text in _leak_lines(leaks)]
     return "\n".join([plan_line(plan), *facts, *(["  It gives away, besides what it is charged for:", *found] if found else [])])
 
 
 def plan_html(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
+    """Return a plan as HTML, with the arguments of `plan_text`."""
     serious = sum(leak.severity is not Severity.NOTE for leak in leaks)
     things = f"{len(leaks)} thing{'s' * (len(leaks) != 1)} that it gives away besides what it is charged for"
     title = f"{things}, {serious} of them to think about" if serious else things
@@ -66,6 +75,7 @@ def plan_html(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
 
 
 def release_line(made: Release) -> str:
+    """Return a release in one line: rows, columns and budget."""
     columns = len(made.plan.row_domain.column_names)
     rows = "noisy tables, no rows" if made.codes is None else f"{made.rows:,} synthetic rows of {columns} columns"
     private = "" if made.private else ", NOT PRIVATE"
@@ -73,15 +83,18 @@ def release_line(made: Release) -> str:
 
 
 def verdict(made: Release) -> str:
+    """Return the sentence that judges a release, or ""."""
     return next((text for _, text in report.verdict_facts(made)), "")
 
 
 def release_text(made: Release) -> str:
+    """Return a release as text, with its warnings."""
     warnings = [f"  warning: {warning}" for warning in report.warnings(made)]
     return "\n".join([release_line(made), f"  {verdict(made)}", *warnings])
 
 
 def release_html(made: Release) -> str:
+    """Return a release as HTML, with its warnings."""
     warnings = "".join(f"<li>{escape(warning)}</li>" for warning in report.warnings(made))
     shown = f"<ul>{warnings}</ul>" if warnings else ""
     return f"<p><b>{escape(release_line(made))}</b></p><p>{escape(verdict(made))}</p>{shown}{_list(report.in_short(made))}"

@@ -1,0 +1,1 @@
+"""Sources of private records: files, databases and tables in memory."""

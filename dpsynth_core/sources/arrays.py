@@ -61,5 +61,6 @@ def is_plain_number(kind: pa.DataType) -> bool:
 
 
 def is_binary(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type holds bytes."""
     tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
     return any(test(kind) for test in tests)

@@ -68,6 +68,7 @@ class ArrowSource(RecordCounts):
         return drawn.records
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
+        """See `ValueSource.values`."""
 
         def columns() -> Iterator[pa.Array]:
             for batch in self._records.batches((name,)):

@@ -25,15 +25,19 @@ class CodesSource:
         self._codes = codes
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
+        """See `MarginalSource.counts`."""
         return row_marginals(self.domain, self._codes, cliques)
 
     def occupied(self, clique: Clique) -> Occupied:
+        """See `CellSource.occupied`."""
         return row_cells(self.domain, self._codes, clique)
 
     def sample(self, most: int) -> NDArray[np.int32]:
+        """See `SampledSource.sample`."""
         drawn = Sample(self.domain, most)
         drawn.add({name: self._codes[:, place] for place, name in enumerate(self.domain.names)}, len(self._codes))
         return drawn.records
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
+        """See `RecordSource.right`."""
         return right_counts(self.domain, self._codes, predictors)

@@ -68,6 +68,7 @@ class Block:
 
     @cached_property
     def ends(self) -> NDArray[np.int64]:
+        """The position of each record's last byte, ascending."""
         ends = _ends(self.text, self.form.quoting)
         return ends if len(ends) and ends[-1] == len(self.text) - 1 else np.append(ends, len(self.text) - 1)
 

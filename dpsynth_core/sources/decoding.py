@@ -250,9 +250,11 @@ class DrawnRows:
 
     @property
     def num_rows(self) -> int:
+        """The number of rows."""
         return len(self.codes)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Yield the rows in order, with these columns or all; at least one batch, which may be empty."""
         for start in range(0, max(1, len(self.codes)), BATCH_ROWS):
             rng = np.random.default_rng((self.seed, start // BATCH_ROWS))
             if not start:

@@ -26,6 +26,7 @@ def names(path: Location, _form: TableFormat) -> tuple[str, ...]:
 
 
 def schema(path: Location, _form: TableFormat) -> pa.Schema:
+    """Return the columns of a file with their types."""
     with _mapped(path) as source, _reader(source) as reader:
         return reader.schema
 

@@ -66,6 +66,7 @@ class FileTable(Files):
     """All that can be asked of files. Each question raises InputError for files that cannot be read."""
 
     def column_names(self) -> tuple[str, ...]:
+        """Return the names of the columns, in file order."""
         return tuple(self._answer(readers.names))
 
     def made_names(self) -> tuple[str, ...]:
@@ -89,6 +90,7 @@ class FileTable(Files):
         return pa.ipc.read_schema(pa.py_buffer(self._answer(readers.schema)))
 
     def described(self) -> list[Column]:
+        """Return the columns with what the files say about each, such as labels."""
         return list(map(Column.from_json, self._answer(readers.described)))
 
     def first_texts(self, rows: int) -> dict[str, list[str]]:

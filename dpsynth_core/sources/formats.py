@@ -138,6 +138,7 @@ class TableFormat:
 
     @cached_property
     def notation(self) -> Notation:
+        """The part that says how values are written."""
         stated = {field.name: getattr(self, field.name) for field in fields(Notation)}
         return Notation(**stated | {"missing_markers": frozenset(self.missing_markers)})
 
@@ -187,13 +188,16 @@ class Files:
 
     @property
     def size(self) -> int:
+        """The bytes of all files together."""
         return sum(file.stat().st_size for file in self.files)
 
     def to_json(self) -> list[Any]:
+        """Return the files as text, to send to a process."""
         return [list(map(str, self.files)), self.folder and str(self.folder), self.form.section("")]
 
     @classmethod
     def from_json(cls, obj: list[Any]) -> Self:
+        """Read what `to_json` wrote."""
         files, folder, form = obj
         return cls(tuple(map(located, files)), folder and located(folder), TableFormat.of(form))
 

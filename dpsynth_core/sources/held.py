@@ -23,7 +23,8 @@ class Batches(Protocol):
     """A `Frame`, `memory.Columns` or `databases.DatabaseTable`."""
 
     @property
-    def names(self) -> tuple[str, ...]: ...
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -37,32 +38,42 @@ class Batches(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HeldTable:
+    """A table in memory or in a database, in a stated format."""
+
     source: Batches
     form: TableFormat
 
     def column_names(self) -> tuple[str, ...]:
+        """Return the names of the columns, in order."""
         return self.source.names
 
     def made_names(self) -> tuple[str, ...]:
+        """Return no names: every column has its own."""
         return ()
 
     def check(self) -> None:
+        """Raise InputError for names that cannot be read."""
         readers.check_names(self.source.names)
 
     def divide(self, _sizes: Sizes) -> list[Part]:
+        """Return one part: such a table is not divided."""
         return [WHOLE]
 
     def batches(self, columns: Sequence[str], _part: Part = WHOLE, _listed: Listed = NOTHING_LISTED) -> Iterator[pa.RecordBatch]:
+        """Yield these columns of all records, in order."""
         readers.check_columns(self.source.names, columns)
         return self.source.batches(columns, self.form.decimal)
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
+    """A table of pandas."""
+
     frame: pd.DataFrame
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
         return tuple(map(str, self.frame.columns))
 
     @cached_property
@@ -72,6 +83,11 @@ class Frame:
         return pa.schema([(name, array.type) for name, array in zip(self.names, empty, strict=True)])
 
     def batches(self, columns: Sequence[str], decimal: str) -> Iterator[pa.RecordBatch]:
+        """See `Batches.batches`.
+
+        Raises:
+            InputError: The type of a column changed.
+        """
         place = {name: i for i, name in enumerate(self.names)}
         arrays = [_array(self.frame.iloc[:, place[name]], decimal) for name in columns]
         if any(array.type != self.schema.field(place[name]).type for name, array in zip(columns, arrays, strict=True)):

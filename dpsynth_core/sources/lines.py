@@ -159,6 +159,7 @@ class Writing:
 
     @property
     def end_bytes(self) -> bytes:
+        """The end of a line in the file's encoding."""
         return self.line_end.encode(self.encoding)
 
     def whole_units(self, raw: bytes) -> int:

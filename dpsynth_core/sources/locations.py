@@ -47,10 +47,12 @@ class Remote(os.PathLike[str]):
 
     @property
     def name(self) -> str:
+        """The last part of the path."""
         return PurePosixPath(self.inner).name
 
     @property
     def filesystem(self) -> pafs.FileSystem:
+        """The opened object store; shared by all places in it."""
         return _opened(self.uri)[0]
 
     @property
@@ -72,12 +74,15 @@ class Remote(os.PathLike[str]):
         return Status(info.size or 0, info.mtime_ns / 1e9 if info.mtime_ns else 0.0)
 
     def is_file(self) -> bool:
+        """Return whether there is a file. Raises OSError."""
         return bool(self._info().type == pafs.FileType.File)
 
     def is_dir(self) -> bool:
+        """Return whether there is a folder. Raises OSError."""
         return bool(self._info().type == pafs.FileType.Directory)
 
     def absolute(self) -> Remote:
+        """Return the place itself, as a URI is absolute."""
         return self
 
     def inside(self) -> Iterator[Remote]:

@@ -35,13 +35,16 @@ class Columns:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
         return tuple(self.table.column_names)
 
     @property
     def schema(self) -> pa.Schema:
+        """The columns with their types."""
         return self.table.schema
 
     def batches(self, columns: Sequence[str], _decimal: str) -> Iterator[pa.RecordBatch]:
+        """See `held.Batches.batches`."""
         for batch in self.table.select(list(columns)).to_batches(max_chunksize=readers.BATCH_ROWS):
             yield pa.RecordBatch.from_arrays([repaired(column) for column in batch.columns], names=list(columns))
 
@@ -54,6 +57,7 @@ class Held:
     source: Frame | Columns
 
     def opened(self, form: TableFormat) -> HeldTable:
+        """Return the table to read, in a format."""
         return HeldTable(self.source, form)
 
     def check(self) -> None:

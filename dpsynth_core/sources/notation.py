@@ -80,6 +80,7 @@ class Notation:
 
     @property
     def without_markers(self) -> Notation:
+        """The notation with no markers of missing values."""
         return replace(self, missing_markers=frozenset())
 
     def absent(self, text: pa.Array) -> pa.BooleanArray:

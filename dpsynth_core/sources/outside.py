@@ -56,10 +56,12 @@ class ColumnFit:
 
     @property
     def share_outside(self) -> float:
+        """The share of rows with a value outside."""
         return self.outside / max(1, self.rows)
 
     @property
     def recoded(self) -> int:
+        """The number of rows that another cell counts."""
         return self.missing * bool(self.missing_to) + self.outside * bool(self.outside_to)
 
     @property

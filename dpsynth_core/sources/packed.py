@@ -53,6 +53,7 @@ def opened(path: Location) -> BinaryIO:
 
 
 def is_packed(path: Location) -> bool:
+    """Return whether a file begins like a packed one. Raises OSError."""
     with path.open("rb") as stream:
         return stream.read(4).startswith(tuple(_PACKED))
 

@@ -51,6 +51,7 @@ NOTHING_LISTED: Listed = MappingProxyType({})
 
 
 def whole(files: Iterable[Location]) -> Part:
+    """Return the part that is all of the files, in order."""
     return tuple(Piece(str(file)) for file in files)
 
 

@@ -33,29 +33,35 @@ class Batches(Protocol):
     """A counter that takes in the records of a table batch by batch, and uses the codes of `columns`."""
 
     @property
-    def domain(self) -> Domain: ...
+    def domain(self) -> Domain:
+        """The domain of the codes."""
 
     @property
-    def columns(self) -> Clique: ...
+    def columns(self) -> Clique:
+        """The columns whose codes `add` uses."""
 
-    def add(self, codes: Mapping[str, NDArray[np.int32]], rows: int) -> None: ...
+    def add(self, codes: Mapping[str, NDArray[np.int32]], rows: int) -> None:
+        """Add records.
+
+        Args:
+            codes: The codes of each column, shape (rows,).
+            rows: The number of records.
+        """
 
 
 class Counting(Batches, Protocol):
-    """Numbers that records are added to.
-
-    Attributes:
-        nbytes: Memory in bytes before any record is counted.
-        tables: The numbers so far; `absorb` adds those from other records.
-    """
+    """Numbers that records are added to."""
 
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Memory in bytes before any record is counted."""
 
     @property
-    def tables(self) -> tuple[NDArray[np.int64], ...]: ...
+    def tables(self) -> tuple[NDArray[np.int64], ...]:
+        """The numbers so far."""
 
-    def absorb(self, tables: Iterable[NDArray[np.int64]]) -> None: ...
+    def absorb(self, tables: Iterable[NDArray[np.int64]]) -> None:
+        """Add the numbers from other records."""
 
 
 Counts = TypeVar("Counts", bound=Counting)
@@ -154,6 +160,7 @@ class RecordCounts(ABC):
         return self._counted(partial(OccupiedCounts, self.domain, clique)).occupied
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
+        """See `RecordSource.right`."""
         return self._counted(partial(RightCounts, self.domain, tuple(predictors))).numbers
 
     @abstractmethod

@@ -60,6 +60,7 @@ class TableKind:
 
     @property
     def is_file(self) -> bool:
+        """True if a table of this kind is files."""
         return self.open is _open_file
 
 

@@ -22,8 +22,11 @@ from dpsynth_core.vocabulary.predictors import Predictor
 
 
 class MarginalSource(Protocol):
+    """A source of exact counts."""
+
     @property
-    def domain(self) -> Domain: ...
+    def domain(self) -> Domain:
+        """The domain of the counted cells."""
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """Return exact counts of each canonical clique, shape domain.sizes(clique); the empty clique has the number of rows, shape ()."""

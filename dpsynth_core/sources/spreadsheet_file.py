@@ -45,6 +45,7 @@ def sheets(path: Location) -> tuple[str, ...]:
 
 
 def is_workbook(path: Location) -> bool:
+    """Return whether a file is a workbook of Excel or OpenDocument."""
     try:
         with zipfile.ZipFile(path) as archive:
             inside = set(archive.namelist())
@@ -59,6 +60,7 @@ def header(path: Location, form: TableFormat) -> tuple[str, ...]:
 
 
 def names(path: Location, form: TableFormat) -> tuple[str, ...]:
+    """Return the names of the columns. Raises as `header`."""
     return told_apart(header(path, form))
 
 

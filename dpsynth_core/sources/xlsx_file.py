@@ -53,6 +53,7 @@ class _Book:
 
 
 def is_xlsx(path: Path) -> bool:
+    """Return whether a file is a workbook of Excel in XML."""
     try:
         with zipfile.ZipFile(path) as archive:
             return _member(archive, "xl/workbook.xml") is not None

@@ -44,6 +44,7 @@ class Metric:
 
     @property
     def axis(self) -> str:
+        """The title of an axis, with the unit."""
         return f"{self.title} ({'% of all' if self.percent else 'L1, 0 to 2'})"
 
 

@@ -228,6 +228,7 @@ class Sweep:
         return self.base.model_copy(update=changes | {"criteria": ()})
 
     def to_json(self) -> dict[str, Any]:
+        """Return the document that `from_json` reads."""
         stated = {field.name: getattr(self, field.name) for field in fields(self)}
         return {"version": 1, **stated, "base": json.loads(self.base.model_dump_json())}
 

@@ -51,10 +51,12 @@ class Outcome:
     largests: tuple[float, ...]
 
     def to_json(self) -> dict[str, Any]:
+        """Return the fields as a dictionary."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Outcome:
+        """Read what `to_json` wrote, with lists as tuples."""
         return cls(**{**obj, "errors": tuple(obj["errors"]), "largests": tuple(obj["largests"])})
 
 

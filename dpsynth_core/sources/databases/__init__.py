@@ -1,0 +1,1 @@
+"""Tables of databases, read by statements that cannot change anything."""

@@ -35,6 +35,7 @@ class Address:
 
     @property
     def is_file(self) -> bool:
+        """True for a database in a file."""
         return self.engine in SUFFIXES
 
     def file(self) -> str:

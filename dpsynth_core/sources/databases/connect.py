@@ -139,6 +139,7 @@ class Connection:
         return self._tables[name]
 
     def close(self) -> None:
+        """Close the connection if it was opened; errors are ignored."""
         if "_opened" in self.__dict__:
             with suppress(Exception):
                 self.raw.close()

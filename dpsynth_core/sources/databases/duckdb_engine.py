@@ -58,6 +58,7 @@ def opened(address: Address, _timeout: int) -> Opened:
 
 
 def columns(raw: Any, select: str) -> list[Column]:
+    """See `connect.Engine.columns`."""
     described = raw.execute(f"DESCRIBE {select}").fetchall()
     raw.execute(f"EXPLAIN {select}").fetchall()  # refuses constants that cannot be meant, which would otherwise end the run later
     return [Column(name, _arrow(kind), kind) for name, kind, *_ in described]
@@ -70,6 +71,8 @@ def _arrow(kind: str) -> pa.DataType:
 
 
 def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], _decimal: str) -> Batches:
+    """See `connect.Engine.batches`."""
+
     def key(name: str, column: Column) -> str:
         return f"encode(CAST({name} AS text))" if pa.types.is_string(column.arrow) else name  # bytes have no collation
 

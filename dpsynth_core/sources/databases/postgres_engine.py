@@ -60,6 +60,7 @@ def opened(address: Address, timeout: int) -> Opened:
 
 
 def columns(raw: Any, select: str) -> list[Column]:
+    """See `connect.Engine.columns`."""
     described = raw.execute(f"SELECT * FROM ({select}\n) AS records LIMIT 0").description or ()
     asked = ", ".join(f"format_type({column.type_code}, {column._fmod})" for column in described)
     kinds = raw.execute(f"SELECT {asked}").fetchone()
@@ -74,6 +75,8 @@ def _arrow(kind: str) -> pa.DataType:
 
 
 def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
+    """See `connect.Engine.batches`."""
+
     def value(name: str, column: Column) -> str:
         if not column.is_number_as_text:
             return plain(name, column)

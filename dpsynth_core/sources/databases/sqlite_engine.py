@@ -25,6 +25,7 @@ _ARROW = {int: pa.int64(), float: pa.float64(), str: pa.string()}
 
 
 def opened(address: Address, _timeout: int) -> Opened:
+    """See `connect.Engine.opened`."""
     place = address.file().replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     raw = sqlite3.connect(f"file:{place}?mode=ro", uri=True, check_same_thread=False, isolation_level=None)
     raw.text_factory = partial(str, encoding="utf-8", errors="replace")
@@ -34,10 +35,12 @@ def opened(address: Address, _timeout: int) -> Opened:
 
 
 def columns(raw: Any, select: str) -> list[Column]:
+    """See `connect.Engine.columns`."""
     return [Column(column[0], pa.string(), "") for column in raw.execute(f"SELECT * FROM ({select}\n) LIMIT 0").description]
 
 
 def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
+    """See `connect.Engine.batches`."""
 
     def value(name: str, _column: Column) -> str:
         return name

@@ -61,4 +61,5 @@ def one_zero(values: pa.Array) -> pa.Array:
 
 
 def quoted(name: str) -> str:
+    """Return a name as an identifier of SQL."""
     return '"' + name.replace('"', '""') + '"'
