@@ -275,7 +275,12 @@ def _write_further_rows(made: Release, out: Path, formats: Sequence[str]) -> Non
 
 
 def _show(progress: Progress, each: int = 1) -> None:
-    """One line for each marginal measured and each phase; fits are not news. A signal ends the run here. each: records that a row is."""
+    """Print a line for a measured marginal or a phase. A signal ends the run here.
+
+    Args:
+        progress: The entry of the history.
+        each: Number of records per row.
+    """
     interrupts.check()
     spent = f"rho {progress.rho_spent:.4g}, {progress.done:.0%} done"
     if progress.kind == "measured":

@@ -46,9 +46,10 @@ DEPTHS = (300.0, 100.0, 30.0, 10.0, 0.0)
 
 @dataclass(frozen=True)
 class _Term:
-    """1/2 * sum of weight * (sum of the clique's marginal over `axes` - target)^2, in fractions.
+    """The loss 1/2 * sum of weight * (sum of the clique's marginal over `axes` - target)^2, in fractions.
 
-    weight: shaped like the target, or one for all of its cells.
+    Attributes:
+        weight: Shaped like the target, or one number for all cells.
     """
 
     clique: int
@@ -60,12 +61,15 @@ class _Term:
 
 @dataclass(frozen=True)
 class Stopping:
-    """iterations: at most this many.
+    """The conditions for the end of a fit. Slow progress ends no fit whose loss is a misfit (`MISFIT`).
 
-    The fit also ends when it is as good as the noise: loss <= noise_level * (measured cells) / 2, each cell adding 1/2 in expectation at
-    the truth; or when `window` iterations improve it by less than the fraction `tolerance`; neither before `least` iterations. Slow
-    progress ends no fit whose loss is a misfit (`MISFIT`). again: how often a misfit begins anew, with single columns raked to their
-    counts.
+    Attributes:
+        iterations: Largest number of iterations.
+        noise_level: The fit ends at a loss of noise_level * (measured cells) / 2; at the truth a cell adds 1/2 in expectation.
+        tolerance: The fit ends when `window` iterations lower the loss by a smaller fraction than this.
+        window: Iterations over which progress is measured.
+        least: Iterations before which neither condition ends the fit.
+        again: How often a misfit begins again, with single columns raked to their counts.
     """
 
     iterations: int = 1000
@@ -215,7 +219,7 @@ def _raked(
 
 
 def _term(structure: Structure, folding: Folding, noisy: MarginalCounts, total: float) -> _Term:
-    """noisy: of every cell of a marginal of the domain."""
+    """Return the term of the loss for noisy counts of every cell of a marginal."""
     measured, values, variances = noisy.clique, noisy.values, noisy.variances
     labels = labels_of(folding.domain, measured)
     home = structure.containing(labels)

@@ -129,7 +129,12 @@ def holding(masks: Iterable[int]) -> dict[int, list[int]]:
 
 @dataclass(frozen=True)
 class JunctionTree:
-    """nodes: maximal cliques as masks. parent[i]: index of the parent node (-1 for the root, node 0); parents come before children."""
+    """A junction tree.
+
+    Attributes:
+        nodes: Maximal cliques as masks.
+        parent: Index of each node's parent, -1 for the root, node 0; parents come before children.
+    """
 
     nodes: tuple[int, ...]
     parent: tuple[int, ...]

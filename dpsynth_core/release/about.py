@@ -34,7 +34,12 @@ class About:
 
     @classmethod
     def of(cls, spec: Spec, seal: str = "") -> About:
-        """seal: of a release whose document states another digest than its plan has here (`Release.seal`)."""
+        """Return the description of a release.
+
+        Args:
+            spec: Its spec.
+            seal: Digest in its document if that differs from the spec's here (`Release.seal`), else "".
+        """
         return cls(seal or spec.digest(), spec.budget.epsilon, spec.budget.delta, spec.protects, spec.about or AboutSpec())
 
     @property

@@ -44,7 +44,12 @@ class MemberRows:
 
 
 def in_order(weights: NDArray[np.float64], owners: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Weights in the order of `link.apart`, for each household in the order of the rows, and for each member. owners: as `pairs` takes."""
+    """Return the weight of each household and of each member, in the order of the rows.
+
+    Args:
+        weights: Weights of households, in the order of `link.apart`.
+        owners: The household of each member, as in `pairs`.
+    """
     sizes = np.bincount(owners, minlength=len(weights))
     households = np.empty(len(weights))
     households[np.argsort(sizes, kind="stable")] = weights

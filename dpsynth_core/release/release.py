@@ -74,7 +74,12 @@ class Progress:
 
 @dataclass(frozen=True)
 class Brand:
-    """Something a reader of the release must know before trusting it. sentence: complete, for people."""
+    """A warning that a reader of the release must know before trusting it.
+
+    Attributes:
+        code: Its name for programs.
+        sentence: A complete sentence for people.
+    """
 
     code: str
     sentence: str

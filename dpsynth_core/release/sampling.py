@@ -62,8 +62,9 @@ _NAMED = 8
 class Refitted:
     """The model of a release.
 
-    released: its first table of rows. other: whether it came out otherwise than where the release was made, with other versions of the
-    libraries or on another processor.
+    Attributes:
+        released: The first table of rows.
+        other: Whether the model differs from the one of the release, because of other libraries or another processor.
     """
 
     plan: Plan

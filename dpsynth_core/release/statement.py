@@ -153,7 +153,7 @@ def unseen_sentence(columns: Sequence[str]) -> str:
 
 
 def _of_published(plan: Plan, off: float) -> Iterator[Brand]:
-    """off: by how many rows a cell of a published table is off at most."""
+    """Yield the brands of published tables; `off` is the largest error of one of their cells, in rows."""
     for known in plan.domain.published:
         unprotected = "Nothing here protects what that table says, and the guarantee is for what it leaves open"
         yield Brand("assumed-published", f"Taken as published: {known}. {unprotected}. That it was published is the curator's word.")

@@ -415,7 +415,15 @@ def row_count(plan: Plan, total: float) -> int:
 
 
 def drawn(plan: Plan, model: RowModel, count: int, seed: int, found: Mapping[str, Inside]) -> DrawnRows:
-    """Rows of a model, in an order that says nothing. found: how numbers lie in their cells, by column."""
+    """Return rows of a model in random order.
+
+    Args:
+        plan: The plan.
+        model: The final model.
+        count: Number of rows.
+        seed: Seed of the rows.
+        found: Distribution of numbers within their cells, by column.
+    """
     rng = np.random.default_rng(seed)
     codes = in_random_order(as_written(plan.domain, model.rows(count, plan.workload.weights, rng)), rng)
     return DrawnRows(plan.domain, codes, rng.bit_generator.state, seed, found)

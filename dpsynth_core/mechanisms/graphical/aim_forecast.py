@@ -169,9 +169,13 @@ def walked(workload: Workload, rho: float, people: float, spending: Spending) ->
 
 
 def seconds(workload: Workload, rounds: Sequence[Round], people: float, candidates: float = 1.0) -> float:
-    """Processor seconds of a run with these rounds, its certificate, rows and documents included.
+    """Return the processor seconds of a run with these rounds, its certificate, rows and documents included.
 
-    candidates: for each table that is scored without groups of values; with groups rounds are more, cheaper each, and models grow.
+    Args:
+        workload: Tables asked for.
+        rounds: The measured tables in order.
+        people: Number of people.
+        candidates: Number of scored tables relative to those without groups of values.
     """
     tables, cells, columns = workload.closure_tables, workload.closure_cells, len(workload.domain)
     large = sum(1 for clique in workload.aim_weights() if len(clique) > 2)

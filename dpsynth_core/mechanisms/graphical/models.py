@@ -59,7 +59,12 @@ WEIGHTS_KEPT = "Measurements weigh 1/sigma^2, the maximum likelihood that the pa
 
 
 def capacity_mb(default: float = 80.0, besides: str = "") -> float:
-    """besides: another sentence of its text, with a space before it."""
+    """Declare the parameter for the capacity of the model.
+
+    Args:
+        default: Default in megabytes.
+        besides: Another sentence for its help, which begins with a space.
+    """
     text = f"Capacity of the model in megabytes (JT-SIZE). More: more accurate, slower.{besides}"
     return real(default, least=0.1, most=4096.0, text=text)
 
@@ -290,7 +295,7 @@ class Selections:
     considered: dict[Clique, tuple[int, Candidate]] = field(default_factory=dict)
 
     def add(self, choice: Choice, measurement: Measurement) -> None:
-        """`measurement`: of the chosen marginal, with fresh noise."""
+        """Record a selection, with the measurement of the chosen marginal with fresh noise."""
         self.considered.update((clique, (len(self.selections), candidate)) for clique, candidate in choice.seen.items())
         self.selections.append(SelectionRecord(choice.chosen, measurement, choice.eps, choice.sensitivity, choice.candidates))
 

@@ -94,7 +94,7 @@ class CellWeights(Weights):
     """
 
     def __init__(self, queries: QueryClass) -> None:
-        """queries.domain: at most MAX_CELLS records."""
+        """Take the class of queries; its domain may have MAX_CELLS records at most."""
         self._queries, domain = queries, queries.domain
         cells = np.ones(domain.sizes(domain.names))
         for clique, impossible in domain.zeros.items():
@@ -148,7 +148,7 @@ class RowWeights(Weights):
     """Weights that add up to 1, one for each row of an incidence."""
 
     def __init__(self, incidence: Incidence, start: Float) -> None:
-        """start: not negative, shape (rows,); to begin with, weights are proportional to it."""
+        """Begin with weights in proportion to `start`, shape (rows,), not negative."""
         super().__init__(start / start.sum())
         self._incidence = incidence
         self._satisfying: dict[Query, NDArray[np.intp]] = {}

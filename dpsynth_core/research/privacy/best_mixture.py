@@ -73,7 +73,12 @@ class _Search:
         return errors
 
     def _bound(self, mixture: Float, satisfied: Float) -> None:
-        """Raise the lower bound to what a signed mixture of queries proves for all weights. satisfied: its sum for each row."""
+        """Raise the lower bound to what a signed mixture of queries proves for all weights.
+
+        Args:
+            mixture: Signed weight of each query.
+            satisfied: Sum of the mixture over the queries that each row satisfies.
+        """
         size = max(1.0, float(np.abs(mixture).sum()))
         self.low = max(self.low, float(mixture @ self._wanted - satisfied.max()) / size)
 

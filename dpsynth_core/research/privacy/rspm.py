@@ -171,7 +171,10 @@ def gaussian_noise(rules: RuleClass, sigma: float, noise: Noise) -> Integers:
 def exponential(problem: LearningProblem, b: float, noise: Noise) -> Rule:
     """Select a rule by the exponential mechanism over the whole class and the rules' costs.
 
-    `b`: `research.privacy.exponential.scale` of the sensitivity.
+    Args:
+        problem: The class of rules with the records.
+        b: Scale of the draw (`research.privacy.exponential.scale`).
+        noise: Noise.
     """
     costs = all_values(problem) * (COUNT_STEPS // STEPS)
     drawn, _ = Draws(-costs, np.ones(len(costs), dtype=np.int64), b, noise).draw()
