@@ -65,8 +65,10 @@ def test_edges_that_do_not_fit_are_not_offered_and_the_rest_gets_the_whole_third
 @pytest.mark.parametrize(
     ("sizes", "megabytes", "words"),
     [
-        ({"a": 5000, "b": 5000}, 1.0, "no pair of columns fits"),
-        ({"a": 5}, 80.0, "no pair of columns fits"),
+        ({"a": 5000, "b": 5000}, 1.0, "no pair of columns fits the model's capacity; raise max_size_mb to 200 or merge values"),
+        ({"a": 20_000, "b": 20_000}, 80.0, "no pair of columns fits the model's capacity; merge values, or use Independent"),
+        ({"a": 5}, 80.0, "it needs two columns; use Independent"),
+        ({"a": 20_000}, 80.0, "it needs two columns; use Independent"),
         ({f"c{i}": 500 for i in range(40)}, 80.0, "195,000,000 cells"),
     ],
 )

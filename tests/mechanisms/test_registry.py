@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,19 +13,21 @@ import pytest
 
 from dpsynth_core.mechanisms.mechanism import AT_LEAST, CHOOSING, SINGLE, Card
 from dpsynth_core.mechanisms.parameters import choice, column, parameters, real, switch, whole
-from dpsynth_core.mechanisms.registry import MECHANISMS, PURPOSES, configured, describe, get, purpose, settings
+from dpsynth_core.mechanisms.registry import MECHANISMS, PURPOSES, configured, describe, forecast, get, purpose, settings
 from dpsynth_core.mechanisms.steps import Fitted, Measured
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, SHORT, people, ready, run
 from tests.refusals import refused
 
+CAPACITY = "max_size_mb"
 COUNT_BY_COUNT = ("mwem", "pmwpub", "rap", "privsyn", "privmrf")
 """Those that measure single counts, or how far tables are off, which are no marginals and are reported as what was fitted."""
 
@@ -192,3 +195,16 @@ def test_single_columns_are_paid_as_planned(name: str, part: str) -> None:
     columns = [event.measurement for event in done.events if isinstance(event, Measured)][: len(DOMAIN)]
     first = sum(done.kernel.unit.marginal_l2**2 / (2 * column.sigma**2) for column in columns)
     assert first == pytest.approx(planned[part], rel=1e-6)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize(("sizes", "k"), [((20_000,), 1), ((300, 200), 2), ((3000, 2000), 2), ((20_000, 20_000), 1), ((90_000,) * 130, 1)])
+def test_a_capacity_that_a_refusal_advises_can_be_stated_and_is_enough(name: str, sizes: tuple[int, ...], k: int) -> None:
+    """The least capacity that can be stated is too little for each of these; without the parameter, no refusal names it."""
+    workload = all_kway(Domain.from_json({f"c{place}": size for place, size in enumerate(sizes)}), k)
+    least = {CAPACITY: 0.1} if CAPACITY in {one.name for one in parameters(get(name))} else {}
+    refusal = forecast(configured(get(name), least), workload, 0.1).reason
+    if (advised := re.search(rf"raise {CAPACITY} to (\d+)", refusal)) is None:
+        assert CAPACITY not in refusal
+    else:
+        assert CAPACITY not in forecast(configured(get(name), {CAPACITY: int(advised[1])}), workload, 0.1).reason

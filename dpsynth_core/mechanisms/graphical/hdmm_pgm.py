@@ -49,7 +49,8 @@ class HdmmPgm:
         size = 0.0 if reason else models.Capacity(domain, self.max_size_mb).used_mb(workload.cliques)
         if size > self.max_size_mb:
             problem = f"a model of all your tables at once needs {size:,.0f} MB, more than its capacity of {self.max_size_mb:,.0f} MB"
-            reason = f"{problem}; use fewer tables, raise max_size_mb, choose AIM, or take HDMM for answers without rows"
+            others = "use fewer tables, choose AIM, or take HDMM for answers without rows"
+            reason = f"{problem}; {models.room_for(size, others)}"
         seconds = 2.0 + 2e-5 * cells + 4e-3 * workload.closure_tables + 0.01 * len(workload.cliques) * min(size, self.max_size_mb)
         return Forecast(not reason, seconds, 200.0 + 6e-5 * cells + 5 * min(size, self.max_size_mb), reason)
 

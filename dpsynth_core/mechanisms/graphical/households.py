@@ -152,7 +152,7 @@ class Households:
 
     def forecast_for(self, workload: Workload, _rho: float, people: float) -> Forecast:
         """Forecast a run for this number of households."""
-        reason = columns_too_large(workload.domain, CAPACITY_MB)
+        reason = columns_too_large(workload.domain, CAPACITY_MB, CAPACITY_MB)
         asked = {name for clique in workload.cliques for name in clique}
         return Forecast(not reason, *needed(people, self.link.most, len(asked), workload.cells), reason)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
@@ -28,6 +29,8 @@ from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurem
 
 BYTES_PER_CELL = 8
 MEGABYTE = 1e6
+MOST_MB = 4096.0
+"""The largest capacity of a model that a plan may state as `max_size_mb`."""
 
 MANY = 200
 """From so many candidates on, pairs of many attributes are looked at together."""
@@ -66,7 +69,7 @@ def capacity_mb(default: float = 80.0, besides: str = "") -> float:
         besides: Another sentence for its help, which begins with a space.
     """
     text = f"Capacity of the model in megabytes (JT-SIZE). More: more accurate, slower.{besides}"
-    return real(default, least=0.1, most=4096.0, text=text)
+    return real(default, least=0.1, most=MOST_MB, text=text)
 
 
 def merge_below() -> float:
@@ -223,20 +226,41 @@ class Fit(Protocol):
         """Fit a model to the measurements."""
 
 
-def columns_too_large(domain: Domain, max_size_mb: float) -> str:
-    """Why not even the one-way marginals, the structural zeros and the published tables fit the model, or ""."""
-    if Capacity(domain, max_size_mb).used_mb(columns_of(domain)) <= max_size_mb:
+def columns_too_large(domain: Domain, max_size_mb: float, most_mb: float = MOST_MB) -> str:
+    """Return why not even the one-way marginals, the structural zeros and the published tables fit the model, or "".
+
+    Args:
+        domain: The columns.
+        max_size_mb: Capacity of the model.
+        most_mb: The largest capacity that a plan may state: `max_size_mb` itself where the mechanism has no such parameter.
+    """
+    needed = Capacity(domain, max_size_mb).used_mb(columns_of(domain))
+    if needed <= max_size_mb:
         return ""
     least = "one-way marginals and the impossible combinations" if domain.zeros else "one-way marginals"
     least += " and the published tables" if domain.published else ""
-    return f"the {least} alone are larger than the model's capacity; raise max_size_mb or merge values"
+    others = ["give fewer published tables"] if domain.published else []
+    return f"the {least} alone are larger than the model's capacity; {room_for(needed, 'merge values', *others, most_mb=most_mb)}"
 
 
 def none_fits(domain: Domain, tables: Iterable[Clique], max_size_mb: float) -> str:
     """Return why no unpublished table can be measured, or ""."""
-    if Capacity(domain, max_size_mb).allowed((), domain.unpublished(tables)):
+    unpublished = domain.unpublished(tables)
+    if Capacity(domain, max_size_mb).allowed((), unpublished):
         return ""
-    return "every table of the workload is larger than the model's capacity; raise max_size_mb or use smaller tables"
+    return f"every table of the workload is larger than the model's capacity; {room_for(least_mb(domain, unpublished), 'use smaller tables')}"
+
+
+def least_mb(domain: Domain, tables: Iterable[Clique]) -> float:
+    """Return the size in megabytes of the smallest model that holds one of the tables; infinity without tables."""
+    capacity = Capacity(domain, MOST_MB)
+    return min((capacity.used_mb([table]) for table in tables), default=math.inf)
+
+
+def room_for(needed_mb: float, *others: str, most_mb: float = MOST_MB) -> str:
+    """Return the remedies for a model that needs more than its capacity: the capacity to state, where a plan may state it, and others."""
+    remedies = [*([f"raise max_size_mb to {math.ceil(needed_mb)}"] if needed_mb <= most_mb else []), *others]
+    return " or ".join(remedies)
 
 
 Answers = Mapping[Clique, NDArray[np.float64]]

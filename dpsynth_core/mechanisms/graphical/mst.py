@@ -59,14 +59,22 @@ class Mst:
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Forecast a run: each selection compares the model with every pair that fits its capacity."""
         domain = workload.domain
-        pairs = [domain.cells(pair) for pair in _pairs(domain, Capacity(domain, self.max_size_mb))]
+        every = domain.unpublished(combinations(domain.names, 2))
+        pairs = [domain.cells(pair) for pair in Capacity(domain, self.max_size_mb).allowed((), every)]
         cells, edges = sum(pairs), len(domain) - 1
-        none = "" if pairs else "no pair of columns fits the model's capacity; raise max_size_mb, merge values, or use Independent"
-        if domain.published and not domain.unpublished(combinations(domain.names, 2)):
+        none = "" if pairs else self._none_fits(domain, every)
+        if domain.published and not every:
             none = "published tables have every pair of columns; use AIM, and ask for larger tables"
-        reason = models.columns_too_large(domain, self.max_size_mb) or none or rounds.too_many_in_pairs(cells)
+        reason = models.columns_too_large(domain, self.max_size_mb) or rounds.without_pairs(domain) or none
+        reason = reason or rounds.too_many_in_pairs(cells)
         seconds = 2.0 + edges * (0.1 + 1e-8 * cells + 4e-4 * len(pairs))
         return Forecast(not reason, seconds, 200.0 + 3e-5 * cells + 2 * self.max_size_mb, reason)
+
+    def _none_fits(self, domain: Domain, pairs: list[Clique]) -> str:
+        """Return why no pair can be measured: a larger capacity is no remedy where all pairs together have too many cells."""
+        most_mb = 0.0 if rounds.too_many_in_pairs(rounds.cells_of_pairs(domain)) else models.MOST_MB
+        remedies = models.room_for(models.least_mb(domain, pairs), "merge values, or use Independent", most_mb=most_mb)
+        return f"no pair of columns fits the model's capacity; {remedies}"
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
         """Return three stages with a third of the budget each: columns, selections, selected pairs."""

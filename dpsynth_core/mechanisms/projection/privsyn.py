@@ -78,7 +78,7 @@ class PrivSyn:
         """
         domain = workload.domain
         cells = rounds.cells_of_pairs(domain)
-        reason = models.columns_too_large(domain, _START_MB) or rounds.without_pairs(domain) or rounds.too_many_in_pairs(cells)
+        reason = models.columns_too_large(domain, _START_MB, _START_MB) or rounds.without_pairs(domain) or rounds.too_many_in_pairs(cells)
         tables = min(math.comb(len(domain), 2), 5 * len(domain))
         seconds = 3.0 + 1e-7 * cells + self.passes * tables * (3e-3 + 1e-7 * _USUAL_TOTAL)
         return Forecast(not reason, seconds, 250.0 + 5e-5 * cells, reason)
