@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 import dpsynth_core as dps
 from benchmarks import record
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.report.asking import Answer
+from dpsynth_core.report.asking import Answer, parts
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -47,7 +47,9 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "sex": {"kind": "categorical", "categories": ["f", "m"]},
 }
 RANGED = tuple(name for name in COLUMNS if name != "sex")
-STATISTICS = ("count", "count by sex", "count of two", "share", "share in a range", "mean", "median", "difference", "list")
+SINGLE = ("count", "count by sex", "count of two", "share", "share in a range", "mean", "median", "difference", "list")
+BROKEN_DOWN = ("lines of another column", "lines of its own cells", "shares in lines", "means in lines", "table")
+STATISTICS = (*SINGLE, *BROKEN_DOWN)
 _COUNTED = ("asked", "cut", "refused", "guesses", "hold", "cut ones hold", "narrowed")
 _SLACK = 1e-6
 
@@ -197,7 +199,10 @@ def asked(known: People, release: dps.Release, number: int, seed: int) -> Iterat
         column, statistic = RANGED[place % len(RANGED)], STATISTICS[place // len(RANGED) % len(STATISTICS)]
         one = ranges(known, column, rng)
         other = ranges(known, str(rng.choice([name for name in RANGED if name != column])), rng)
-        yield _outcome(known, release, statistic, one, other, rng)
+        if statistic in BROKEN_DOWN:
+            yield from _lines(known, release, statistic, one)
+        else:
+            yield _outcome(known, release, statistic, one, other, rng)
 
 
 def _outcome(known: People, release: dps.Release, statistic: str, one: Ranged, other: Ranged, rng: np.random.Generator) -> Outcome:
@@ -238,22 +243,60 @@ def _outcome(known: People, release: dps.Release, statistic: str, one: Ranged, o
         answer = ask()
     except InputError:
         return Outcome(one.column, statistic, None, refused=True)
-    assert isinstance(answer, Answer), "no question has a breakdown"
+    assert isinstance(answer, Answer), "these questions have no breakdown"
     cut = "cuts the group" in str(answer)
+    return _judged(known, one.column, statistic, answer, true, inside, cut)
+
+
+def _lines(known: People, release: dps.Release, statistic: str, one: Ranged) -> Iterator[Outcome]:
+    """Ask a question about a range whose answer has a line for each cell of a column; yield the outcome of each line."""
+    sex, single, inside, of = known.numbers["sex"] == 0, known.numbers["single"], one.inside, {one.column: one.said}
+    by = "sex" if statistic in ("lines of another column", "table") else one.column
+    ask: Mapping[str, Callable[[], Any]] = {
+        "shares in lines": partial(release.ask, "share", {"sex": "f"}, among=of, by=by),
+        "means in lines": partial(release.ask, "mean", "single", among=of, by=by),
+        "table": partial(release.ask, "table", ["sex"], among=of),
+    }
+    try:
+        answers = ask.get(statistic, partial(release.ask, "count", among=of, by=by))()
+    except InputError:
+        yield Outcome(one.column, statistic, None, refused=True)
+        return
+    codes = parts(known.domain, of, "among")[by].cells if by in of else range(known.domain[by].size)
+    cut, cells = "cuts the group" in str(answers), _cells(known, by)
+    for code, answer in zip(codes, answers, strict=True):
+        line = inside & (cells == code)
+        true = {
+            "shares in lines": _share(line & sex, line),
+            "means in lines": float(single[line].mean()) if line.any() else None,
+            "table": _share(line, inside),
+        }.get(statistic, float(line.sum()))
+        yield _judged(known, one.column, statistic, answer, true, inside, cut)
+
+
+def _judged(
+    known: People, column: str, statistic: str, answer: Answer, true: float | None, inside: NDArray[np.bool_], cut: bool
+) -> Outcome:
     if answer.low is None or answer.high is None or true is None:
-        return Outcome(one.column, statistic, None, cut=cut)
-    low, high = float(answer.low), float(answer.high)
-    held = low - _SLACK <= true <= high + _SLACK
-    return Outcome(one.column, statistic, held, cut=cut, narrowed=_cuts(known, one.column, inside) and not cut)
+        return Outcome(column, statistic, None, cut=cut)
+    held = float(answer.low) - _SLACK <= true <= float(answer.high) + _SLACK
+    return Outcome(column, statistic, held, cut=cut, narrowed=_cuts(known, column, inside) and not cut)
 
 
 def _cuts(known: People, column: str, inside: NDArray[np.bool_]) -> bool:
     """Whether some people of a cell are in a range and others are not."""
-    attribute, numbers = known.domain[column], known.numbers[column]
-    places = np.searchsorted(attribute.edges, numbers, side="right") if attribute.is_number else numbers
-    places = np.minimum(places, attribute.values) if attribute.is_number else places  # the last cell has its upper end
-    there = np.isfinite(numbers)
+    places, there = _cells(known, column), np.isfinite(known.numbers[column])
     return bool(set(places[there & inside].tolist()) & set(places[there & ~inside].tolist()))
+
+
+def _cells(known: People, column: str) -> NDArray[np.integer]:
+    """Return the cell of each person's value; -1 where the value is missing or beyond the bounds."""
+    attribute, numbers = known.domain[column], known.numbers[column]
+    there = np.isfinite(numbers)
+    places = np.where(there, numbers, -1).astype(int)
+    if attribute.is_number:  # the last cell has its upper end
+        places = np.minimum(np.searchsorted(attribute.edges, numbers, side="right"), attribute.values) - 1
+    return np.where(there, places, -1)
 
 
 def _share(part: NDArray[np.bool_], whole: NDArray[np.bool_]) -> float | None:

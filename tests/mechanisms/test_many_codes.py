@@ -34,6 +34,16 @@ def test_aim_keeps_the_codes_as_independent_does_and_the_relation_as_mst_does(co
     assert error(source, alone, ("a", "b")) > 0.5  # it would be lost if columns were independent
 
 
+@pytest.mark.parametrize(("codes", "people", "seed"), [(500, 3000, 0), (1000, 3000, 1), (2000, 5000, 2)])
+def test_two_columns_of_codes_do_not_cost_the_relation_of_others(codes: int, people: int, seed: int) -> None:
+    source = table(codes, people, seed, columns=2)
+    ours, alone, tree = (rows(source, name, seed) for name in ("aim", "independent", "mst"))
+    for column in ("code", "code2"):
+        assert error(source, ours, (column,)) <= 1.1 * error(source, alone, (column,))
+    assert error(source, ours, ("a", "b")) <= 1.5 * error(source, tree, ("a", "b")) + 0.01
+    assert error(source, alone, ("a", "b")) > 0.5
+
+
 def test_tables_without_a_loud_column_are_measured_before_any_round() -> None:
     source, chosen = table(5000, 20_000, 3), get("aim")
     workload, accountant = all_kway(source.domain, 2), chosen.card.accountant
@@ -47,7 +57,9 @@ def test_a_loud_column_leaves_each_other_half_of_what_a_column_gets_on_average()
     assert loud([0.7, 0.01, 0.01]) == [True, False, False]
     assert loud([0.15, 0.01, 0.01]) == [False, False, False]  # noise does not hide it
     assert loud([0.7]) == [False]  # there is no other column
+    assert loud([0.7, 0.6, 0.01, 0.01, 0.01]) == [True, True, False, False, False]
     assert loud([0.3, 0.2, 0.4]) == [False, False, False]
+    assert loud([0.3, 0.3, 0.3, 0.01]) == [False, False, False, False]  # most columns are alike
     assert halves_equal({("code",): 0.98, ("a",): 0.02}) == pytest.approx({("code",): 0.74, ("a",): 0.26})
 
 
@@ -56,5 +68,6 @@ def test_one_loud_column_takes_no_more_than_its_part_and_alike_ones_all_that_the
     assert mean_noise([0.7, 0.01, 0.01, 0.01]) == pytest.approx((USUAL_GAP + 0.03) / 4)
     assert mean_noise([0.15, 0.01, 0.01, 0.01]) == pytest.approx((LOUD + 0.03) / 4)
     assert mean_noise([0.7, 0.2, 0.2]) == pytest.approx((LOUDER * 0.2 + 0.4) / 3)
+    assert mean_noise([0.7, 0.6, 0.01, 0.01, 0.01]) == pytest.approx((2 * USUAL_GAP + 0.03) / 5)
     assert mean_noise([0.3, 0.2, 0.4]) == pytest.approx(0.3)
     assert mean_noise([]) == 0.0

@@ -7,6 +7,7 @@ docs/accuracy.md gives the reason for each strategy, its gain, and the alternati
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,7 +38,7 @@ WIDE, WIDE_CAPACITY = 50, 1 / 16
 """From so many columns on, a model may take only this share of `max_size_mb`, and values have no groups."""
 _ANY_NOISE = 1e-9
 LOUD, LOUDER = 0.1, 2.0
-"""The share of the people that noise may put in a wrong cell of a column, and how many times as many as of other columns on average: what
+"""The share of the people that noise may put in a wrong cell of a column, and how many times as many as of the median other column: what
 is above both does not count. Of a column that noise hides no more than `USUAL_GAP` counts: what independent columns would put in one."""
 HIDDEN = 0.005
 """The share of the people that the noise of a selection may hide of a column's errors."""
@@ -52,10 +53,10 @@ Weights = Mapping[Clique, float]
 
 
 def mean_noise(columns: Sequence[float]) -> float:
-    """Return the mean noise of columns, in which one that is louder than the others counts with a part of its noise (`LOUD`, `LOUDER`).
+    """Return the mean noise of columns, in which a column that is louder than most counts with a part of its noise (`LOUD`, `LOUDER`).
 
-    What columns get grows with this mean. One column of thousands of values would else take all that is for tables, and a relation of two
-    other columns would be lost with it.
+    What columns get grows with this mean. One column of thousands of values, or a few of them, would else take all that is for tables, and
+    a relation of two other columns would be lost with it.
 
     Args:
         columns: the share of the people that noise would put in a wrong cell of each, if columns had all of the budget.
@@ -64,23 +65,25 @@ def mean_noise(columns: Sequence[float]) -> float:
 
 
 def loud(columns: Sequence[float]) -> list[bool]:
-    """Return for each column whether noise hides it and exceeds the other columns' noise; `columns` as in `mean_noise`."""
+    """Return for each column whether noise hides it and exceeds most other columns' noise; `columns` as in `mean_noise`."""
     return [one > max(HIDDEN_TABLE, most) for one, most in zip(columns, _most_noise(columns), strict=True)]
 
 
 def _most_noise(columns: Sequence[float]) -> list[float]:
-    """Return the most noise that counts of each column; an only column has no limit."""
+    """Return the most noise that counts of each column; an only column has no limit.
+
+    A median, because a few loud columns would raise a mean of the others so far that none of them exceeds it.
+    """
     if len(columns) < 2:
         return [math.inf] * len(columns)
-    whole = math.fsum(columns)
-    others = [LOUDER * (whole - one) / (len(columns) - 1) for one in columns]
+    others = [LOUDER * statistics.median([*columns[:place], *columns[place + 1 :]]) for place in range(len(columns))]
     return [max(USUAL_GAP if one > HIDDEN_TABLE else LOUD, limit) for one, limit in zip(columns, others, strict=True)]
 
 
 def halves_equal(shares: Weights) -> Weights:
-    """Return the shares of columns beside a loud one: half in equal parts, half as given.
+    """Return the shares of columns beside loud ones: half in equal parts, half as given.
 
-    The least error of all columns together gives a loud column nearly everything. The others would be so noisy that rounds, which cost as
+    The least error of all columns together gives loud columns nearly everything. The others would be so noisy that rounds, which cost as
     much as a column gets on average, would measure them again instead of tables. With half of that average, a column's noise is at most
     1.41 times the noise of a table measured in a round.
     """

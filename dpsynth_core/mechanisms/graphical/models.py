@@ -248,7 +248,8 @@ def none_fits(domain: Domain, tables: Iterable[Clique], max_size_mb: float) -> s
     unpublished = domain.unpublished(tables)
     if Capacity(domain, max_size_mb).allowed((), unpublished):
         return ""
-    return f"every table of the workload is larger than the model's capacity; {room_for(least_mb(domain, unpublished), 'use smaller tables')}"
+    remedies = room_for(least_mb(domain, unpublished), "use smaller tables")
+    return f"every table of the workload is larger than the model's capacity; {remedies}"
 
 
 def least_mb(domain: Domain, tables: Iterable[Clique]) -> float:
