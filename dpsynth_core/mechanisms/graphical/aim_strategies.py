@@ -253,7 +253,7 @@ OURS = Card(
         "The first rounds are planned for 6 rounds per column, the paper's T is 16; rounds keep a reserve of 8, the paper's rule of 1.",
         "The model may take 256 MB (JT-SIZE), the paper's 80.",
         "Single columns divide their budget for the least expected error; the paper measures all with one sigma.",
-        "Columns get more of the budget where noise is large beside the people, a single column of many values no more than a part of "
+        "Columns get more of the budget where noise is large beside the people, columns of far more values than most only a part of "
         "that; the paper fixes their share.",
         "At most 2% of the budget measures how far all pairs of columns are from independent ones: columns get the "
         "more, the less they depend on each other. Where nothing but columns is asked for, they get all; the paper has neither.",
