@@ -58,7 +58,7 @@ def plan_text(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
     Args:
         plan: The plan.
         leaks: Its leaks besides the charge.
-        hope: How likely its criteria are met; None without criteria.
+        hope: Expected number of good tables; None without a number of people.
     """
     facts = [f"  {name}: {text}" for name, text in _plan_facts(plan, hope)]
     found = [f"  - {title}. {text}" for title, text in _leak_lines(leaks)]

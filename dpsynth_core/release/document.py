@@ -233,7 +233,7 @@ def content_of(rows: Rows, write: Callable[[Rows, BinaryIO], None]) -> bytes:
 
 
 def row_writers(release: Release) -> dict[str, Writer]:
-    """Return a function that writes each file of rows, by file name; none without rows."""
+    """Return a function that writes each file of rows, by file name; empty without rows."""
     if (values := release.values) is None:
         return {}
     writers: dict[str, Writer] = {ROWS_CSV: partial(write_csv, values), ROWS_PARQUET: partial(_write_kept, release, values)}

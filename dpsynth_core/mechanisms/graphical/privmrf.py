@@ -253,7 +253,7 @@ class _Run:
 
 
 def added(columns: int) -> int:
-    """Return the number of marginals that a round adds: the part ADDED of the number of columns, at least 1."""
+    """Return the number of marginals that all rounds together add: ADDED times the number of columns, at least 1."""
     return max(1, int(ADDED * columns))
 
 

@@ -45,7 +45,7 @@ class Weights(ABC):
 
     @abstractmethod
     def reweigh(self, query: Query, step: float) -> None:
-        """Multiply the weights of records that satisfy the query by exp(step), then normalise all weights to sum 1."""
+        """Multiply the weights of records that satisfy the query by exp(step); answers stay shares of the whole weight."""
 
     def remember(self) -> None:
         """Add the present weights to the sum that `average` divides."""
