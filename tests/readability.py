@@ -8,8 +8,8 @@ The rules are rough, and the same before and after a change:
   if it ends with a full stop.
 - A sentence ends at a full stop, a question mark or an exclamation mark before a space and a capital letter, a digit or a quotation mark.
 - A word has a letter or a digit. Inline code is one word of one syllable.
-- A syllable is a run of vowels (a, e, i, o, u, y). A silent e at the end of a word counts for none, except in "-le" after a consonant; so does
-  the e of "-es" and "-ed", except after the consonants that make it heard. Each word has at least one syllable.
+- A syllable is a run of vowels (a, e, i, o, u, y). A silent e at the end of a word counts for none, except in "-le" after a consonant; nor
+  does the e of "-es" and "-ed", except after the consonants that make it heard. Each word has at least one syllable.
 - A sentence has a verb if it has a form of "be", "have", "do" or a modal verb, a form of a verb of `VERBS`, or begins with a word of
   `NOUNS_TOO`, which is a noun elsewhere.
 """
@@ -29,31 +29,41 @@ ROOT = Path(__file__).resolve().parents[1]
 GUIDE = sorted((ROOT / "assets" / "guide").glob("*.md"))
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md")), *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
 
-SURE = set(
-    "is are was were be been being am has have had having does do did done doing can could may might must shall should will would cannot"
-    " isn't aren't wasn't doesn't don't didn't can't won't couldn't wouldn't".split()
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+SURE = _words(
+    "is are was were be been being am has have had having does do did done doing can could may might must shall should will would"
+    " cannot isn't aren't wasn't doesn't don't didn't can't won't couldn't wouldn't"
 )
-VERBS = frozenset(
-    "accept accuse add adjust admit advise agree allow answer append apply arrive ask assume avoid become begin belong break bring build buy"
-    " calculate call carry cause cease charge check choose claim come compare compute conclude confirm connect consider contain continue"
-    " contribute copy correspond cost cover create cut decide declare define delete depend describe differ discover divide download draw"
-    " drop edit enable end ensure enter equal exceed exclude exist expect explain export fail fall feed fill find finish fit fix follow forbid"
-    " forget generate get give go grow guess hang happen help hide hold hope ignore imply import include increase infer install invent join"
-    " keep know lack lead learn leave let lie list load lock look lose lower make match matter mean measure meet mend merge miss move name"
-    " need notice object obtain occur offer omit open operate overwrite own pass pay pick place point prefer prepare press prevent print"
-    " produce promise propose protect prove provide publish put raise reach read receive record reduce refuse remain remember remove repeat"
-    " replace reproduce require resemble rest restore return reveal rewrite rise round run satisfy save say score search see seem select"
-    " sell send separate serve set share shift show sign solve sort speak specify spend split stand start state stay stop store suffice"
-    " suggest sum supply support take tell tend think total train treat trust try turn understand undo unpack update upload use vary verify"
-    " wait want warn weigh weight withhold work write yield".split()
+VERBS = _words(
+    "accept accuse add adjust admit advise agree allow answer append apply arrive ask assume avoid become begin belong break bring"
+    " build buy calculate call carry cause cease charge check choose claim come compare compute conclude confirm connect consider"
+    " contain continue contribute copy correspond cost cover create cut decide declare define delete depend describe differ discover"
+    " divide download draw drop edit enable end ensure enter equal exceed exclude exist expect explain export fail fall feed fill find"
+    " finish fit fix follow forbid forget generate get give go grow guess hang happen help hide hold hope ignore imply import include"
+    " increase infer install invent join keep know lack lead learn leave let lie list load lock look lose lower make match matter mean"
+    " measure meet mend merge miss move name need notice object obtain occur offer omit open operate overwrite own pass pay pick place"
+    " point prefer prepare press prevent print produce promise propose protect prove provide publish put raise reach read receive"
+    " record reduce refuse remain remember remove repeat replace reproduce require resemble rest restore return reveal rewrite rise"
+    " round run satisfy save say score search see seem select sell send separate serve set share shift show sign solve sort speak"
+    " specify spend split stand start state stay stop store suffice suggest sum supply support take tell tend think total train treat"
+    " trust try turn understand undo unpack update upload use vary verify wait want warn weigh weight withhold work write yield"
 )
-NOUNS_TOO = frozenset("count plan release report bound limit table sample noise group sum clamp seed test trial budget file rank filter".split())
-IRREGULAR = set(
-    "began begun bought broke broken brought built came chose chosen drew drawn fell fallen found forbade forbidden forgot forgotten gave"
-    " given gone went got grew grown heard held hid hidden kept knew known laid lain lay led left lost made meant met paid proved proven ran"
-    " read rose risen said sat saw seen sent set shown sold sought spent spoke stood stated told took taken taught thought understood"
-    " undid undone withheld won wrote written".split()
+NOUNS_TOO = _words("count plan release report bound limit table sample noise group sum clamp seed test trial budget file rank filter")
+IRREGULAR = _words(
+    "began begun bought broke broken brought built came chose chosen drew drawn fell fallen found forbade forbidden forgot forgotten"
+    " gave given gone went got grew grown heard held hid hidden kept knew known laid lain lay led left lost made meant met paid proved"
+    " proven ran read rose risen said sat saw seen sent set shown sold sought spent spoke stood stated told took taken taught thought"
+    " understood undid undone withheld won wrote written"
 )
+_SILENT_ENDS = tuple(
+    (re.compile(end), re.compile(heard))
+    for end, heard in ((r"[^aeiouy]e$", r"[^aeiouy]le$"), (r"[^aeiouy]ed$", r"[td]ed$"), (r"[^aeiouy]es$", r"(?:[sxzcgh]|[^aeiouy]l)es$"))
+)
+"""Endings with an e that is not heard, and among them the endings in which it is heard."""
 _VOWELS = re.compile(r"[aeiouy]+")
 _WORD = re.compile(r"[^\W_](?:[\w'’^.,]*[^\W_])?")
 _END = re.compile(r"(?<=[.!?])[\"”’*)]*\s+(?=[\"“*(]*[A-Z0-9\u0370-\u03ff])")
@@ -94,11 +104,8 @@ def syllables(word: str) -> int:
     """Count the syllables of a word by the rule above."""
     word = word.lower()
     count = len(_VOWELS.findall(word))
-    if re.search(r"[^aeiouy]e$", word) and not re.search(r"[^aeiouy]le$", word):
-        count -= 1
-    elif re.search(r"[^aeiouytd]ed$", word) or re.search(r"[^aeiouysxzcg]es$", word) and not re.search(r"(?:[cs]h|[^aeiouy]l)es$", word):
-        count -= 1
-    return max(1, count)
+    silent = any(end.search(word) and not heard.search(word) for end, heard in _SILENT_ENDS)
+    return max(1, count - silent)
 
 
 def has_verb(sentence: str) -> bool:
@@ -216,7 +223,8 @@ def _measured(names: list[str]) -> Iterator[tuple[str, Reading]]:
 if __name__ == "__main__":
     for name, measured in _measured(sys.argv[1:]):
         print(
-            f"{name:40} grade {measured.grade:4.1f}  words {measured.words:6,}  a sentence {measured.words / max(1, measured.sentences):4.1f}"
+            f"{name:40} grade {measured.grade:4.1f}  words {measured.words:6,}"
+            f"  a sentence {measured.words / max(1, measured.sentences):4.1f}"
             f"  without a verb {len(measured.verbless):3}  riddles {len(measured.riddles):3}"
         )
         if sys.argv[1:]:

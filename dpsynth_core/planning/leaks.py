@@ -105,7 +105,7 @@ def _of_published(spec: Spec) -> Iterator[Leak]:
 def _of_rows(spec: Spec) -> Iterator[Leak]:
     if spec.output.seed is not None:
         title = "A seed is set, so the noise can be predicted"
-        why = "Whoever knows the seed can take the noise away again. The release is marked “not private”."
+        why = "Anyone who knows the seed can remove the noise. The release is marked “not private”."
         yield Leak("seed", Severity.HIGH, title, why, "Remove the seed, except for tests on invented people.", "mechanism")
     if spec.output.rows is not None and spec.unit.relation != REPLACE:
         title = "You ask for a fixed number of rows"

@@ -25,7 +25,7 @@ _ASSUMED_WELL_FORMED = (
 )
 OFF = "published_rows_off"
 """In `Release.details`, where tables were published: by how many rows a cell of one is off at most (`publishing.rows_off`)."""
-NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever knows the seed can take it away. Do not publish this."
+NOT_PRIVATE = "This release is not private: anyone who knows the seed of its noise can remove the noise. Do not publish it."
 
 
 def statement(plan: Plan, rho_spent: float, private: bool) -> str:
@@ -54,8 +54,8 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     title, conversion = meaning.title(accountant), meaning.conversion(accountant)
     promise = (
         f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.card.title} had a budget of"
-        f" {meaning.stated(accountant, plan.shares.rho)}{aside} under {title} and spent {rho_spent:.6g} of rho;"
-        " the budget implies"
+        f" {meaning.stated(accountant, plan.shares.rho)}{aside} under {title} and spent {rho_spent:.6g} of rho."
+        " The budget implies"
         f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {conversion})."
         f"{_own_delta(plan)}{f' {plan.condition}' if plan.condition else ''}{_looks(spec)}"
         f" {domain_origin.sentence(spec)}{_published(plan)}"
@@ -70,7 +70,7 @@ def _looks(spec: Spec) -> str:
 
 def _published(plan: Plan) -> str:
     tables = ", ".join(map(str, plan.domain.published))
-    return f" Not protected is what was taken as published before: {tables}." if tables else ""
+    return f" The guarantee does not cover tables that were taken as published before: {tables}." if tables else ""
 
 
 def _own_delta(plan: Plan) -> str:
@@ -78,7 +78,7 @@ def _own_delta(plan: Plan) -> str:
     aside = plan.shares.delta
     if plan.portions:
         texts = (
-            f"For that probability {aside:g} of delta was set aside: the guarantee of the accountant holds except with it"
+            f"For that probability {aside:g} of delta was set aside. The accountant's guarantee holds except with this probability"
             " (approximate zCDP, Bun and Steinke 2016, section 8; likewise for Gaussian differential privacy)."
         )
         return " " + " ".join((*sentences(plan), *([texts] if aside else [])))
@@ -103,7 +103,7 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
     if not private:
         yield Brand("not-private", NOT_PRIVATE)
     if spec.data.simulated:
-        yield Brand("simulated", "The records are invented people made by this program; the release says nothing about anyone.")
+        yield Brand("simulated", "The records are people invented by this program, so the release says nothing about anyone.")
     if domain_origin.from_data(spec):
         warning = "The domain was read from the private data, which no budget covers. The curator's reason: "
         yield Brand("domain-from-data", warning + spec.domain_justification.strip())
@@ -113,7 +113,7 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
         yield Brand("assumed-well-formed", _ASSUMED_WELL_FORMED)
     if (public := details.get("public_table")) is not None:
         table = f"{public['name']!r} ({public['rows']:,} rows, SHA-256 {public['sha256'][:16]})"
-        nobody = "nothing here protects the people in it. That it may be used so is the curator's word."
+        nobody = "nothing here protects the people in it. The curator states that it may be used so."
         yield Brand("assumed-public", f"The table {table} was used as public: {nobody}")
     yield from _of_model(details)
     yield from _of_published(plan, details.get(OFF, 0.0))
@@ -156,7 +156,7 @@ def _of_published(plan: Plan, off: float) -> Iterator[Brand]:
     """Yield the brands of published tables; `off` is the largest error of one of their cells, in rows."""
     for known in plan.domain.published:
         unprotected = "Nothing here protects what that table says, and the guarantee is for what it leaves open"
-        yield Brand("assumed-published", f"Taken as published: {known}. {unprotected}. That it was published is the curator's word.")
+        yield Brand("assumed-published", f"The curator states that this table was published: {known}. {unprotected}.")
     if off > len(plan.domain.published):
         why = "which is more than rounding: they do not quite hold together, or not with what is impossible"
         yield Brand("published-off", f"Cells of published tables are off by up to {off:,.3g} rows, {why}.")

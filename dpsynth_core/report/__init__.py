@@ -106,7 +106,7 @@ def report_page(release: Release) -> Zoned[bytes]:
     return combine(lambda q, p: html(release, q.headline, q.table, p, q.verdict).encode(), quality_of(release), pairs)
 
 
-_WITHHELD = "The plan withholds this release: its synthetic rows are not in this page until it is written why it is published all the same."
+_WITHHELD = "The plan withholds this release. This page has no synthetic rows until the curator writes why it is published all the same."
 
 
 def question_page(release: Release, with_rows: bool = True) -> Zoned[bytes]:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PICKED = (
-    "Each bound holds with 95% confidence; of 541 tables that were called good enough in trials with 3,000 people at epsilon 1, 24 were "
-    "above theirs."
+    "Each bound holds with 95% confidence. In trials with 3,000 people at epsilon 1, 24 of 541 tables that were called good enough were "
+    "above their bound."
 )
 
 
@@ -32,20 +32,22 @@ def sentence(headline: Headline) -> str:
     tables, who = f"{headline.tables:,}", headline.who
     what = "synthetic rows" if headline.has_rows else "published answers"
     if headline.says_nothing and (headline.bounded or not math.isnan(headline.noise)):
-        return "How large the errors are is not known: the noise is as large as the table."
+        return "The errors are not known, because the noise is as large as the table."
     if not headline.bounded:
         of = "table" if headline.tables == 1 else f"{tables} tables"
-        return f"Nothing was measured that bounds the errors of the {of} asked for: what the {what} say there is a guess."
+        return f"No measurement bounds the errors of the {of} asked for, so what the {what} say there is a guess."
     worst = f"In the worst one, {headline.worst_table}, it is at most {percent(headline.worst)}."
     if headline.certified:
         one = headline.tables == 1
         over = f"In the one table asked for, {headline.worst_table}," if one else f"On average over the {tables} tables asked for,"
-        shares = f"{percent(headline.mean)} of {who} into the wrong group; at most {percent(headline.mean_limit)}, with 95% confidence"
+        shares = f"{percent(headline.mean)} of {who} into the wrong group, and at most {percent(headline.mean_limit)} with 95% confidence"
         return f"{over} the {what} put {shares}.{'' if one else f' {worst}'}{largest(headline)}"
     unknown = headline.tables - headline.bounded
     guess = f" Nothing bounds the other {unknown:,}." if unknown else ""
-    lead = "No certificate was made." if math.isnan(headline.noise) else (
-        f"The certificate says nothing: about {headline.people:,.0f} {who}, and noise of ± {headline.noise:,.0f} of them."
+    lead = (
+        "No certificate was made."
+        if math.isnan(headline.noise)
+        else (f"The certificate says nothing: its noise is ± {headline.noise:,.0f} of about {headline.people:,.0f} {who}.")
     )
     return (
         f"{lead} The noisy tables bound the errors of {headline.bounded:,} of the {tables} tables asked for: on average,"
@@ -75,18 +77,17 @@ def trusted(table: pd.DataFrame, threshold: float, together: bool = False) -> st
     good, limit = int(within(table, threshold, together).sum()), f"at most {percent(threshold)} of people are in the wrong group"
     tables = "the one table" if len(table) == 1 else f"the {len(table):,} tables"
     if not good:
-        return f"Nothing that was released shows of {'any of ' * (len(table) > 1)}{tables} that {limit}."
+        return f"The release does not show that {limit} in {'any of ' * (len(table) > 1)}{tables}."
     which = tables.capitalize() if len(table) == 1 else f"All {tables[4:]}" if good == len(table) else f"{good:,} of {tables}"
     how = ", with 95% confidence for all of them together." if together else f". {PICKED}"
     return f"{which} can be trusted: {limit}{how}"
 
 
 def byline(release: Release) -> str:
-    """Return a line on the release: its amount, subject, people, date and mechanism. Names in it are hostile text."""
+    """Return the amount, subject, people, date and mechanism of a release in two sentences. Names in them are hostile text."""
     population = release.spec.population
     about = f" about “{population}”" if population != UNNAMED else ""
-    what = amount(release, about)
-    return f"{what[0].upper()}{what[1:]}, made by {release.plan.mechanism.card.title} on {release.created}."
+    return f"This release has {amount(release, about)}. {release.plan.mechanism.card.title} made it on {release.created}."
 
 
 def amount(release: Release, about: str = "") -> str:
@@ -94,7 +95,7 @@ def amount(release: Release, about: str = "") -> str:
     columns = f"{len(release.plan.row_domain.column_names):,} columns{about}"
     if release.members is not None:
         columns += f", with {release.members.num_rows:,} members of {len(release.plan.member_domain.column_names):,} columns"
-    return f"{release.rows:,} synthetic rows of {columns}" if release.rows else f"answers over {columns}, no rows"
+    return f"{release.rows:,} synthetic rows of {columns}" if release.rows else f"answers over {columns}, and no rows"
 
 
 def facts(release: Release) -> list[tuple[str, str]]:
@@ -147,8 +148,8 @@ def counted(spec: Spec) -> str:
     if spec.unit.max_rows_per_person == 1 or spec.members is not None:
         return ""
     return (
-        f"Counts, shares and means are of records, at most {spec.unit.max_rows_per_person:,} of a person, also where they say people: "
-        "whoever owns more records counts for more. The guarantee is for people."
+        "Counts, shares and means count records, also where they say “people”. A person has at most "
+        f"{spec.unit.max_rows_per_person:,} records, and counts once for each. The guarantee is for people."
     )
 
 
@@ -176,5 +177,5 @@ def goodness(rule: Mapping[str, Any]) -> str:
 
 def _measured(stated: Mapping[str, Any]) -> str:
     if stated["within"] >= 1:
-        return "nobody knows how many of the people: the noise is larger than the table"
+        return "an unknown share of the people, because the noise is larger than the table"
     return f"{possible(stated['share']):.1%} of the people, ± {possible(stated['within']):.1%} with 95% confidence"

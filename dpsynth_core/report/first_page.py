@@ -23,11 +23,11 @@ from dpsynth_core.statistics.totals import known_total
 MOST_WORDS = 300
 _NAME, _TABLE, _NAMED = 24, 36, 3
 """Characters of a name of a column and of a table, and how many purposes are named; the detail has all of them in full."""
-_ENOUGH = "Good enough: at most {limit:.0%} of the {who} are counted in the wrong group."
-_RULE = "This is a rule and no table: how good it is was measured, and no verdict on tables is given."
-_INVENTED = "The rows are invented. None of them is a real person, and one that looks like somebody does so by chance."
-_COUNTS = "It holds noisy counts, and no row of anybody."
-_REASON = "It is published all the same: the curator's reason stands below."
+_ENOUGH = "A table is good enough if at most {limit:.0%} of the {who} are counted in the wrong group."
+_RULE = "This release is a rule, not a table. Its quality was measured, and it has no verdict on tables."
+_INVENTED = "The rows are invented. No row is a real person, and a row that resembles somebody does so by chance."
+_COUNTS = "It holds noisy counts and no rows."
+REASON = "It is published all the same. The curator gives a reason below."
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def first_page(release: Release, headline: Headline, verdict: Verdict | None) ->
 def lines(release: Release, verdict: Verdict | None) -> list[tuple[str, str]]:
     """Return the description of a release as pairs of name and text: its people, protection, tables, date and mechanism."""
     holds = learnt(release) if verdict is None else " ".join([*map(line, verdict.sizes), _ENOUGH.format(limit=LIMIT, who=verdict.who)])
-    made = f"On {release.created} by {release.plan.mechanism.card.title}."
+    made = f"{release.plan.mechanism.card.title} made it on {release.created}."
     return [("About", _people(release)), ("Protection", _protected(release)), ("Tables", holds), ("Made", made)]
 
 
@@ -94,7 +94,7 @@ def _ruled(release: Release, verdict: Verdict | None) -> Iterator[str]:
         yield from map(line, verdict.sizes)
         yield _ENOUGH.format(limit=LIMIT, who=verdict.who)
     if verdict is not None and verdict.despite:
-        yield _REASON
+        yield REASON
     if count := len(warnings(release)):
         yield "Read its warning below first." if count == 1 else f"Read its {count:,} warnings below first."
 
@@ -109,4 +109,4 @@ def _protected(release: Release) -> str:
 def _misuses(verdict: Verdict | None) -> str:
     poor = ["Tables that are not good enough"] if verdict is not None and verdict.within < verdict.tables else []
     first, *others = [*poor, *(text.partition(":")[0] for text in words.MISUSES)]
-    return "; ".join([first, *(text[0].lower() + text[1:] for text in others)]) + "."
+    return f"Do not use it for {'; '.join(text[0].lower() + text[1:] for text in (first, *others))}."

@@ -38,16 +38,21 @@ _NAMED = 6
 _MAPPED = 60
 """Columns that a map of pairs has room for."""
 _ERRORS_CAPTION = (
-    "The tables that may be furthest off. Bar: the share of people who are counted in the wrong group, at least to at most (95% "
-    "each). Noisy answers: what simpler ways would be expected to err by on the same budget. A sign with a number: beyond the scale."
+    "These tables may have the largest errors. A bar goes from the least to the largest share of people in the wrong group (95% each). "
+    "Noisy answers are the errors expected of simpler mechanisms on the same budget. A sign with a number lies beyond the scale."
 )
-_BOUNDS_CAPTION = " AIM's bounds follow from the noisy tables alone: as its paper prints them, and sharpened."
-_ALONE_CAPTION = " Columns alone: what they miss without any noise, worked out from the rows, and as unsure as these (thin line)."
-_NEAR_CAPTION = "AIM's bound of each table over its error. Lines: at least to at most. Shaded: bounds below the best estimate."
-_BETTER_CAPTION = "AIM's bound of each table. Shaded: better than noisy answers are expected to be, with 95% confidence."
+_BOUNDS_CAPTION = " AIM's bounds follow from the noisy tables alone, as its paper prints them and sharpened."
+_ALONE_CAPTION = " Columns alone show what single columns miss without noise. They follow from the rows and are as uncertain (thin line)."
+_NEAR_CAPTION = (
+    "A point is a table, with AIM's bound over its error. A line goes from the least to the largest error. Shaded bounds are below the "
+    "best estimate."
+)
+_BETTER_CAPTION = (
+    "A point is a table with AIM's bound. Shaded bounds are better than what is expected of noisy answers, with 95% confidence."
+)
 _MAP_CAPTION = (
-    "Every pair of columns, each column alone on the diagonal: the share of people in the wrong group, at most, with 95% confidence. The "
-    "stronger the colour, the closer. Dotted: nothing that was released says how far off it is."
+    "A square is a pair of columns, or one column on the diagonal. It shows the largest share of people in the wrong group, with 95% "
+    "confidence. A stronger colour is a smaller error. The release does not bound the error of a dotted square."
 )
 _WHY = "\n<h2>Why this verdict?</h2>\n<p>{}</p>"
 _TEXTS = ("Table", "How known")
@@ -108,15 +113,15 @@ def _html_part(part: Part) -> str:
 def _trusted(table: pd.DataFrame) -> str:
     """Return the number of tables within each of a few limits, with the names of the worst ones that give a rough picture at best."""
     if table["limit"].isna().all():
-        return "Nothing that was released says how far any table is off. Take all of them for guesses."
+        return "The release does not bound the error of any table. Take all of them as guesses."
     counts = [(limit, int(within(table, limit).sum())) for limit in _LIMITS]
-    near = ", ".join(f"{count:,} within {percent(limit)}" for limit, count in counts)
+    near = ", ".join(f"{count:,} at most {percent(limit)}" for limit, count in counts)
     poor = table[~(table["limit"] <= _ROUGH)]
     named, more = ", ".join(poor["marginal"].head(_NAMED)), len(poor) - _NAMED
-    doubtful = f"Take these for a rough picture at best: {named}" + (f", and {more:,} more (see Every table)." if more > 0 else ".")
+    doubtful = f"These give a rough picture at best: {named}" + (f", and {more:,} more (see Every table)." if more > 0 else ".")
     if poor.empty:
-        doubtful = f"None is further off than {percent(_ROUGH)}."
-    return f"Of {len(table):,} tables asked for: {near} of people in the wrong group. {PICKED} {doubtful}"
+        doubtful = f"No table is off by more than {percent(_ROUGH)}."
+    return f"Of {len(table):,} tables asked for, so many have this share of people in the wrong group: {near}. {PICKED} {doubtful}"
 
 
 def _charts(table: pd.DataFrame, pairs: pd.DataFrame) -> str:

@@ -12,8 +12,8 @@ from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary import names
 
 REMEDIES = {
-    UNREAD: "Say how the table writes such a column, or list its values: a larger budget would not help.",
-    MISFIT: "The model does not fit all that was measured, which no larger budget mends: try another mechanism, and report it to us.",
+    UNREAD: "Say how the table writes such a column, or list its values. A larger budget would not help.",
+    MISFIT: "The model does not fit all noisy tables. A larger budget does not mend that. Try another mechanism, and report it to us.",
     NOISE: "Fewer tables, fewer or wider groups, or a larger budget would help.",
 }
 """What would help, by the cause of a verdict."""
@@ -21,14 +21,16 @@ _TABLES_NAMED = 4
 _PURPOSES_NAMED = 8
 _CRITERIA_NAMED = 4
 _COLUMNS_NAMED = 4
-TRIALS = "in trials with 3,000 people at epsilon 1, 21 of 541 tables called so were not"
+TRIALS = "in trials with 3,000 people at epsilon 1, 21 of 541 tables that were called good enough were not"
 """`benchmarks/naming.py`. A test compares with its results."""
-_NEAR = f"within {LIMIT:.0%} of the way from the people's to the nearer bound"
-_GROUPS = "Single tables could not be measured closely enough: their errors are an indication. It was measured how far off most are."
+_ROOM = f"{LIMIT:.0%} of the distance from the people's mean to the nearer bound of the column"
+_GROUPS = (
+    "The noise is too large to judge single tables: their errors are indications. The error that most tables stay below was measured."
+)
 _WAYS = {
-    INDEPENDENT: "columns alone (Independent)",
-    GAUSSIAN: "noisy answers (Gaussian, no rows)",
-    RESIDUALS: "noisy answers (ResidualPlanner, no rows)",
+    INDEPENDENT: "Columns alone (Independent)",
+    GAUSSIAN: "Noisy answers (Gaussian, no rows)",
+    RESIDUALS: "Noisy answers (ResidualPlanner, no rows)",
 }
 
 
@@ -52,17 +54,19 @@ def ruling(verdict: Verdict, most: int = _PURPOSES_NAMED) -> str:
 def _unread(verdict: Verdict, most: int) -> str:
     """Return what a release with unread columns is not for; "" where all columns were read."""
     columns = _listed([f"“{one.column}”" for one in verdict.unread], most)
-    return f"what needs {columns}, which {'was' if len(verdict.unread) == 1 else 'were'} not read" if columns else ""
+    return f"anything that uses {columns}, which {'was' if len(verdict.unread) == 1 else 'were'} not read" if columns else ""
 
 
 def _musts(verdict: Verdict) -> str:
     """Return how many required criteria are not met, or not shown to be met; "" if all are met."""
-    numbers = {"Not met": len(verdict.failed), "not shown": len(verdict.unmeasured) + len(verdict.undecided)}
-    counts = [f"{what}: {number:,}" for what, number in numbers.items() if number]
-    if not counts:
+    numbers = {"not met": len(verdict.failed), "not shown to be met": len(verdict.unmeasured) + len(verdict.undecided)}
+    unmet = {what: number for what, number in numbers.items() if number}
+    if not unmet:
         return ""
-    said = " and ".join(counts) + f" of its {verdict.musts:,} musts" if verdict.musts > 1 else f"{counts[0][:-3]}: its only must"
-    return f"{said[0].upper()}{said[1:]}."
+    if verdict.musts == 1:
+        return f"Its only required criterion is {next(iter(unmet))}."
+    counts = " and ".join(f"{number:,} {'is' if number == 1 else 'are'} {what}" for what, number in unmet.items())
+    return f"Of its {verdict.musts:,} required criteria, {counts}."
 
 
 def reasons(verdict: Verdict) -> str:
@@ -71,14 +75,14 @@ def reasons(verdict: Verdict) -> str:
         return "Its noise is predictable and protects nobody."
     said = []
     if verdict.failed:
-        said.append(f"It does not meet what was fixed beforehand as a must: {_listed(verdict.failed, _CRITERIA_NAMED)}.")
+        said.append(f"It does not meet what its plan requires: {_listed(verdict.failed, _CRITERIA_NAMED)}.")
     if verdict.unmeasured:
         named = _listed(verdict.unmeasured, _CRITERIA_NAMED)
-        said.append(f"The release holds nothing that was measured of this, although a must: {named}.")
+        said.append(f"Its plan requires this, but the release holds no measurement of it: {named}.")
     if verdict.despite:
-        said.append("It is published all the same, for a reason that the curator gives below.")
+        said.append("It is published all the same. The curator gives a reason below.")
     if verdict.undecided:
-        said.append(f"Not decided, because of the noise, although a must: {_listed(verdict.undecided, _CRITERIA_NAMED)}.")
+        said.append(f"Its plan requires this, but the noise leaves it undecided: {_listed(verdict.undecided, _CRITERIA_NAMED)}.")
     said += not_read(verdict.unread)
     return " ".join((*said, _tables(verdict), *_distances(verdict)))
 
@@ -88,18 +92,22 @@ def _distances(verdict: Verdict) -> list[str]:
     if not verdict.apart:
         return []
     pairs = _listed([f"“{first}” and “{second}”" for first, second in verdict.apart], _PURPOSES_NAMED)
-    return [f"Not for how far apart these are, of which the rows keep the order: {pairs}."]
+    return [f"The rows keep the order of these columns, but not how far apart they are: {pairs}."]
 
 
 def not_read(unread: Sequence[Unread]) -> list[str]:
     """Return a sentence about each of the first unread columns, and one about how many more there are. Names are hostile text."""
     said = []
     for one in unread[:_COLUMNS_NAMED]:
-        where = f"Column “{one.column}” was not read: nearly all of it is other or missing"
-        known = f"at most {one.at_most:.0%} of the people have one of its values" if one.is_sure else "noise hides how much the table holds"
+        where = f"Column “{one.column}” was not read: nearly all of its values are “other” or “missing”"
+        known = (
+            f"at most {one.at_most:.0%} of the people have one of its values"
+            if one.is_sure
+            else "noise hides how many people have one of its values"
+        )
         said.append(f"{where}; {known}.")
     more = len(unread) - _COLUMNS_NAMED
-    return [*said, f"{more:,} more columns were not read."] if more > 0 else said
+    return [*said, f"{more:,} more {'column was' if more == 1 else 'columns were'} not read."] if more > 0 else said
 
 
 def _advice(verdict: Verdict) -> str:
@@ -112,15 +120,15 @@ def despite(verdict: Verdict) -> str:
 
     It is a paragraph of its own, because it is hostile text and could be read as ours beside our sentences.
     """
-    return f"The curator's reason to publish it all the same: {verdict.despite}" if verdict.despite else ""
+    return f"The curator gave this reason to publish it all the same: {verdict.despite}" if verdict.despite else ""
 
 
 def _tables(verdict: Verdict) -> str:
     if verdict.says_nothing and not math.isnan(verdict.noise):  # that of the certificate is as large as the table
-        among = f"about {verdict.people:,.0f} {verdict.who}, and noise of ± {verdict.noise:,.0f} in the number that is in the wrong group"
-        return f"Nothing can be said of the tables: {among}. {REMEDIES[NOISE]}"
+        among = f"it is about {verdict.people:,.0f} {verdict.who}, and the noise of each error is ± {verdict.noise:,.0f}"
+        return f"The release cannot say how good the tables are: {among}. {REMEDIES[NOISE]}"
     if not verdict.bounded:
-        return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
+        return f"The release does not bound the errors of the {verdict.tables:,} tables. Set aside a share of the budget for a certificate."
     every = verdict.private and all(purpose.holds for purpose in verdict.sizes)
     good_enough = every and not verdict.unread and MISFIT not in verdict.causes  # then a criterion decided
     advice = "" if good_enough else f" {_advice(verdict)}".rstrip()
@@ -133,11 +141,18 @@ def _tables(verdict: Verdict) -> str:
 
 def _others(verdict: Verdict) -> str:
     """Return the good tables if they are few, the ones that are not good enough, and the undecided ones."""
-    only = f" Only these: {_listed(verdict.good, _TABLES_NAMED)}." if 0 < 2 * verdict.within < verdict.tables else ""
-    poor = f" Not good enough: {_listed(verdict.poor, _TABLES_NAMED)}." if verdict.poor and verdict.tables > 1 else ""
-    untold = f"{len(verdict.unknown):,} tables" if len(verdict.unknown) > _TABLES_NAMED else _listed(verdict.unknown, _TABLES_NAMED)
-    unknown = f" Not measured closely enough to tell: {untold}." if verdict.unknown else ""
+    only = _these("good enough", verdict.good) if 0 < 2 * verdict.within < verdict.tables else ""
+    poor = _these("not good enough", verdict.poor) if verdict.poor and verdict.tables > 1 else ""
+    unknown = _these("not measured closely enough to tell", verdict.unknown, ("was", "were"))
+    if len(verdict.unknown) > _TABLES_NAMED:
+        unknown = f" {len(verdict.unknown):,} tables were not measured closely enough to tell."
     return f"{only}{poor}{unknown}"
+
+
+def _these(what: str, tables: Sequence[str], verbs: tuple[str, str] = ("is", "are")) -> str:
+    """Return a sentence, after a space, that names the first of some tables; "" without tables."""
+    which = f"This table {verbs[0]}" if len(tables) == 1 else f"These tables {verbs[1]}"
+    return f" {which} {what}: {_listed(tables, _TABLES_NAMED)}." if tables else ""
 
 
 def _count(verdict: Verdict) -> str:
@@ -155,32 +170,32 @@ def comparison(verdict: Verdict) -> str:
         best = min(better, key=lambda way: way.error)
         put = _error_of(best, verdict.who)
         if best.surely:
-            return f"A simpler way would have done better: {put} on average; here, {percent(best.ours)} was measured."
-        untold = "Whether a simpler way would have done as well was not measured closely enough to tell"
-        return f"{untold}: {put} on average; here, {percent(best.ours)} was measured."
+            return f"A simpler mechanism would have been better. {put} on average; {percent(best.ours)} was measured here."
+        untold = "The noise is too large to tell whether a simpler mechanism would have been as good"
+        return f"{untold}. {put} on average; {percent(best.ours)} was measured here."
     alone = next((way for way in verdict.simpler if way.series == INDEPENDENT), None)
     if alone is None:
         return ""
-    how = "would have done worse" if alone.surely else "look worse, but it was not measured closely enough to be sure"
-    return f"Columns alone {how}: {_error_of(alone, verdict.who)} on average; here, {percent(alone.ours)} was measured."
+    how = "would have been worse" if alone.surely else "look worse, but the noise is too large to be sure"
+    return f"Columns alone {how}. {_error_of(alone, verdict.who)} on average; {percent(alone.ours)} was measured here."
 
 
 def fit_for(verdict: Verdict) -> list[str]:
     """Return in sentences what the release is good enough for."""
     near = [name for name, is_near in verdict.means if is_near]
-    means = [f"The mean of {_listed(near, _PURPOSES_NAMED)}: {_NEAR}."] if near else []
+    means = [f"The mean of {_listed(near, _PURPOSES_NAMED)}: it is off by at most {_ROOM}."] if near else []
     return [*(line(purpose) for purpose in _purposes(verdict) if purpose.holds), *means] if verdict.private else []
 
 
 def unfit_for(verdict: Verdict) -> list[str]:
     """Return in sentences what the release is not shown to be good enough for."""
     undecided = [*verdict.unmeasured, *verdict.undecided]
-    musts = [(verdict.failed, "is not met"), (undecided, "is not shown")]
-    unmet = [f"What rests on a must that {how}: {_listed(named, _CRITERIA_NAMED)}." for named, how in musts if named]
+    musts = [(verdict.failed, "is not met"), (undecided, "is not shown to be met")]
+    unmet = [f"Uses that rely on a required criterion that {how}: {_listed(named, _CRITERIA_NAMED)}." for named, how in musts if named]
     untold = [name for name, is_near in verdict.means if is_near is None]
-    off = [(verdict.off, f"surely not {_NEAR}"), (untold, "not measured closely enough to tell")]
-    unmet += [f"What needs “{one.column}”: it was not read." for one in verdict.unread]
-    kept = "the rows keep their order, and the distance only as finely as their groups"
+    off = [(verdict.off, f"it is surely off by more than {_ROOM}"), (untold, "it was not measured closely enough to tell")]
+    unmet += [f"Anything that uses “{one.column}”, which was not read." for one in verdict.unread]
+    kept = "the rows keep their order, but their distance only as finely as their groups"
     unmet += [f"How far apart “{first}” and “{second}” are: {kept}." for first, second in verdict.apart]
     unmet += [f"The mean of {_listed(named, _PURPOSES_NAMED)}: {how}." for named, how in off if named]
     return [*unmet, *(line(purpose) for purpose in _purposes(verdict) if not purpose.holds or not verdict.private)]
@@ -198,7 +213,7 @@ def line(purpose: Purpose) -> str:
     """Return how many tables of a purpose are good enough, or the error of most. The name of a column in it is hostile text."""
     if not math.isnan(purpose.at_most):
         far = f"at most {percent(purpose.at_most)} of the people are in the wrong group, with 95% confidence"
-        return f"{_noun(purpose)}: in {MOSTLY:.0%} of the {purpose.tables:,}, {far}; {percent(purpose.error)} was measured."
+        return f"{_noun(purpose)}: in {MOSTLY:.0%} of the {purpose.tables:,} tables, {far}; {percent(purpose.error)} was measured."
     return f"{_noun(purpose)}: {purpose.within:,} of {purpose.tables:,} are good enough."
 
 

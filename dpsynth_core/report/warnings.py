@@ -24,8 +24,8 @@ def warnings(release: Release) -> list[str]:
 
 def _undeclared(columns: Sequence[Undeclared]) -> Iterator[str]:
     if shown := [f"{one.share:.0%} of “{one.column}”" for one in columns if one.is_shown]:
-        yield f"Counted as other, for their values are not declared: {listed(shown, _NAMED)}."
+        yield f"These values are not declared and count as “other”: {listed(shown, _NAMED)}."
     if noisy := [one for one in columns if not one.is_shown]:
         named = listed([f"“{one.column}”" for one in noisy], _NAMED)
-        empty = f"Up to {max(one.share for one in noisy):.0%} of the rows have no value in {named}: they are missing or other"
+        empty = f"Up to {max(one.share for one in noisy):.0%} of the rows have no declared value in {named}: they are “missing” or “other”"
         yield f'{empty}. Noise alone may explain that. If every record has a declared value, state "missing": false and "other": false.'

@@ -22,13 +22,13 @@ from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary import zeros
 
 READING = (
-    "The rows are invented. No row is a real person, not even one whose combination of values is rare or occurs once; one that looks like "
-    "somebody does so by chance, and a person who is not found among the rows may well be in the table.",
-    "Counts are off. A difference smaller than the error of its table means nothing; the error of every table is stated.",
-    "Tables that are not “measured” got no noisy counts of their own: what is published there is a model's, of what else was measured.",
-    "Numbers inside a bin, or inside a part of it that was measured, are drawn evenly from it; do not read anything into the digits.",
-    "Small groups are the least reliable: noise is the same for all cells, so it hides most where there are few people, minorities among "
-    "them. Compare a group's size with the noise of its cells, and add cells up before you conclude.",
+    "No row is a real person, not even a row whose combination of values is rare or unique. A row that resembles somebody does so by "
+    "chance. A person who is not found among the rows may well be in the table.",
+    "Counts have errors. The error of every table is stated, and a difference smaller than it means nothing.",
+    "Tables that are not “measured” have no noisy counts of their own. A model of the other noisy tables says what is published there.",
+    "Numbers inside a bin, or inside a measured part of it, are drawn evenly. Do not read anything into their digits.",
+    "Small groups, such as minorities, are the least reliable: noise is the same for all cells, so it hides most where there are few "
+    "people. Compare the size of a group with the noise of its cells, and add up cells before you conclude.",
 )
 
 _OF_ONE = "one person (see neighbouring tables), not for a family or a firm"
@@ -38,7 +38,7 @@ _OF_LINKED = "one household with all its members (see neighbouring tables), not 
 def not_protected(release: Release) -> tuple[str, ...]:
     """Return in sentences what the guarantee does not protect."""
     return (
-        "What is true of the whole population is learnt on purpose, and can be held against a member of it.",
+        "Facts about the whole population: a release is made to show them, and they can be held against a member.",
         f"Facts about groups: the guarantee is for {_OF_LINKED if release.plan.link else _OF_ONE}.",
         "Other copies of the data, earlier releases elsewhere, and anything published without noise.",
         "The domain, the workload and the budget: they are public.",
@@ -46,19 +46,19 @@ def not_protected(release: Release) -> tuple[str, ...]:
 
 
 USES = (
-    "Tables of counts within the columns that were asked for, wherever their stated error is small enough for the purpose.",
-    "Learning the structure of the table: writing and testing programs, planning an analysis, teaching.",
-    "Further processing of any kind: whatever is computed from this release alone is as private as the release.",
+    "Tables of counts that were asked for, if their stated error is small enough for your purpose.",
+    "Work that needs the structure of the table: write and test programs, plan an analysis, teach.",
+    "Further processing of any kind: a result that is computed from this release alone is as private as the release.",
 )
 
 MISUSES = (
-    "Decisions about a single person, and searching for real people: nobody is in here.",
-    "Exact figures, differences smaller than the stated errors, and small groups: what is decided about a minority from these rows may "
-    "rest on noise alone, and an error that is small over all people can be large for those few.",
+    "Decisions about a single person, and searches for real people: no row is one.",
+    "Exact figures, differences smaller than the stated errors, and small groups: a decision about a minority may rest on noise alone, "
+    "and an error that is small over all people can be large for those few.",
     "Relations between columns that no table asked for covers: the model had no reason to keep them.",
-    "Ordinary significance tests and confidence intervals on the rows: they know nothing of the noise and promise too much. Of 72 tests "
+    "Ordinary significance tests and confidence intervals on the rows: they ignore the noise and promise too much. Of 72 tests "
     "(chi-square, at 5 %) between columns without a relation, 29 found one in rows of MST (1,000 people, epsilon 1). Test with the "
-    "intervals of ask instead: two groups differ where the interval of their difference leaves out 0.",
+    "intervals of ask instead: two groups differ if the interval of their difference excludes 0.",
 )
 
 
@@ -70,23 +70,23 @@ def protected(release: Release) -> list[str]:
     if release.plan.link is not None:
         owned = "the row of a household and those of its members say"
     if unit.relation == REPLACE:
-        what = f"Protected is what {owned}: with anything else in their place, all of this would be almost as likely."
+        what = f"The release protects what {owned}. With anything else in its place, all of this would be almost as likely."
     else:
-        what = f"Protected is a person's presence, and what {owned}: without that person, all of this would be almost as likely."
+        what = f"The release protects a person's presence, and what {owned}. Without that person, all of this would be almost as likely."
     return [
         what,
-        f"Against anyone, whatever they know and compute, now or later. {guess(release)}",
-        f"An attacker who wrongly accuses 1% of those who are not there finds at most {attacker.at_1:.1%} of those who are; at 10%, at "
-        f"most {attacker.at_10:.1%}. Pure guessing would find 1% and 10%.",
-        f"The promise is (ε, δ)-differential privacy with ε = {budget.epsilon:g} and δ = {budget.delta:g}, by way of "
-        f"ρ = {release.rho:.6g} in {meaning.title(release.plan.shares.accountant)}, which the odds above are computed from.",
+        f"This holds against anyone, with any knowledge and any computer, now or later. {guess(release)}",
+        f"An attacker who wrongly accuses 1% of those who are not there finds at most {attacker.at_1:.1%} of those who are. One "
+        f"who wrongly accuses 10% finds at most {attacker.at_10:.1%}. Pure guessing would find 1% and 10%.",
+        f"The promise is (ε, δ)-differential privacy with ε = {budget.epsilon:g} and δ = {budget.delta:g}. It follows, as do the odds "
+        f"above, from ρ = {release.rho:.6g} in {meaning.title(release.plan.shares.accountant)}.",
     ]
 
 
 def guess(release: Release) -> str:
     """Return a sentence on the best attack."""
     question = "which of two records is a person's" if release.spec.unit.relation == REPLACE else "whether a person is in the table"
-    return f"Someone who is 50:50 about {question} guesses right with this release at most {odds(release).guess:.1%} of the time."
+    return f"Someone who is 50:50 about {question} guesses right at most {odds(release).guess:.1%} of the time with this release."
 
 
 def odds(release: Release) -> Reading:
@@ -114,10 +114,10 @@ def noise(release: Release) -> str:
     """Return a sentence on the error of the noisy tables, in people."""
     widths = sorted(normal(0.975) * m.deviation / release.plan.records_each for m in release.measurements)
     if not widths:
-        return "No noisy tables were released: the rows were made from noisy choices among questions."
+        return "The release has no noisy tables. The rows were made from noisy choices among questions."
     least, most = (f"± {width:,.0f}" if width >= 10 else f"± {width:.1f}" for width in (widths[0], widths[-1]))
     span = f"{least} people" if least == most else f"{least} to {most} people, depending on the table"
-    return f"Each cell of the {len(widths):,} noisy tables is off by noise: 95% of them by no more than {span}."
+    return f"Each cell of the {len(widths):,} noisy tables has noise. For 95% of the cells it is at most {span}."
 
 
 def assumptions(release: Release) -> Iterator[str]:
@@ -126,32 +126,32 @@ def assumptions(release: Release) -> Iterator[str]:
     rows = unit.max_rows_per_person
     most = "1 row" if rows == 1 else f"{rows:,} rows"
     if release.plan.link is not None:
-        first = f"The column “{unit.person_column}” of both tables says whose a row is; of each household, which is a person here"
-        yield f"{first}, one row of the first table and {rows:,} at most of the second were used and no others."
+        yield f"The column “{unit.person_column}” of both tables names the household of a row. A household counts as one person here."
+        yield f"Only one row of the first table and at most {rows:,} of the second were used for each household."
     elif unit.person_column is None:
         yield "One row is one person. Someone with several rows is protected for each row, not for all of them together."
     else:
-        yield f"The column “{unit.person_column}” tells people apart; of each, {most} at most were used and no others."
+        yield f"The column “{unit.person_column}” names the person of a row. At most {most} of each person were used."
         if unit.person_column in release.domain.column_names:
-            yield "The rows have new identifiers there. They do not say which rows would belong to one person."
+            yield "The rows have new identifiers there, which do not say which rows belong to one person."
     if unit.relation == REPLACE and rows == 1:
         yield "The number of records is public."
     yield domain_origin.sentence(spec)
     yield from discovery.sentences(release.plan)
     yield from filter(None, [discovery.of_inside(release.plan), weighted.assumed(release.plan)])
     if reason := spec.domain_justification.strip():
-        yield f"The curator's words on that: “{reason}”"
+        yield f"The curator wrote about that: “{reason}”"
     if reason := weakness.sentence(spec.budget):
         yield reason
     if not spec.data.simulated:
         yield _looks(spec)
-    yield "Values outside their column's list or bounds were moved into it by a fixed rule (see Columns); none was left out or reported."
+    yield "A fixed rule moved values outside their column's list or bounds into it (see Columns). No value was left out or reported."
     if not release.domain.impossible:
         yield "No combination of values was declared impossible."
     for rule in release.domain.impossible:
         note = f" (the curator's note: “{rule.note}”)" if rule.note else ""
-        what = "impossible, so no synthetic row has it" if rule.order is None else "to hold, so it holds in every synthetic row"
-        yield f"Declared {what}: {zeros.sentence(rule, {a.name: a for a in release.domain})}{note}"
+        what = "is impossible, so no synthetic row has it" if rule.order is None else "always holds, so it holds in every synthetic row"
+        yield f"The plan declares that this {what}: {zeros.sentence(rule, {a.name: a for a in release.domain})}{note}"
     yield from _published(release)
     if spec.public is not None:
         yield f"The table “{Path(spec.public.path).name}” was used as public; nothing here protects the people in it."
@@ -159,22 +159,22 @@ def assumptions(release: Release) -> Iterator[str]:
     yield _ledger(release.ledger)
     if not spec.data.simulated:  # and no ledger of this program knows it
         asked, answer = "Asked what else is published about the same people, the curator answered", spec.other_copies.strip()
-        yield f"{asked}: “{answer}”" if answer else "Nobody said whether anything else is published about the same people."
+        yield f"{asked}: “{answer}”" if answer else "The curator did not say whether anything else is published about the same people."
 
 
 def _published(release: Release) -> Iterator[str]:
     for table in release.domain.published:
-        but = " but how numbers lie within its cells" if not release.inside.keys().isdisjoint(table.columns) else ""
-        yield f"Taken as published, so that none of the budget measured it{but}: {table}."
+        only = ", except how numbers lie within its cells" if not release.inside.keys().isdisjoint(table.columns) else ""
+        yield f"This table was taken as published, so the budget did not measure it{only}: {table}."
     if (off := release.details.get(OFF)) is not None:
-        yield f"In each cell of these published tables the rows are as many as its share of them, to {off:,.3g} rows."
+        yield f"Each cell of these published tables has its published share of the rows, to within {off:,.3g} rows."
 
 
 def _looks(spec: Spec) -> str:
     if spec.looks is None:
-        return "Whether the plan was made after looking at the records is not stated."
+        return "It is not stated whether the plan was made after looking at the records."
     if not spec.looks:
-        return "Nothing of the records was shown without noise before the plan was sealed, as far as was recorded."
+        return "As far as was recorded, nothing about the records was shown without noise before the plan was sealed."
     return private_views.sentence(spec.looks)
 
 
@@ -184,31 +184,31 @@ def _ledger(cited: Mapping[str, Any]) -> str:
     Only a bound that was fixed beforehand holds for runs that are chosen one by one.
     """
     if not cited:
-        return "No ledger has this release: whether the same people are in other releases, and what that adds up to, is not known here."
+        return "No ledger has this release. It is not known here whether other releases are about the same people, and what they add up to."
     cap, earlier = cited["cap"], [f"ε = {old['epsilon']:g} at δ = {old['delta']:g}" for old in cited["earlier_caps"]]
     unit = UnitSpec.model_validate(cited["unit"]).words
     said = (
-        f"The curator's ledger caps what all releases about “{cited['population']}” together, this one and later ones included, may show "
-        f"of {unit}: ε = {cap['epsilon']:g} at δ = {cap['delta']:g}. Releases elsewhere are not counted."
+        f"The curator's ledger has a cap on what all releases about “{cited['population']}”, with this one and later ones, may together "
+        f"show of {unit}: ε = {cap['epsilon']:g} at δ = {cap['delta']:g}. It does not count releases elsewhere."
     )
     if earlier:
         said += f" This cap was changed after runs had been charged to it; before, it was {', then '.join(earlier)}."
     if "rules" in cited:
-        said += f" The plan was checked against rules of the house with the SHA-256 {cited['rules']}."
+        said += f" The plan was checked against house rules with the SHA-256 {cited['rules']}."
     if cited["restored"]:
         times = "once" if cited["restored"] == 1 else f"{cited['restored']:,} times"
-        said += f" A person accepted that ledger {times} although it was not whole, so that charges may be missing from it."
+        said += f" A person accepted that ledger {times} although it was not whole, so charges may be missing from it."
     return said
 
 
 CHECKS = (
-    "python -m dpsynth_core verify BUNDLE.zip — hashes of all files, the sum of all charges against ρ, ρ against ε and δ, every row "
-    "against the columns and impossible combinations, stated errors and bounds against rows and noisy tables. The app's page Verify "
-    "does the same.",
+    "python -m dpsynth_core verify BUNDLE.zip — checks the hashes of all files, the sum of all charges against ρ, ρ against ε and δ, "
+    "every row against the columns and impossible combinations, and stated errors and bounds against rows and noisy tables. The app's "
+    "page Verify does the same.",
     "python -m dpsynth_core reproduce BUNDLE.zip --out DIR — runs the mechanism again on the noisy answers in release.json and writes "
-    "the rows again. With the versions named at the end and the same kind of processor they are the same, byte for byte; with others, "
+    "the rows again. With the versions named at the end and the same kind of processor they are the same, byte for byte. Otherwise "
     "rounding may change some.",
-    "Not to be checked from outside: that the table was what this page says, that noise was drawn as stated, that one person owns no "
+    "Nobody can check from outside that the table was what this page says, that noise was drawn as stated, and that one person owns no "
     "more rows than stated. For these you trust the curator and the program.",
 )
 """How a recipient checks the release, and what nobody can check from outside."""

@@ -51,7 +51,7 @@ def _empty(attribute: Attribute) -> str:
         return f"Empty values count as '{label}', by the curator's choice: {_full_stop(attribute.missing_as.why)}"
     if attribute.missing or attribute.other or attribute.is_coded:
         return f"Empty values go to '{label}'."
-    return f"It is stated that none is empty; one that was would count as '{label}'."
+    return f"The domain states that no value is empty. An empty value would count as '{label}'."
 
 
 def _unlisted(attribute: Attribute) -> str:
@@ -66,13 +66,13 @@ def _unlisted(attribute: Attribute) -> str:
     if not attribute.is_number:
         if attribute.other:
             return f"Values not listed go to '{label}'."
-        return f"It is stated that all values are listed; another one would go to '{label}'."
+        return f"The domain states that all values are listed. Another value would count as '{label}'."
     if attribute.other:
         return f"Values {beyond}, and {unreadable}, go to '{label}'."
     text = f"{unreadable[0].upper()}{unreadable[1:]} goes to '{label}'."
     if attribute.nearest:
         return f"Values {beyond} count in the nearest group, by the curator's choice. {text}"
-    return f"It is stated that no value is {beyond}; one that was would count in the nearest group. {text}"
+    return f"The domain states that no value is {beyond}. Such a value would count in the nearest group. {text}"
 
 
 def _bound(attribute: Attribute, bound: Any) -> str:

@@ -64,8 +64,8 @@ def test_reports_state_the_trials_that_were_made() -> None:
         return sum(int(one[1]) for one in found if one)
 
     named, wrong, failed = map(counted, ("named good", "of these wrong", "bound fails there"))
-    assert f"{wrong} of {named} tables called so were not" in TRIALS
-    assert f"of {named} tables that were called good enough in trials with 3,000 people at epsilon 1, {failed} were above theirs" in PICKED
+    assert f"{wrong} of {named} tables that were called good enough were not" in TRIALS
+    assert f"at epsilon 1, {failed} of {named} tables that were called good enough were above their bound" in PICKED
 
 
 def test_intervals_are_compared_with_what_every_person_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

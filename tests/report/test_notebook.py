@@ -209,7 +209,7 @@ def test_it_says_what_became_of_the_criteria(ran: dict[str, Ran]) -> None:
     lines = ran["withheld"].printed.splitlines()
     assert "not met (must): every table of the workload" in lines
     assert "met (should): the mean of age (by the middles of its bins)" in lines
-    assert "The curator's reason to publish it all the same: The limit was a typing error." in lines
+    assert any(line.endswith(": The limit was a typing error.") for line in lines)
     assert "criteria" not in source(goldens.kept("aim"), "code")
 
 

