@@ -12,8 +12,10 @@ STUDIO = "dpsynth_core.studio"
 
 
 class Build(build_py):
+    """The build, without this file."""
+
     def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:
-        """Without this file, which lies beside app.py."""
+        """Return the modules of a package without this file, which lies beside app.py."""
         return [module for module in super().find_package_modules(package, package_dir) if module[1] != "setup"]
 
 

@@ -12,6 +12,7 @@ from dpsynth_core.foundation import allocation, interrupts, threads
 
 
 def main() -> NoReturn:
+    """Run the command line, and end the process with its exit code."""
     threads.limit()  # before NumPy is loaded
     allocation.keep_freed_memory()
     interrupts.handle()  # before the rest is imported, which takes long enough for Ctrl-C
