@@ -282,16 +282,32 @@ def check_whole(attribute: Attribute, of: Chosen, field: str) -> None:
     raise InputError(field, problem, f"{nearest}; or {_cut_there(attribute, of)}")
 
 
+def edges_at(attribute: Attribute, cut: Mapping[int, Spans]) -> list[Any]:
+    """Return the edges to state, without the bounds, so that cells begin and end where ranges do.
+
+    Args:
+        attribute: The column.
+        cut: By code, the spans asked for of each cell that ranges cut.
+    """
+    inner = sorted({*attribute.edges[1:-1], *_new_edges(attribute, cut)})
+    if attribute.scale.whole and inner and inner[-1] == attribute.edges[-1] - 1:
+        inner.append(inner[-1])  # a last edge at the upper bound is that bound, so it is stated too
+    return list(map(attribute.scale.stated_edge, inner))
+
+
+def _new_edges(attribute: Attribute, cut: Mapping[int, Spans]) -> list[float]:
+    scale, cells = attribute.scale, {edge for code in cut for edge in _cell(attribute, code)}
+    new = sorted({end for spans in cut.values() for span in spans for end in span} - cells)
+    return new if scale.whole else [edge for edge in new if edge not in {scale.beyond(other) for other in (*new, *cells)}]
+
+
 def _cut_there(attribute: Attribute, of: Chosen) -> str:
     """Return how to state groups that begin and end where a range does."""
-    scale, cells = attribute.scale, {edge for code in of.cut for edge in _cell(attribute, code)}
-    new = sorted({end for spans in of.cut.values() for span in spans for end in span} - cells)
-    if not scale.whole:
-        new = [edge for edge in new if edge not in {scale.beyond(other) for other in (*new, *cells)}]
-    inner = sorted({*attribute.edges[1:-1], *new})
-    if len(inner) <= _EDGES_SHOWN:
-        return f'state "edges": [{", ".join(_json(scale.stated_edge(edge)) for edge in inner)}] for it in the domain, instead of its bins'
-    return f'add {" and ".join(_json(scale.stated_edge(edge)) for edge in new)} to its "edges" in the domain'
+    every = edges_at(attribute, of.cut)
+    if len(every) <= _EDGES_SHOWN:
+        return f'state "edges": [{", ".join(map(_json, every))}] for it in the domain, instead of its bins'
+    new = [attribute.scale.stated_edge(edge) for edge in _new_edges(attribute, of.cut)]
+    return f'add {" and ".join(map(_json, new))} to its "edges" in the domain'
 
 
 def _json(stated: Any) -> str:

@@ -34,7 +34,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.order import FIELD, Order, implied, order
 from dpsynth_core.vocabulary.order import sentence as order_sentence
-from dpsynth_core.vocabulary.ranges import Between, Chosen, check_whole, chosen, has_ranges, range_in, reached_cells
+from dpsynth_core.vocabulary.ranges import Between, Chosen, Spans, check_whole, chosen, edges_at, has_ranges, range_in, reached_cells
 
 Codes = tuple[int, ...]
 Box = tuple[Codes, ...]
@@ -260,6 +260,24 @@ def cells_sealed(attributes: Iterable[Attribute], said: object, field: str) -> d
 
 def check_ranges(said: object, attributes: Iterable[Attribute], field: str) -> None:
     """Raise InputError if a range cuts a cell, anywhere in a rule or a criterion as JSON. What fits no form is left to what reads it."""
+    for attribute, found in _ranges_in(said, attributes, field):
+        check_whole(attribute, found, field)
+
+
+def edges_at_ranges(said: object, attributes: Iterable[Attribute]) -> dict[str, list[Any]]:
+    """Return by column the edges with which no range in a rule as JSON cuts a cell (`ranges.edges_at`); columns without a cut are left out.
+    """
+    cut = dict[str, dict[int, Spans]]()
+    by_name = {a.name: a for a in attributes}
+    for attribute, found in _ranges_in(said, by_name.values(), ""):
+        for code, spans in found.cut.items():
+            of_column = cut.setdefault(attribute.name, {})
+            of_column[code] = (*of_column.get(code, ()), *spans)
+    return {name: edges_at(by_name[name], of) for name, of in cut.items()}
+
+
+def _ranges_in(said: object, attributes: Iterable[Attribute], field: str) -> Iterator[tuple[Attribute, Chosen]]:
+    """Yield each column with an order that a rule or a criterion as JSON names, with the cells of one of its values."""
     by_name = {a.name: a for a in attributes if has_ranges(a)}
     read = _Reader(by_name, field)
     for name, values in _named_in(said, by_name):
@@ -269,7 +287,7 @@ def check_ranges(said: object, attributes: Iterable[Attribute], field: str) -> N
                     found = read.chosen(name, value)
                 except InputError:
                     continue
-                check_whole(by_name[name], found, field)
+                yield by_name[name], found
 
 
 def _named_in(said: object, names: Iterable[str]) -> Iterator[tuple[str, Any]]:

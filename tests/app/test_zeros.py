@@ -97,6 +97,21 @@ def test_a_rule_about_a_column_that_is_dropped_is_shown_and_stops_until_it_is_de
     assert not app.button(key="next_domain").disabled
 
 
+def test_groups_are_cut_where_the_range_of_a_refused_rule_ends() -> None:
+    rule = {"never": {"age": "18..23", "health": ["bad"]}}
+    domain = demo.demo_domain().keep(COLUMNS).to_json() | {"impossible": [rule]}
+    app = opened(domain=domain)
+    assert "cuts the groups" in words(app)
+    assert app.button(key="next_domain").disabled
+    app.button(key="zeros_cut_0").click().run()
+    age = next(column for column in stored()["domain"]["attributes"] if column["name"] == "age")
+    assert {18, 24} <= set(age["edges"])
+    assert stored()["domain"]["impossible"] == [rule]
+    assert "age “18 to 23” never goes with health “bad”" in plain(app)
+    assert not any(button.key == "zeros_cut_0" for button in app.button)
+    assert not app.button(key="next_domain").disabled
+
+
 def test_the_grid_draws_for_two_and_three_columns_and_says_when_it_is_too_large() -> None:
     app = opened()
     next(g for g in app.get("button_group") if g.key.endswith("zeros:way")).set_value("grid").run()

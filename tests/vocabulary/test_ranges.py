@@ -21,7 +21,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.python_values import named_values
 from dpsynth_core.vocabulary.ranges import Between, Chosen, chosen, common, part
-from dpsynth_core.vocabulary.zeros import cells_named, cells_sealed, parts_named
+from dpsynth_core.vocabulary.zeros import cells_named, cells_sealed, check_ranges, edges_at_ranges, parts_named
 from tests.refusals import refused
 
 AGE = Attribute.integer("age", 0, 99, width=10)
@@ -243,6 +243,25 @@ def test_a_criterion_of_a_new_plan_refuses_a_range_that_cuts() -> None:
     assert error.field == "criteria.0"
     check_stated([{"kind": "share", "of": {"sex": "f"}, "among": {"age": "20..59"}}], domain)
     assert cells_sealed(domain, {"age": "15..64"}, "of") == {"age": (2, 3, 4, 5)}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_no_range_of_a_rule_cuts_the_groups_that_its_refusal_offers(name: str) -> None:
+    """Every range of whole values: the offered edges keep all others, and may end at the upper bound, which has a group of its own then."""
+    attribute, sex = WHOLE[name], Attribute.categorical("sex", ("f", "m"))
+    low, high = int(attribute.edges[0]), int(attribute.edges[-1]) - 1
+    for first, last in itertools.combinations_with_replacement(range(low, high + 1), 2):
+        ends = (attribute.scale.text(end) for end in (first, last))
+        rule = {"never": {"x": "..".join(map(str, ends)), "sex": "f"}}
+        edges = edges_at_ranges(rule, (attribute, sex))
+        if not edges:
+            check_ranges(rule, (attribute, sex), "rule")
+            continue
+        stated = Domain((attribute,)).to_json()["attributes"][0]
+        groups = {field: value for field, value in stated.items() if field not in ("bins", "width", "edges", "own_cells")}
+        finer = column(**{**groups, "edges": edges["x"]})
+        check_ranges(rule, (finer, sex), "rule")
+        assert set(attribute.edges) < set(finer.edges)
 
 
 def test_common_parts_of_spans_are_those_of_both() -> None:

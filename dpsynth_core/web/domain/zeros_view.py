@@ -13,8 +13,9 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.kinds.dates import Days
 from dpsynth_core.vocabulary.link import Link
-from dpsynth_core.web.domain import domain_table, zeros_table
-from dpsynth_core.web.domain.column_draft import ColumnDraft
+from dpsynth_core.vocabulary.zeros import edges_at_ranges
+from dpsynth_core.web.domain import domain_table, draft_rows, zeros_table
+from dpsynth_core.web.domain.column_draft import NO_GROUPS, ColumnDraft
 from dpsynth_core.web.domain.zeros_table import Cell
 from dpsynth_core.web.shell import document, frame, kept_rules, session
 from dpsynth_core.web.shell.fields import editor_key
@@ -33,6 +34,7 @@ HELP = (
     "No synthetic draft will show them, and no budget is spent on learning that. A record in your table that contradicts a rule changes "
     "nothing and is not reported: it would be a fact about a person."
 )
+CUT_HELP = "Groups of the column then begin and end where the range of this rule does. State rules again that name a group that is cut."
 _ZEROS = "zeros"
 _LISTED = 8
 """Numbers with at most this many values are picked from a list, like categories; more are picked as a range."""
@@ -108,8 +110,16 @@ def _rule_list(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Lin
                 st.markdown(note + words)
                 if error is not None:
                     quiet_problem(error)
+                if error is not None and (edges := edges_at_ranges(rule, attributes)):
+                    take = {"on_click": _cut_groups, "args": (edges,), "help": CUT_HELP}
+                    st.button("Cut the groups there", icon=":material/content_cut:", key=f"zeros_cut_{i}", **take)
             look = {"icon": ":material/delete:", "type": "tertiary", "key": f"zeros_delete_{i}", "help": f"Delete rule {i + 1}"}
             st.button("Delete", on_click=_change, args=(lambda stored, gone=rule: [one for one in stored if one != gone],), **look)
+
+
+def _cut_groups(edges: Mapping[str, list[Any]]) -> None:
+    """Give columns these edges in place of their groups."""
+    draft_rows.save(lambda drafts: [one.changed(**{**NO_GROUPS, "edges": edges[one.name]}) if one.name in edges else one for one in drafts])
 
 
 def _sentence(project: Current, attributes: Sequence[Attribute], link: Link | None = None) -> None:
