@@ -10,7 +10,7 @@ from dpsynth_core.web.shell import frame
 def main() -> None:
     """Draw the page."""
     project = frame.require("ledger")
-    sentence = "Privacy spent so far: what every release has cost the people in it. Entries are only ever added."
+    sentence = "See what every release has cost the people in it. Entries are added and never changed."
     frame.header("ledger", sentence, Zone.RELEASED)
     ledger_view.charges(project.owner)
 

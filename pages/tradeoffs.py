@@ -16,12 +16,12 @@ def main() -> None:
     project = frame.require("tradeoffs")
     listed = sweep_view.listed(project)
     zones = sorted({Zone.PUBLIC, *(stored.sweep.zone for stored in listed)})
-    frame.header("tradeoffs", "Which mechanism, and which ε? See what each gives before anything is spent.", *zones)
+    frame.header("tradeoffs", "Compare mechanisms and values of ε before you spend anything.", *zones)
     if listed:
         sweep_view.panel(sweep_view.picked(listed))
     missing = sweep_form.problem(project.draft)
     if missing is not None:
-        st.info("To try anything out, this page needs columns, tables and a budget.", icon=":material/science:")
+        st.info("This page needs columns, tables and a budget.", icon=":material/science:")
         frame.refused(missing[1])
         frame.link(missing[0], "Go there")
         return

@@ -4,8 +4,8 @@
 
 The rules are rough, and the same before and after a change:
 
-- Sentences are those of paragraphs, list items and captions. Headings, code, charts and symbols are not sentences; a cell of a table is one
-  if it ends with a full stop.
+- Sentences are those of paragraphs, list items and captions. Headings (bold ones at the beginning of a paragraph too), code, charts and
+  symbols are not sentences; a cell of a table is one if it ends with a full stop.
 - A sentence ends at a full stop, a question mark or an exclamation mark before a space and a capital letter, a digit or a quotation mark.
 - A word has a letter or a digit. Inline code is one word of one syllable.
 - A syllable is a run of vowels (a, e, i, o, u, y). A silent e at the end of a word counts for none, except in "-le" after a consonant; nor
@@ -42,15 +42,16 @@ VERBS = _words(
     "accept accuse add adjust admit advise agree allow answer append apply arrive ask assume avoid become begin belong break bring"
     " build buy calculate call carry cause cease charge check choose claim come compare compute conclude confirm connect consider"
     " contain continue contribute copy correspond cost cover create cut decide declare define delete depend describe differ discover"
-    " divide download draw drop edit enable end ensure enter equal exceed exclude exist expect explain export fail fall feed fill find"
-    " finish fit fix follow forbid forget generate get give go grow guess hang happen help hide hold hope ignore imply import include"
-    " increase infer install invent join keep know lack lead learn leave let lie list load lock look lose lower make match matter mean"
-    " measure meet mend merge miss move name need notice object obtain occur offer omit open operate overwrite own pass pay pick place"
-    " point prefer prepare press prevent print produce promise propose protect prove provide publish put raise reach read receive"
-    " record reduce refuse remain remember remove repeat replace reproduce require resemble rest restore return reveal rewrite rise"
-    " round run satisfy save say score search see seem select sell send separate serve set share shift show sign solve sort speak"
-    " specify spend split stand start state stay stop store suffice suggest sum supply support take tell tend think total train treat"
-    " trust try turn understand undo unpack update upload use vary verify wait want warn weigh weight withhold work write yield"
+    " divide download draw drop drown dump edit enable end ensure enter equal exceed exclude exist expect explain export fail fall"
+    " feed fill find finish fit fix follow forbid forget generate get give go grow guess hang happen help hide hold hope ignore imply"
+    " import include increase infer install invent invite join keep know lack lead learn leave let lie list load lock look lose lower"
+    " make match matter mean measure meet mend merge miss move name need notice object obtain occur offer omit open operate overwrite"
+    " own pass pay pick place point prefer prepare press prevent print produce promise propose protect prove provide publish put raise"
+    " reach read receive record reduce refuse remain remember remove repeat replace reproduce require resemble rest restore return"
+    " reveal rewrite rise round run satisfy save say score search see seem select sell send separate serve set share shift show sign"
+    " solve sort speak specify spend split stand start state stay stop store suffice suggest sum supply support survive take tell tend"
+    " think total train treat trust try turn understand undo unpack update upload use vary verify wait want warn weigh weight withhold"
+    " work write yield"
 )
 NOUNS_TOO = _words("count plan release report bound limit table sample noise group sum clamp seed test trial budget file rank filter")
 IRREGULAR = _words(
@@ -114,7 +115,7 @@ def has_verb(sentence: str) -> bool:
     if words and words[0] in NOUNS_TOO:
         return True
     return any(word in SURE or word in IRREGULAR or _base(word) & VERBS for word in words) or bool(
-        re.search(rf"\b(?:you|we|it|they|that|which|who|and|to|this) (?:{'|'.join(NOUNS_TOO)})s?\b", sentence)
+        re.search(rf"\b(?:you|we|it|they|that|which|who|and|to|this|ledger|durations|nothing) (?:{'|'.join(NOUNS_TOO)})s?\b", sentence)
     )
 
 
@@ -138,12 +139,15 @@ def split(text: str) -> list[str]:
 
 def of_markdown(text: str) -> list[str]:
     """Return the sentences of a Markdown text, without marks."""
-    text = re.sub(r"^(```|~~~).*?^\1[^\n]*$", "\n", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^[ ]*(```|~~~).*?^[ ]*\1[^\n]*$", "\n", text, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"^:::.*$|<[^>\n]+>", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^(\s*(?:[-*] )?)\*\*[^*\n]*[.?]\*\*", r"\1", text, flags=re.MULTILINE)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"`[^`]+`", "code", text).replace("**", "").replace("*", "")
     found: list[str] = []
     for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*>|]|\d+\.) )", text):
+        if re.fullmatch(r"(?:    [^\n]*\n?)+", block.strip("\n")):  # code
+            continue
         stripped = re.sub(r"^\s*(?:[-*>]|\d+\.) +", "", block.strip())
         if stripped.startswith("|"):
             found += [one for cell in stripped.split("|") if cell.strip().endswith(".") for one in split(cell)]

@@ -975,7 +975,7 @@ def test_a_bundle_that_could_not_be_checked_to_the_end_ends_with_four(capsys: py
     assert cli.main(["verify", "forged.zip", "--report", "ours.html"]) == 4
     assert Path("ours.html").read_bytes() == held["report.html"]
     *_, last = capsys.readouterr().out.splitlines()
-    assert last.startswith("consistent as far as checked; not checked: Do report, cards and tables agree? What no bundle can show")
+    assert last.startswith("consistent as far as checked; not checked: Do report, cards and tables agree? No bundle can show")
 
 
 def verify_in_a_terminal(stdout: Any, encoding: str) -> subprocess.CompletedProcess[bytes]:

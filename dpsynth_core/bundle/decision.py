@@ -70,12 +70,12 @@ class Decision:
         if not _HASH.fullmatch(self.bundle):
             raise InputError(_FIELD, "it names no bundle", "check the ZIP of the bundle, which has a SHA-256")
         if self.checked not in (CONSISTENT, PARTLY, INCONSISTENT):
-            raise InputError(_FIELD, "it does not say what the check of the bundle came to", _UNTOUCHED)
+            raise InputError(_FIELD, "it does not state the result of the check", _UNTOUCHED)
         repeated = (*self.open, *(text for pair in self.stated for text in pair))
         if len(repeated) > 3 * MOST_STATED or not all(len(text) <= LONGEST_STATED and text.isprintable() for text in repeated):
             raise InputError(_FIELD, "what it repeats of the check is very long or holds characters that are not seen", _UNTOUCHED)
         if self.answer not in ANSWERS:
-            raise InputError("answer", "none is chosen", f"choose one of: {'; '.join(ANSWERS)}")
+            raise InputError("answer", "no answer is chosen", f"choose one of: {'; '.join(ANSWERS)}")
         if self.checked == INCONSISTENT and self.answer != WITHHOLD:
             raise InputError("answer", "the bundle is not consistent", f"choose “{WITHHOLD}”, or check the right file")
         for field, text in (("name", self.name), ("role", self.role)):
@@ -89,7 +89,7 @@ class Decision:
         try:
             date.fromisoformat(self.signed)
         except ValueError:
-            raise InputError(_FIELD, "its day is none", _UNTOUCHED) from None
+            raise InputError(_FIELD, "its day is not a date", _UNTOUCHED) from None
 
     @property
     def code(self) -> str:
@@ -129,10 +129,10 @@ def read(text: str) -> Decision:
     document = parse_json(text, _FIELD)
     names = {field.name for field in fields(Decision)}
     if not isinstance(document, Mapping) or set(document) != names | {"format", _CODE} or document["format"] != FORMAT:
-        raise InputError(_FIELD, "the file is no decision about a release", "choose the JSON file that was signed")
+        raise InputError(_FIELD, "the file is not a decision about a release", "choose the JSON file that was signed")
     decision = _typed({name: document[name] for name in names})
     if decision.code != document[_CODE]:
-        raise InputError(_FIELD, "it was changed after it was signed: its code is of another text", "ask the signer for the file")
+        raise InputError(_FIELD, "it was changed after it was signed: its code does not fit its text", "ask the signer for the file")
     return decision
 
 
@@ -158,7 +158,7 @@ def differences(decision: Decision, report: Report) -> tuple[str, ...]:
     stated, expected = Counter(decision.stated), Counter(_stated(report))
     if stated != expected:
         names = ", ".join(sorted({name for name, _ in (*(stated - expected), *(expected - stated))}))
-        found.append(f"The decision repeats something else than the release says of itself: {names}.")
+        found.append(f"The decision and the release differ in these statements: {names}.")
     return tuple(found)
 
 

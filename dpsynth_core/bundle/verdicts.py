@@ -12,10 +12,12 @@ REPLAYED = "Does all of it follow from the answers?"
 SIGNED = "Is it signed?"
 WHOSE = "; nothing here shows whose key that is"
 BOUNDS = "Do the bounds follow?"
-UNSEEN_IN_SHORT = "Who made it, from which table and with which noise is its maker's word, unless you trust the key that signed it."
+UNSEEN_IN_SHORT = (
+    "No check shows who made it, from which table and with which noise. That is its maker's word, unless you trust the key that signed it."
+)
 UNSEEN = (
-    "What no bundle can show is its maker's word: who made it, when, and from which table; that the noise is real; that there was a "
-    "column of persons, and how many rows one owns; where the domain came from, and whether somebody looked at the table before the "
+    "No bundle can show these; they are its maker's word: who made it, when, and from which table; that the noise is real; that there was "
+    "a column of persons, and how many rows one owns; where the domain came from, and whether somebody looked at the table before the "
     "plan was sealed (a forger leaves such warnings out); that criteria, with their limits and importance, were fixed beforehand. "
     "Only the signature of a key that you trust, or the SHA-256 that the publisher announced, ties these to somebody."
 )

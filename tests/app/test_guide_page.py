@@ -43,7 +43,7 @@ def test_the_guide_says_why_there_are_no_scores_of_closeness() -> None:
     app = open_page("guide", project())
     app.session_state["guide_tab"] = "Not protected"
     app.run()
-    assert "can look safe where there is no privacy" in words(app)
+    assert "can look safe without any privacy" in words(app)
     assert not [name for name in table_files.ERRORS if re.search("closest|nearest|dcr|nndr", name)]
 
 

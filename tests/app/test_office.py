@@ -545,7 +545,7 @@ def test_a_token_is_shown_once_and_its_maker_revokes_it(office: Office) -> None:
     owner = office.enter("curator")
     place = projects.create(owner, "Trial", draft()).id
     app = open_page("ledger", place)
-    next(field for field in app.text_input if field.label == "Where the new one is used").input("My <b>notebook</b>")
+    app.text_input(key="token_place").input("My <b>notebook</b>")
     app = press(app, "Make a token") or app
     (shown,) = [code.value for code in app.code if "DPSYNTH_LEDGER_TOKEN=" in code.value]
     with chain.reading() as db:

@@ -172,7 +172,7 @@ def test_trials_that_the_click_itself_has_changed_are_not_started(started: list[
     next(t for t in app.text_input if t.label == "Rows").input("400")
     next(b for b in app.button if b.label.startswith("Start")).click().run()
     assert not started
-    assert "they have just been changed" in words(app)
+    assert "they were just changed" in words(app)
     next(b for b in app.button if b.label.startswith("Start")).click().run()
     assert started
 
@@ -301,13 +301,13 @@ def test_the_private_table_is_charged_only_after_the_warning_is_confirmed(starte
 def test_trials_whose_population_demands_approvals_since_they_were_started_say_that_they_wait_in_vain() -> None:
     place = private()
     button(button(open_page("tradeoffs", place), "Start").click().run(), "Charge it and start").click().run()
-    assert "approval that nobody gives" not in words(open_page("tradeoffs", place))
+    assert "approval that cannot come" not in words(open_page("tradeoffs", place))
     approvals.demand(LOCAL_OWNER, "Invented people", ["plan"])
     app = open_page("tradeoffs", place)
-    assert "approval that nobody gives" in words(app)
+    assert "approval that cannot come" in words(app)
     assert "first points appear" not in words(app)
     app = button(app, "Stop").click().run()
-    assert "approval that nobody gives" not in words(app)
+    assert "approval that cannot come" not in words(app)
     assert balance.spent("Invented people").rho == 0
 
 

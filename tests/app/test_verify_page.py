@@ -106,7 +106,7 @@ def test_a_forged_bundle_is_not_and_the_line_says_why() -> None:
     app = shown(edited(lambda document: document["measurements"][0].update(sigma=1.0)))
     assert "not consistent" in app.error[0].value
     assert any("Was the stated noise paid for" in element.value and "Wrong" in element.value for element in outside(app))
-    assert "What it is" not in [element.value for element in app.subheader], "what it says is no fact"
+    assert "What the release is" not in [element.value for element in app.subheader], "what it says is no fact"
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -165,7 +165,7 @@ def test_with_the_public_table_the_mechanism_is_run_again_and_the_file_is_gone_a
 def test_a_decision_is_signed_saved_and_checked_again() -> None:
     app = shown(packed())
     app.button(key="decision_sign").click().run()
-    assert "none is chosen" in app.error[0].value, "nothing is decided yet"
+    assert "no answer is chosen" in app.error[0].value, "nothing is decided yet"
     assert "**Your name**: it is empty" in decided(app, "").error[0].value  # the field is named as the form calls it
     decided(app, "Ann [Ross](x)")
     signed = app.session_state["decided"]
@@ -191,8 +191,8 @@ def test_a_decision_is_signed_saved_and_checked_again() -> None:
 @pytest.mark.usefixtures("in_this_process")
 def test_signing_comes_after_what_the_release_is_and_warns_of_and_before_the_checks_that_are_right() -> None:
     app = shown(packed())
-    assert [element.value for element in app.subheader] == ["What it is", "Decide and sign"]
-    folded = ["18 checks, all right; 10 had nothing to check", "All that the release says of itself"]
+    assert [element.value for element in app.subheader] == ["What the release is", "Decide and sign"]
+    folded = ["18 checks, all right; 10 had nothing to check", "All statements of the release"]
     assert [one.label for one in app.expander][-3:-1] == folded
     assert not any(one.proto.expanded for one in app.expander)
     report = verified(packed())

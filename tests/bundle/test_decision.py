@@ -74,8 +74,8 @@ def test_a_decision_fits_the_report_that_it_was_signed_over_alone() -> None:
             report(INCONSISTENT),
             ["not consistent here: the answer “publish” must not be relied on", "was consistent; here it is not consistent"],
         ),
-        (replace(report(), summary=Summary(("Rows are few.",), "It is (1, 1e-9)-private.", ())), ["says of itself: Population, Warning"]),
-        (replace(report(), summary=None), ["says of itself: Guarantee, Population, Warning"]),
+        (replace(report(), summary=Summary(("Rows are few.",), "It is (1, 1e-9)-private.", ())), ["statements: Population, Warning"]),
+        (replace(report(), summary=None), ["statements: Guarantee, Population, Warning"]),
     ],
 )
 def test_where_it_differs_from_the_report_at_hand_is_said(now: Report, said: list[str]) -> None:
@@ -115,7 +115,7 @@ def test_forged_fields_of_the_check_are_refused_also_with_a_fresh_code(changes: 
     """A forger computes the code of the forged text, as anyone can."""
     document = {name: value for name, value in json.loads(decision.to_json(signed())).items() if name != "code"} | changes
     fresh = sha256(json.dumps(document, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-    refused(decision.read, json.dumps(document | {"code": fresh}), saying=r"does not say what the check|very long or holds characters")
+    refused(decision.read, json.dumps(document | {"code": fresh}), saying="state the result of the check|very long or holds characters")
 
 
 def test_any_change_of_the_file_shows() -> None:

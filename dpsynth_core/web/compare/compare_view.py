@@ -91,7 +91,7 @@ def compare(project: Current, chosen: Sequence[Run]) -> None:
     _settings(opened)
     _changes(opened)
     labels = side_by_side.shared([o.release.domain for o in opened.values()], [o.cliques for o in opened.values()])
-    with frame.card("How far may each be off?", Zone.RELEASED, "With 95% confidence, from what each run released."):
+    with frame.card("How far may each be off?", Zone.RELEASED, "The bounds follow from what each run released, with 95% confidence."):
         if not labels:
             st.info("These runs have no table in common: other columns, other cells, or other workloads.", icon=":material/info:")
             return
@@ -110,7 +110,7 @@ def compare(project: Current, chosen: Sequence[Run]) -> None:
         all_together = [quality.all_tables(opened["A"].release.plan.workload.threshold)]
         both = side_by_side.side_by_side(tables, all_together if largest and not exact else labels)
         if both.value.empty or both.value[["limit", *(["true"] if exact else [])]].isna().all(axis=None):
-            st.info("No run states it: without a certificate, nothing bounds this error.", icon=":material/info:")
+            st.info("No run states this error: without a certificate, nothing bounds it.", icon=":material/info:")
             return
         # noise averages out, so the bound on the mean error that Results states is below the mean of the tables' bounds
         limits = {name: quality.mean_limit(report.statements(run.release), labels).value for name, run in opened.items()}
@@ -142,7 +142,7 @@ def _pins(project: Current, opened: Mapping[str, OpenRun]) -> None:
             pinned = favourite(project) == one.run.id
             st.markdown(f"**{letter}** · {literal(run_name(one.run), 120)}")
             if one.run.project != project.id:
-                st.caption("A run of another project.")
+                st.caption("This run is of another project.")
             else:
                 label, icon = ("Favourite", ":material/star:") if pinned else ("Make it the favourite", ":material/star_outline:")
                 help = "The favourite comes first on the Results page."
@@ -159,7 +159,7 @@ def _settings(opened: Mapping[str, OpenRun]) -> None:
 
     with frame.card("What was set differently?", Zone.PUBLIC):
         if differences.empty:
-            st.markdown("Nothing: only the noise differs.")
+            st.markdown("The settings are the same. Only the noise differs.")
         else:
             st.dataframe(differences.apply(worded, axis=1), hide_index=True)
 
@@ -180,7 +180,7 @@ def _wins(both: Zoned[pd.DataFrame], limits: Mapping[str, float], *, largest: bo
                 st.caption("Clearly more accurate.")
 
 
-_CHANGE_HELP = "From the noisy tables that both runs released. Not how good either is, but what is sure to be another number."
+_CHANGE_HELP = "This compares the noisy tables that both runs released. It shows which numbers surely differ, not how good a run is."
 
 
 def _changes(opened: Mapping[str, OpenRun]) -> None:
@@ -193,7 +193,7 @@ def _changes(opened: Mapping[str, OpenRun]) -> None:
     (first, before), (last, after) = sorted(opened.items(), key=lambda pair: (pair[1].run.finished or "", pair[0]))
     with frame.card("What changed about the people?", Zone.RELEASED, _CHANGE_HELP), refusals.explained():
         found = change.changed(before.release, after.release)
-        st.caption(f"From {first}, the earlier one, to {last}.")
+        st.caption(f"The changes are from {first}, the earlier run, to {last}.")
         for sentence in change.summary(before.release, after.release, found):
             st.markdown(f"- {literal(sentence, WHOLE)}")
         if found.sure:
@@ -201,7 +201,7 @@ def _changes(opened: Mapping[str, OpenRun]) -> None:
             cells = [[one_line(line[0], 120), *line[1:]] for line in lines]
             st.dataframe(pd.DataFrame(cells, columns=list(change.TITLES)), hide_index=True, height=min(320, 40 + 35 * len(lines)))
         if any(one.release.withheld or approvals.awaited(one.run.id, approvals.RELEASE) for one in (before, after)):
-            st.info("This can be downloaded once both releases can be.", icon=":material/how_to_reg:")
+            st.info("You can download this once you can download both releases.", icon=":material/how_to_reg:")
             return
         with st.container(horizontal=True):
             for form, mime, write in (("html", "text/html", change.html), ("md", "text/markdown", change.markdown)):

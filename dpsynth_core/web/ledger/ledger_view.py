@@ -55,13 +55,13 @@ def charges(owner: str) -> None:
     _entries(owner, names, books)
     with frame.card("Key that signs releases", Zone.RELEASED):
         st.code(signing.public_key(), language=None)
-        st.caption("Announce it where recipients look for it, apart from the bundles: the page Verify then tells yours from others.")
+        st.caption("Announce it apart from the bundles, where recipients look for it. The page Verify then recognizes your bundles.")
 
 
 def _whole() -> bool:
     verdict = chain.verify()
     if verdict.ok:
-        kept = f"Keep this code elsewhere to prove it later: `{verdict.head.hash[:16]}`."
+        kept = f"Keep this code elsewhere to prove that later: `{verdict.head.hash[:16]}`."
         st.success(f"The record of {verdict.head.number:,} entries is complete and unaltered. {kept}", icon=":material/link:")
     else:
         st.error(
@@ -72,7 +72,7 @@ def _whole() -> bool:
         )
     if verdict.restored:
         times = "once" if verdict.restored == 1 else f"{verdict.restored:,} times"
-        words = f"A person accepted the ledger as it was {times}, see the entries: charges may be missing from it."
+        words = f"A person accepted the ledger {times} although it was not whole (see the entries). Charges may be missing from it."
         st.warning(words, icon=":material/history:")
     if sentence := auditing.clock_sentence(verdict):
         st.info(f"{capital(sentence)}.", icon=":material/schedule:")
@@ -85,13 +85,13 @@ def _account(owner: str, account: Spent, books: Sequence[Entry], may_change: boo
     fitting = f"; about {average:,} more releases like those before fit" if account.releases else ""
     st.progress(account.share, f"{account.share:.0%} of the limit is used{fitting}")
     places = st.columns(4)
-    together = f"All releases together, at δ {numbers.short(account.cap_delta)}. Losses add up more slowly than ε does."
+    together = f"All releases together have spent this, at δ {numbers.short(account.cap_delta)}. Losses add up more slowly than ε does."
     places[0].metric("Spent", f"ε {account.epsilon:.3g}", help=together)
-    places[1].metric("Left", f"ε {account.remaining_epsilon:.3g}", help="Of one more release that takes all that is left.")
-    places[2].metric("Limit", f"ε {numbers.short(account.cap_epsilon)}", help=f"At δ {numbers.short(account.cap_delta)}.")
-    places[3].metric("Releases", f"{account.releases:,}", help="Runs that stand charged, also those that failed or were cancelled late.")
+    places[1].metric("Left", f"ε {account.remaining_epsilon:.3g}", help="One more release could spend this much.")
+    places[2].metric("Limit", f"ε {numbers.short(account.cap_epsilon)}", help=f"The limit holds at δ {numbers.short(account.cap_delta)}.")
+    places[3].metric("Releases", f"{account.releases:,}", help="These runs are charged, with those that failed or were cancelled late.")
     if account.unit is not None:
-        st.caption(f"Its releases protect {literal(account.unit.words)}. Others do not add up with them and are refused.")
+        st.caption(f"All releases of this population protect {literal(account.unit.words)}. Releases with other protection are refused.")
     if session.in_office():
         office_view.demand(owner, account.population, approvals.demanded(books, account.population))
     if may_change:
@@ -105,7 +105,7 @@ def _change_cap(owner: str, account: Spent) -> None:
         first, second = st.columns(2)
         epsilon = first.text_input("New limit, ε", numbers.short(account.cap_epsilon))
         delta = second.text_input("δ", numbers.short(account.cap_delta))
-        help = "Kept in the ledger, for its auditors. Releases made from then on say that the limit was changed."
+        help = "The ledger keeps it for auditors. Later releases say that the limit was changed."
         note = st.text_input("Reason", help=help)
         if not st.form_submit_button("Change the limit", icon=":material/edit:"):
             return
@@ -115,15 +115,15 @@ def _change_cap(owner: str, account: Spent) -> None:
 
 
 def _entries(owner: str, names: tuple[str, ...], books: Sequence[Entry]) -> None:
-    with frame.card("Entries", Zone.RELEASED, "The newest first."):
+    with frame.card("Entries", Zone.RELEASED, "The newest entry comes first."):
         picked = st.multiselect("Populations", names, format_func=one_line, placeholder="all", key="ledger_populations")
         chosen_entries = [entry for entry in reversed(books) if not picked or entry.population in picked]
         columns = {
-            "ρ": st.column_config.TextColumn(help="What the entry adds to the loss, or takes back from it."),
+            "ρ": st.column_config.TextColumn(help="The entry adds this to the loss, or takes it back."),
             "ε": st.column_config.NumberColumn(format="%.4g"),
             "δ": st.column_config.NumberColumn(format="scientific"),
             "what": st.column_config.TextColumn(width="medium"),
-            "hash": st.column_config.TextColumn(help="Covers every other field and the entry before."),
+            "hash": st.column_config.TextColumn(help="The hash covers every other field and the entry before."),
         }
         height = min(420, 40 + 35 * max(1, len(chosen_entries)))
         st.dataframe(_table(chosen_entries, owner), hide_index=True, height=height, column_config=columns)

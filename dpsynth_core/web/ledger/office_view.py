@@ -22,7 +22,7 @@ from dpsynth_core.web.shell.text import code, literal
 
 _WORDS = {PLAN: "A plan before it runs", RELEASE: "A release before it is downloaded"}
 _DEMANDED = {PLAN: "plans before they run", RELEASE: "releases before they are downloaded"}
-_APPROVALS_HELP = "Nobody approves their own. Who approved what, and why, is kept in the ledger."
+_APPROVALS_HELP = "You cannot approve your own. The ledger keeps who approved what, and why."
 _TOKENS_HELP = (
     f"With DPSYNTH_LEDGER and a token, command line and Python programs charge this ledger. A token counts for {tokens.DAYS} days."
 )
@@ -49,7 +49,7 @@ def _waiting(owner: str) -> None:
     with frame.card("Waiting for approval", Zone.RELEASED, _APPROVALS_HELP):
         frame.refused_at("approval")
         if not found:
-            st.caption("Nothing waits.")
+            st.caption("Nothing waits for approval.")
         for one in found:
             with st.container(border=True, key=f"waiting_{one.run}"):
                 _waits(owner, one, names.get(one.owner) or one.owner[:8])
@@ -120,12 +120,12 @@ def _tokens(owner: str) -> None:
 @refusals.explained()
 def _new_token(owner: str) -> None:
     with st.form("new_token", border=False, clear_on_submit=True):
-        name = st.text_input("Where the new one is used", placeholder="My notebook", max_chars=80)
+        name = st.text_input("Where you will use the new token", key="token_place", placeholder="My notebook", max_chars=80)
         if not st.form_submit_button("Make a token", icon=":material/key:"):
             return
     token = tokens.make(owner, name)
     st.code(f"DPSYNTH_LEDGER_TOKEN={token}", language=None)
-    st.caption("It is shown this once: keep it where only you can read it. It spends in your name.")
+    st.caption("You see it only once. Keep it where only you can read it: it spends in your name.")
 
 
 def _kept(owner: str) -> None:
@@ -134,7 +134,7 @@ def _kept(owner: str) -> None:
     if not many and not may:
         return
     with frame.card("How long projects are kept", help=_KEPT_HELP):
-        st.caption(f"Projects and uploads are deleted for good after {many:,} days." if many else "Nothing is deleted by itself.")
+        st.caption(f"Projects and uploads are deleted for good after {many:,} days." if many else "Nothing is deleted automatically.")
         if may:
             with st.expander("Change it", icon=":material/edit:"):
                 _change_kept(owner, many)
@@ -144,7 +144,7 @@ def _kept(owner: str) -> None:
 def _change_kept(owner: str, many: int) -> None:
     with st.form("retention", border=False):
         days = st.number_input("Days; 0 deletes nothing", 0, retention.MOST_DAYS, many, 1, key="retention_days")
-        st.caption("What is older than that is deleted within the hour, of everybody here, and does not come back.")
+        st.caption("Older projects and uploads of everybody here are deleted within the hour, for good.")
         if not st.form_submit_button("Keep them so long", icon=":material/auto_delete:"):
             return
     retention.state(owner, int(days))
@@ -182,6 +182,6 @@ def _of_one(owner: str, left: Left, may: Mapping[str, str]) -> None:
         st.caption(f"{literal(names.get(asked, asked[:8]))} has not answered yet. Offer them to nobody to take it back.")
     _button("Offer them", "left", offer, f"left_offer_{left.owner}", icon=":material/forward:")
     st.checkbox("Nobody needs them any more", key=sure)
-    about = "With their tables, runs and rows, which do not come back; the ledger keeps its charges."
+    about = "This deletes their tables, runs and rows for good. The ledger keeps its charges."
     look: dict[str, Any] = {"icon": ":material/delete:", "disabled": not st.session_state[sure], "help": about}
     _button("Delete them for good", "left", delete, f"left_delete_{left.owner}", **look)

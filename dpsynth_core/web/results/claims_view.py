@@ -50,12 +50,12 @@ def withheld(opened: OpenRun) -> bool:
     if not release.withheld:
         return False
     key = f"despite_{opened.run.id}"
-    with frame.card("A condition that must be met is not, or was not measured"):
+    with frame.card("A required criterion is not met, or was not measured"):
         for one in release.criteria:
             if one.needs_reason:
                 st.markdown(f"{_ICONS[one.outcome]} {literal(line(one, release.domain), 800)}")
-        st.markdown("By its own plan this release is not to be published. If there is a good reason to do it all the same, write it down.")
-        help = "A sentence. It becomes part of the release and stands in its report, beside the verdict."
+        st.markdown("The plan of this release forbids its publication. If you have a good reason to publish it all the same, write it.")
+        help = "Write a sentence. It becomes part of the release, and the report shows it beside the verdict."
         reason = st.text_area("Why is it published all the same?", key=key, max_chars=MAX_REASON, help=help)
         if st.button("Publish with this reason", key=f"{key}_button", icon=":material/edit_note:"):
             try:
@@ -105,10 +105,10 @@ def cards(release: Release) -> None:
 
 _REAL_TITLE = "How far is that from models of the real rows?"
 _REAL_HELP = (
-    "The same models are trained on one half of the real rows, and both are asked about the other half. Nothing of it is published, kept "
-    "or part of a download: it is worked out when you press the button, and gone when you do anything else."
+    "The same models are trained on one half of the real rows, and both are asked about the other half. The result is computed when you "
+    "press the button and gone when you do anything else. It is never published, stored or downloaded."
 )
-_ON_A_CLUSTER = "Not here: the records are on a cluster, and none of them leaves its workers."
+_ON_A_CLUSTER = "This is not available, because the records are on a cluster and never leave its workers."
 
 
 def real_models(opened: OpenRun) -> None:
@@ -130,7 +130,7 @@ def real_models(opened: OpenRun) -> None:
         if st.button("Train on the real rows: exact, for your eyes only", key="real_models", icon=":material/visibility_lock:"):
             _compare(opened, targets[guessed], column)
         else:
-            st.caption("Exact shares of the private table would be shown. Releases of this project will say that true values were.")
+            st.caption("This shows exact shares of the private table. Releases of this project will state that you saw true values.")
 
 
 def obstacle(data: DataSpec) -> str:
@@ -178,7 +178,7 @@ def held_out(exact: BesideReal, rows_per_person: int) -> str:
     half = f"{exact.held_out:,} records were held out; the models of real rows were trained on {exact.trained_on:,} others"
     shared = ", some of which may be of the same people" if rows_per_person > 1 else ""
     uncertain = f"Shares of so few are uncertain by about ± {1 / np.sqrt(exact.held_out):.1%}"
-    return f"{half}{shared}. {uncertain}{' or more' if shared else ''}. Certified: of all records, as published."
+    return f"{half}{shared}. {uncertain}{' or more' if shared else ''}. The certified share is of all records, as published."
 
 
 def _of(table: pd.DataFrame, model: Any) -> pd.DataFrame:

@@ -69,10 +69,10 @@ class Offer:
 
 def offers(release: Release) -> tuple[Offer, ...]:
     """Return the downloads of a release: the bundle to publish first, then its parts."""
-    what = "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. Page Verify checks it."
-    drawn = "Drawn from the same measurement as the first: shows how much the drawing of rows adds."
-    paper = "One HTML page for people: guarantee, quality, how to read the rows."
-    plan = "The spec of this release, to run again from the command line."
+    what = "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. The page Verify checks it."
+    drawn = "These rows are drawn from the same measurements as the first table. They show how much error the drawing adds."
+    paper = "This HTML page states the guarantee, the quality and how to read the rows."
+    plan = "You can run this spec again from the command line."
     write_page = _paper(lambda: report.report_page(release), "the report")
     write_plan = _paper(lambda: report.sealed_spec(release), "the spec")
     return (

@@ -92,7 +92,10 @@ def beside_toggle() -> DeltaGenerator:
 
 def curator_toggle() -> bool:
     """Draw the curator's switch, which is off at first, and return its state."""
-    help = "Reads the private table. On this screen only, never in a download."
+    help = (
+        "This reads the private table. True values are on this screen only, never in a download. Later releases of this project state that "
+        "you saw them."
+    )
     return st.toggle("Show true values (curator-only)", key="results_curator", help=help)
 
 

@@ -27,22 +27,22 @@ from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.text import literal, names
 from dpsynth_core.web.workload.workload_view import KINDS
 
-ERROR_HELP = "People in the wrong group: those who would have to move to another cell for the table to agree with the private one."
+ERROR_HELP = "People in the wrong group would have to move to another cell for the table to agree with the private one."
 VERDICT_HELP = (
-    f"A table is good enough if at most {LIMIT:.0%} of the people are counted in the wrong group: about what a survey of 1,600 people "
-    "gives for a table of a hundred cells. Report, data card and the page Verify say the same."
+    f"A table is good enough if at most {LIMIT:.0%} of the people are counted in the wrong group. A survey of 1,600 people gives about "
+    "that for a table of a hundred cells. Report, data card and the page Verify use the same rule."
 )
 LARGEST_HELP = "Any one {} holds a share of people that differs from the private table's by no more than this share of all people."
-_RESIDUALS_HELP = "What ResidualPlanner would be expected to give on this budget: the least noisy unbiased answers."
-_KINDS = {"all": "All", "good": "Good enough", "poor": "Not good enough", "inferred": "No counts of its own"}
+_RESIDUALS_HELP = "The expected error of ResidualPlanner on this budget. It gives the least noisy unbiased answers."
+_KINDS = {"all": "All", "good": "Good enough", "poor": "Not good enough", "inferred": "Not measured"}
 _KNOWN_HELP = (
     "“measured”: counted with noise by the mechanism, in a table that contains it. “inferred”: worked out by the model from what "
     "else was measured. “not bounded”: the noisy tables alone bound nothing about it."
 )
-_ERROR_KNOWN_HELP = "The best estimate from all errors that the certificate measured: each is drawn towards those of tables as large."
+_ERROR_KNOWN_HELP = "The best estimate from all measured errors. It draws each error towards those of tables of the same size."
 _TOGETHER_HELP = (
-    "Each by itself had a chance of 95% to be true. They rest on the same noise, so several can be wrong together. “All together” is "
-    "stricter: all hold at once."
+    "Each bound by itself holds with 95% confidence. The bounds rest on the same noise, so several can be wrong together. “All together” "
+    "is stricter: all bounds hold at once."
 )
 _ERRORS, _AGAINST, _SCATTER = "Errors", "Against bounds and baselines", "Bound against error"
 EVERY_TABLE = "every_table"
@@ -119,7 +119,7 @@ def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
         if comparison and (surpassed or not good):
             st.markdown(f"{':material/warning:' if surpassed else ':material/balance:'} {literal(comparison, 600)}")
         if lost:
-            st.markdown(f":material/search_off: Nothing was learnt of {names(lost, 8)}: all values are “other” or missing there.")
+            st.markdown(f":material/search_off: No values of {names(lost, 8)} were learnt: all are “other” or “missing”.")
         unfit = [f":material/close: {literal(line, 300)}" for line in report.unfit_for(verdict)]
         for line in ["**Not for**", *unfit[:_PURPOSES_SHOWN]] if unfit else []:
             st.markdown(line)
@@ -133,7 +133,7 @@ def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
                     st.markdown(f":material/check: {literal(line, 300)}")
                 if comparison and not surpassed:  # the chart below shows it, too
                     st.markdown(f":material/balance: {literal(comparison, 600)}")
-        st.caption("Never for: decisions about a single person, exact figures, differences smaller than the errors.")
+        st.caption("Never use it for decisions about a single person, exact figures, or differences smaller than the errors.")
 
 
 def nothing_learnt(domain: Domain) -> list[str]:
@@ -172,7 +172,7 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
         good = rows["good"]
         rows = rows[{"all": good | True, "good": good, "poor": ~good, "inferred": rows["support"].isin([INFERRED, GUESS])}[chosen]]
         if rows.empty:
-            st.info("No table of this kind.", icon=":material/info:")
+            st.info("There is no table of this kind.", icon=":material/info:")
             return
         drawn = Zoned(table.zone, rows)
         _drawn(drawn, threshold / 100)
@@ -199,7 +199,7 @@ def _drawn(table: Zoned[pd.DataFrame], threshold: float) -> None:
 
 def _list(table: Zoned[pd.DataFrame]) -> None:
     if table.zone is Zone.CURATOR:
-        st.caption("The list is not shown with true errors in it: a list can be copied. Hover over the charts instead.")
+        st.caption("The list is hidden while true errors are shown, because a list can be copied. Point at the charts instead.")
         return
     number, alike = st.column_config.NumberColumn, table.value["support"].nunique() == 1
     config = {
@@ -207,12 +207,12 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
         "limit": number("At most", format="percent", help=f"{ERROR_HELP} With 95% confidence."),
         "error": number("Error", format="percent", help=_ERROR_KNOWN_HELP),
         "support": st.column_config.TextColumn("How known", help=_KNOWN_HELP),
-        "bound": number("AIM's bound", format="percent", help="From noisy tables alone, with 95% confidence; sharper than as printed."),
-        "independent": number("Columns alone", format="percent", help="What single columns miss if the rows are right; as unsure as they."),
-        "gaussian": number("Noisy answers", format="percent", help="What Gaussian answers would be expected to give on this budget."),
+        "bound": number("AIM's bound", format="percent", help="It follows from noisy tables alone (95%), sharper than in the paper."),
+        "independent": number("Columns alone", format="percent", help="What single columns miss if the rows are right."),
+        "gaussian": number("Noisy answers", format="percent", help="The expected error of Gaussian answers on this budget."),
         "residuals": number("Best noisy answers", format="percent", help=_RESIDUALS_HELP),
         "cells": number("Cells", format="localized"),
-        "sigma": number("± per cell", format="%.1f", help="Noise of the measured cells, in people, where there are any."),
+        "sigma": number("± per cell", format="%.1f", help="The noise of each measured cell, in people."),
     }
     idle = {name for name in config if table.value[name].isna().all() or (name == "support" and alike)}
     shown, height = [name for name in config if name not in idle], min(380, 40 + 35 * len(table.value))

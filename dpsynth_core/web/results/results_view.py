@@ -32,7 +32,7 @@ from dpsynth_core.web.shell.more_rows import more_rows
 from dpsynth_core.web.shell.text import WHOLE, file_stem, literal, one_line
 
 _ROWS_SHOWN = 1000
-_TIMES_HELP = "Reading the records takes as long as they make it take. No release says how long that was: keep it to yourself."
+_TIMES_HELP = "The time depends on the records, so no release states it. Do not publish it."
 _TABLES = {True: "First table", False: "Second table"}
 Group = dict[str, tuple[str, ...]]
 _FIRST, _SECOND, _MAP = "results_first", "results_second", "results_map"
@@ -55,9 +55,9 @@ def columns(opened: OpenRun) -> None:
         st.info("This column was not measured, and this mechanism writes no rows.", icon=":material/info:")
         return
     if column in opened.release.statements.silent:
-        st.warning("This column was not read: nearly all of it is other or missing.", icon=":material/spellcheck:")
+        st.warning("This column was not read: nearly all of its values are “other” or “missing”.", icon=":material/spellcheck:")
     if opened.release.values is not None and other_is_missing(opened.release.domain[column]):
-        st.caption("Rows have no “other” here: values outside are empty in them, and count as missing.")
+        st.caption("The rows have no “other” here. Values outside the domain are empty and count as missing.")
     ordered = is_ordered(opened.release.domain[column])
     show(charts.one_way, frame_of_column, one_line(column, 40), ordered=ordered)
 
@@ -152,7 +152,7 @@ def take_away(opened: OpenRun) -> None:
                     st.caption(offer.what)
                     _button(opened, offer, offer.name, width="stretch")
     _more_rows(opened)
-    st.caption("Every chart can be saved as PNG or SVG from its own toolbar (top right of the chart, when the pointer is on it).")
+    st.caption("You can save every chart as PNG or SVG: point at it and use the toolbar at its top right.")
 
 
 @st.cache_resource(max_entries=2, show_spinner="Fitting the model again, which takes about as long as the run took …", **KEY)
@@ -196,8 +196,8 @@ def ask(opened: OpenRun) -> None:
     why = "" if report.can_answer(opened.release) else "There is nothing to ask: this release has neither rows nor noisy tables."
     if approvals.awaited(opened.run.id, approvals.RELEASE):
         why = "A reviewer has to approve this release first: the page holds its rows."
-    what = "Counts, shares, means and tables, each with what is known of the answer. "
-    what += "Without rows until a reason is written." if opened.release.withheld else "The bundle has the same page for its readers."
+    what = "Ask for counts, shares, means and tables. Each answer says how precisely it is known. "
+    what += "The page has no rows until you write a reason." if opened.release.withheld else "The bundle has the same page for its readers."
     url, icon = downloads.address_of(opened.run.id, downloads.QUESTIONS), ":material/help_center:"
     st.link_button("Ask a question", url, icon=icon, help=why or what, disabled=bool(why))
 
@@ -209,7 +209,7 @@ def whole_release(opened: OpenRun) -> None:
     whole, *_ = downloads.offers(opened.release)
     with st.container(key=f"offer_{whole.key}"), st.container(horizontal=True, gap="small"):
         _button(opened, whole, "Download the release bundle", type="primary", help=whole.what)
-        check = st.button("Check it", icon=":material/verified:", key="check_bundle", help="As anybody can who is given it.")
+        check = st.button("Check it", icon=":material/verified:", key="check_bundle", help="Anyone with the bundle can do the same.")
     if check:
         st.session_state[downloads.TO_CHECK] = opened.run.id
         frame.go("verify")
@@ -240,7 +240,7 @@ def about(opened: OpenRun) -> None:
         with frame.card("How long did it take?", taken.zone, _TIMES_HELP), frame.watermark(taken.zone):
             st.markdown(literal(", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in taken.value["phases"].items())))
     with frame.card("Delete this run"):
-        st.caption("Removes its rows and measurements from this machine for good. The ledger keeps the charge.")
+        st.caption("This removes its rows and measurements from this machine for good. The ledger keeps the charge.")
         sure = st.checkbox("I have what I need from it", key=f"sure_{run.id}")
         if st.button("Delete the run", icon=":material/delete:", disabled=not sure, key=f"delete_{run.id}"):
             _delete(run.id)

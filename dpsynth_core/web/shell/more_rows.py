@@ -30,7 +30,7 @@ def more_rows(
         draw: Returns a sentence on the errors of so many rows of a group, and the rows as CSV; may raise InputError.
     """
     with st.expander("More rows, or rows of a group", icon=":material/playlist_add:", key="more_rows"):
-        st.caption("From what was released, at no cost: nothing is charged, and no record is read.")
+        st.caption("These rows come from the released model. Nothing is charged, and no record is read.")
         left, right = st.columns([1, 3])
         rows = int(left.number_input("Rows", 1, _MOST_ROWS, 1000, key="sampled_rows"))
         with right:

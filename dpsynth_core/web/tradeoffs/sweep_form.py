@@ -166,7 +166,7 @@ def read_rows(text: str) -> int:
     """Return the number of rows of a stand-in. Raises InputError."""
     digits = text.replace(",", "").replace(" ", "")
     if not digits.isascii() or not digits.isdigit():
-        raise InputError("rows", "that is not a whole number", "write one such as 10000")
+        raise InputError("rows", "it is not a whole number", "write one such as 10000")
     simulated.check(int(digits), STRENGTHS[0])
     return int(digits)
 
@@ -193,12 +193,12 @@ _AT_ONCE = 10_000
 def form(project: Current) -> None:
     """Draw the form of a sweep, with the button that starts it."""
     zone = Zone.CURATOR if note(project.draft, "table") == PRIVATE else Zone.PUBLIC
-    with frame.card("Try it out", zone, "The same plan with several mechanisms and budgets, side by side, in the background."):
+    with frame.card("Try it out", zone, "Your plan runs with several mechanisms and budgets in the background."):
         _table(project)
         names = {name: literal(title) for name, title in titles(project.draft).items()}
         shown, take = [name for name in names if name in note(project.draft, "mechanisms")], partial(fields.store, f"{NOTES}.mechanisms")
         look = {"selection_mode": "multi", "format_func": lambda name: names.get(name, name), "wrap": True}
-        about = "The cards on the Mechanism page say what each does."
+        about = "The cards on the page Mechanism describe each mechanism."
         fields.linked(f"{NOTES}.mechanisms", shown, take, st.pills, "Mechanisms", list(names), help=about, **look)
         _grid(project)
         _start(project)
@@ -218,16 +218,16 @@ def _table(project: Current) -> None:
     if table == STANDIN:
         with rows:
             usual = note(project.draft, "rows")
-            help = "As many as there are people, as far as that is public; fewer go faster, but noise weighs more."
+            help = "Take the number of people, if it is public. Fewer rows are faster, but noise weighs more."
             look = {"placeholder": f"{usual or ROWS:,}", "help": help}
             fields.number("Rows", f"{NOTES}.rows", lambda text: read_rows(text) if text.strip() else usual, "{:,}".format, **look)
         with strength:
-            help = "Yours is not looked at. From weak to strong, the band around a curve shows how much depends on that."
+            help = "Your table is not read. With “weak to strong”, the band around a curve shows how much depends on this."
             title, options = "How strongly are its columns related?", list(_STRENGTHS)
             fields.choice(title, f"{NOTES}.strength", options, _STRENGTHS, default=RANGE, help=help)
     st.caption(_ABOUT[table])
     if table == PRIVATE:
-        st.warning("Choosing by true errors leaks about the people in the table, and no ledger counts that.", icon=":material/warning:")
+        st.warning("A choice by true errors leaks facts about the people in the table. No ledger counts that.", icon=":material/warning:")
 
 
 def _grid(project: Current) -> None:
@@ -237,15 +237,15 @@ def _grid(project: Current) -> None:
         def read(text: str) -> list[float]:
             return read_epsilons(text) if text.strip() else list(EPSILONS)
 
-        help = "Separated by spaces. Charts have logarithmic axes: 0.1, 0.3, 1, 3, 10 are evenly apart."
+        help = "Separate values by spaces. Charts have logarithmic axes, where 0.1, 0.3, 1, 3 and 10 are evenly spaced."
         usual = _shown_epsilons(EPSILONS)
         fields.number("Values of ε", f"{NOTES}.epsilons", read, _shown_epsilons, placeholder=usual, help=help)
     with repeats:
         numbers, usual = {n: str(n) for n in sorted({1, 2, 3, 5, 10, MAX_REPEATS})}, note(project.draft, "repeats")
-        help = "Noise differs from run to run: bands show how much."
+        help = "Noise differs from run to run. Bands show how much."
         fields.choice("Repeats", f"{NOTES}.repeats", list(numbers), numbers, default=usual, help=help)
     with sizes:
-        help = "Also with a random part of the workload: what does it cost to ask for more?"
+        help = "Trials with random parts of the workload show what it costs to ask for more."
         fields.choice("Tables asked for", f"{NOTES}.sizes", list(_SIZES), _SIZES, help=help)
 
 
@@ -273,7 +273,7 @@ def _asked_for(sweep: Sweep) -> bool:
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button("How long will it take?", type="primary", icon=":material/schedule:", key="sweep_check")
         tables = f"{len(sweep.workload.cliques):,} tables"
-        st.caption(f"To work it out for {len(sweep.points):,} trials of {tables} takes some seconds. Then you can start.", width="content")
+        st.caption(f"This takes some seconds for {len(sweep.points):,} trials of {tables}. Then you can start.", width="content")
     if pressed:
         st.session_state[_CHECKED] = _text(sweep)
     return pressed
@@ -291,7 +291,7 @@ def _offer(project: Current, sweep: Sweep, expected: Expected) -> None:
             _confirm(project, sweep, known)
         spent = f"charges ε {sweeps.cost(sweep)[0]:.3g}" if private else "spends nothing"
         each = f" · {workers} at a time" if workers > 1 else ""
-        st.caption(f"About {duration(seconds / workers)}{each} · {spent} · goes on when you close this page", width="content")
+        st.caption(f"About {duration(seconds / workers)}{each} · {spent} · it continues when you close this page", width="content")
 
 
 @refusals.dialog("Charge the private table?", width="medium")
@@ -318,7 +318,7 @@ def submit(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
     """
     with refusals.attempted(_SWEEP):
         if _text(sweep_of(session.current().draft, project.name)) != _text(sweep):  # a field that was left by the very click
-            raise InputError("trials", "they have just been changed", "see what they need now, and start them")
+            raise InputError("trials", "they were just changed", "see what they need now, and start them")
         if sweep.table == PRIVATE:
             ledger.open_population(project.owner, sweep.base.population, document.cap(project.draft))
         st.session_state[SHOWN] = sweeps.submit(project.owner, project.id, sweep, seen)

@@ -84,7 +84,7 @@ def _state(sweep: str, was_active: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if _waits(stored):
             st.warning(
-                "These trials wait for an approval that nobody gives. By now a second person approves the plans of their population, and "
+                "These trials wait for an approval that cannot come. A second person now approves the plans of their population, and "
                 "trials have none. **Stop** gives their budget back."
             )
         elif stored.active:
@@ -98,7 +98,7 @@ def _state(sweep: str, was_active: bool) -> None:
             _buttons(stored, any(point.state == "failed" for point in points))
     if bad:
         reasons = "; ".join(dict.fromkeys(literal(point.error.rstrip(".")) for point in bad))
-        st.warning(f"{len(bad):,} trials gave nothing: {reasons}.", icon=":material/error:")
+        st.warning(f"{len(bad):,} trials failed: {reasons}.", icon=":material/error:")
 
 
 def _waits(stored: Stored) -> bool:
@@ -112,7 +112,7 @@ def _results(stored: Stored) -> None:
     if not outcomes and _waits(stored):
         return
     if not outcomes:
-        words = "The first points appear here in a moment." if stored.active else "No trial was finished."
+        words = "The first points appear here in a moment." if stored.active else "No trial has finished."
         st.info(words, icon=":material/hourglass_empty:")
         return
     if stored.sweep.zone is Zone.CURATOR:
@@ -143,14 +143,16 @@ def _about(stored: Stored) -> str:
     if data.standin is not None:
         how = f"by {min(strengths):g} to {max(strengths):g}" if strengths else f"by {data.standin.strength:g}"
         made = f"{data.standin.rows:,} rows, whose columns are related {how} (0 not at all, 1 entirely)"
-        return f"Errors on simulated data of {made}: exact, and not secret."
-    return "True errors, for this screen only." if stored.sweep.table == PRIVATE else "Exact errors on a public table: not secret."
+        return f"These errors are exact, and not secret. They are of simulated data of {made}."
+    if stored.sweep.table == PRIVATE:
+        return "These are true errors, for this screen only."
+    return "These are exact errors on a public table. They are not secret."
 
 
 def _buttons(stored: Stored, some_failed: bool) -> None:
     """Draw the buttons; each draws the whole page again, because the sweep is then watched, not watched, or gone."""
     if stored.active:
-        _button("Stop", ":material/stop:", sweeps.stop, stored, help="What is finished stays.")
+        _button("Stop", ":material/stop:", sweeps.stop, stored, help="Finished trials stay.")
         return
     if stored.can_resume and (stored.state == "stopped" or some_failed):
         _button("Go on" if stored.state == "stopped" else "Try the failed ones again", ":material/play_arrow:", sweeps.resume, stored)
@@ -288,7 +290,7 @@ def _take(key: str) -> None:
 
 def _way_on(stored: Stored, chosen: Setting) -> None:
     if stored.sweep.zone is Zone.CURATOR:
-        st.caption("To take a setting over because of these errors would leak about the people in the table: there is no button for it.")
+        st.caption("A choice by these errors would leak facts about people, so there is no button for it.")
         return
     name = next(name for name, title in stored.sweep.titles.items() if title == chosen.mechanism)
     label = f"Take {literal(chosen.mechanism)} at ε {chosen.epsilon:g} into the plan"
@@ -302,11 +304,11 @@ def _way_on(stored: Stored, chosen: Setting) -> None:
 def _downloads(sweep: Sweep, outcomes: Outcomes, metric: Metric, chosen: Setting) -> None:
     trials = partial(curves.outcomes, sweep, outcomes)
     tables = partial(curves.of_tables, sweep, outcomes, chosen, curves.of_each(metric))
-    drawn = "What the charts draw: mean, least and most of the repeats of each setting."
+    drawn = "This file has what the charts draw: mean, least and most of the repeats of each setting."
     offers: tuple[tuple[str, str, Callable[[], Zoned[pd.DataFrame]], str], ...] = (
-        ("Every trial", "trials.csv", trials, "One line a trial, with all errors and times."),
+        ("Every trial", "trials.csv", trials, "This file has one line per trial, with all errors and times."),
         ("The curves", "curves.csv", lambda: curves.bands(trials(), metric), drawn),
-        ("The tables of this setting", "tables.csv", tables, "The error of every table of the workload."),
+        ("The tables of this setting", "tables.csv", tables, "This file has the error of every table of the workload."),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, file, content, about in offers:
@@ -322,8 +324,8 @@ def _csv(content: Callable[[], Zoned[pd.DataFrame]]) -> bytes:
 _MOST_BESIDE = 4
 _BESIDE_PICKED = "tradeoffs_beside"
 _BESIDE_HELP = (
-    "A release measured its errors on its own people, a trial on the table that was tried on. They can be compared where both are about "
-    "the same columns, values and tables."
+    "A release measured its errors on its own people, and a trial on its own table. You can compare them where both have the same "
+    "columns, values and tables."
 )
 
 

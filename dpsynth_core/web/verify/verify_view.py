@@ -38,12 +38,12 @@ from dpsynth_core.web.shell.text import WHOLE, capital, literal
 _VERIFIED = "verified"
 """Session key of the uploaded files' ids and their report, so that showing it again costs nothing."""
 _PUBLIC_HELP = (
-    "Some mechanisms start from a public table, which no bundle contains. With the same file the mechanism can be run again, and more of "
-    "the release be checked. It is deleted when that is done."
+    "Some mechanisms start from a public table, which no bundle contains. With the same file, the mechanism runs again and more of the "
+    "release is checked. Your file is deleted afterwards."
 )
 _KEY_HELP = (
-    "64 hexadecimal digits that the publisher announced, apart from the bundle. The bundle then has to be signed by this very key; without "
-    "it anyone's signature is taken."
+    "Enter the 64 hexadecimal digits that the publisher announced apart from the bundle. The bundle must then be signed by this key. "
+    "Without a key, anyone's signature is accepted."
 )
 _LOOK = {
     verdicts.PASSED: (":green[:material/check_circle:]", ""),
@@ -62,9 +62,9 @@ def upload() -> None:
         known = st.text_input("The publisher's key", key="verify_key", help=_KEY_HELP)
     own = st.session_state.get(downloads.TO_CHECK) if file is None else None
     if own is not None:
-        st.caption(":material/inventory_2: The bundle of your release, as it is downloaded from Results.")
+        st.caption(":material/inventory_2: This is the bundle of your release, as you download it on Results.")
     elif file is None:
-        st.caption("On the command line, with `--memory` and `--seconds` for larger ones: `python -m dpsynth_core verify BUNDLE.zip`")
+        st.caption("You can check larger bundles with `--memory` and `--seconds`: `python -m dpsynth_core verify BUNDLE.zip`")
         return
     key = parse_key(known, "The publisher's key") if known.strip() else None
     report = _report(file, public, own)
@@ -77,7 +77,7 @@ def upload() -> None:
         st.caption(report.unseen)
         _checks(report.settled)
     if report.summary is not None:
-        with st.expander("All that the release says of itself", icon=":material/description:"):
+        with st.expander("All statements of the release", icon=":material/description:"):
             st.markdown(literal(report.summary.statement, WHOLE))
             _pairs(report.summary.facts)
     if file is not None and report.verdict != verdicts.INCONSISTENT:
@@ -86,7 +86,7 @@ def upload() -> None:
 
 def _brief(report: Report, summary: Summary) -> None:
     """Draw what the release is and its warnings, which the person who signs must have read."""
-    title = "What it says of itself, which is not to be relied on" if report.verdict == verdicts.INCONSISTENT else "What it is"
+    title = "What the bundle claims: do not rely on it" if report.verdict == verdicts.INCONSISTENT else "What the release is"
     with frame.card(title, Zone.RELEASED):
         _pairs(summary.brief)
         for warning in summary.warnings:
@@ -160,10 +160,10 @@ _ANSWER, _REASON, _NAME, _ROLE = "decision_answer", "decision_reason", "decision
 _LABELS = {"answer": "Your decision", "reason": "Reason", "name": "Your name", "role": "Your role"}
 _MOST_SHOWN, _MOST_DIGITS = 2000, 200
 _TITLES = {decision.PUBLISH: "Publish", decision.PURPOSES: "Publish for the purposes that I name", decision.WITHHOLD: "Do not publish"}
-_HELP = "The decision is a file of its own beside the bundle, bound to it by its SHA-256. Nothing of it is kept on this server."
+_HELP = "The decision is a file beside the bundle, bound to it by its SHA-256. This server keeps no copy."
 _KEEP = (
-    "Keep this code, or announce it with the SHA-256 of the bundle: if one letter of the decision or of the bundle is "
-    "changed, the code is another one."
+    "Keep this code, or announce it with the SHA-256 of the bundle: if one letter of the decision or of the bundle "
+    "changes, the code changes."
 )
 _CODE_HELP = "The signer keeps it, or announces it with the SHA-256 of the bundle. Do not take it from the person who gave you the file."
 _NOBODY = (
@@ -252,7 +252,7 @@ def _shown(signed: Decision, by: str, was: str) -> None:
     who = f"**{literal(signed.name)}**, {literal(signed.role)}"
     st.markdown(f"{by} {who}, on {signed.signed}. {was} {literal(signed.checked)}.")
     if signed.open:
-        st.caption(f"Open questions then: {literal(' '.join(signed.open), _MOST_SHOWN)}")
+        st.caption(f"These questions were open then: {literal(' '.join(signed.open), _MOST_SHOWN)}")
 
 
 def _more_rows(bundle: bytes, sha256: str) -> None:
@@ -271,7 +271,7 @@ def _more_rows(bundle: bytes, sha256: str) -> None:
 
 
 def _whom() -> tuple[str, ...]:
-    help = "One condition a line. Of one column, any of its lines may hold; of several columns, all must."
+    help = "Write one condition per line. One of the conditions on a column must hold, and this for every column that you name."
     example = "region=north\nregion=south\nsex=female"
     text = st.text_area("Only people with", key="sampled_where", placeholder=example, help=help, height=80)
     return tuple(line.strip() for line in text.splitlines() if line.strip())
