@@ -125,7 +125,7 @@ def test_the_page_of_questions_is_that_of_the_bundle_shown_and_not_taken_away(do
             assert "content-disposition" not in headers
             whole = report.parts(runs.release(LOCAL_OWNER, run.id))[report.EXPLORE].value
             assert (body == whole, b'"codes":null' in body) == ((True, False) if run is done["good"] else (False, True))
-            assert (b"The plan withholds this release: its synthetic rows are not in this page" in body) is (run is done["withheld"])
+            assert (b"The plan withholds this release. This page has no synthetic rows" in body) is (run is done["withheld"])
     assert chain.entries() == before
 
 
