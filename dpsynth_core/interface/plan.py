@@ -29,6 +29,7 @@ from dpsynth_core.planning.plan import Plan as Sealed
 from dpsynth_core.planning.private_views import stated
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFAULT_MEANS, Spec
 from dpsynth_core.planning.unit_spec import UNNAMED
+from dpsynth_core.privacy.budget import check_delta
 from dpsynth_core.release import making, synthesis
 from dpsynth_core.sources.published import section
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -67,7 +68,7 @@ class Options(TypedDict, total=False):
     published : tables that were published about the same people, each a path or a table with labels as in `rows_from`, with the
         place of publication: ``[("ages.csv", "Census 2021")]``.
     relation : "add-remove" or "replace".
-    people : approximate number of people, if it is public. It is used for the forecast only.
+    people : approximate number of people, if it is public. It is used for the forecast, and for a check that delta is below 1 in it.
     rows : number of rows to write.
     certificate, discovery, inside, means, ranges, weighted : shares of the budget.
     weight : the column of survey weights; its upper bound is the largest weight that counts. Use the design weight, which depends
@@ -154,6 +155,8 @@ def plan(
     table, domain = replace(given(data, options.get("form", {})), second=_second(options)), domains.domain(columns)
     domain = domain if (weight := options.get("weight")) is None else as_weight(domain, weight)
     spec = Spec.from_json(_document(table, domain, plain(epsilon), plain(tables), population, options))
+    if people is not None:
+        check_delta(spec.budget.delta, people)
     return Plan(synthesis.plan(spec), table, people)
 
 

@@ -41,13 +41,13 @@ def check_budget(epsilon: object, delta: object, public_n: int | None = None) ->
     return warnings
 
 
-def check_delta(delta: float, people: int) -> None:
+def check_delta(delta: float, people: float) -> None:
     """Raise InputError for a delta that is not below 1 / people. Before a run there is time to choose another."""
     if delta >= 1 / people:
         raise InputError("budget.delta", f"{delta:g} {_too_large(people)}", "choose a delta at least a hundred times smaller, such as 1e-9")
 
 
-def _too_large(people: int) -> str:
+def _too_large(people: float) -> str:
     one = f"{1 / people:.2g}"
     return f"is not below 1 in the number of people ({one}): the guarantee would allow a method that publishes a random person's record"
 

@@ -230,6 +230,13 @@ def test_licence_and_creators_are_said_as_in_a_spec() -> None:
     refused(planned, people(), about={"creator": "Statistics Office"}, saying=r"about\.creator")
 
 
+@pytest.mark.parametrize("number", [3000, 3000.0, np.int64(3000), 10**9])
+def test_a_delta_from_one_in_the_declared_number_of_people_is_refused(number: Any) -> None:
+    error = refused(planned, people(), people=number, delta=1 / int(number), saying="not below 1 in the number of people")
+    assert error.field == "budget.delta"
+    assert planned(people(), people=number, delta=0.99 / int(number)).spec["budget"]["delta"] == 0.99 / int(number)
+
+
 @pytest.mark.parametrize("looked", ["nothing", ["nothing"], []])
 def test_that_nothing_was_looked_at_is_said_as_on_the_command_line(looked: Any) -> None:
     assert planned(people(), looked=looked).spec["looks"] == []
