@@ -79,5 +79,7 @@ def _postgres_type(kind: pa.DataType) -> str:
         return "timestamp"
     if pa.types.is_time(kind):
         return "time"
+    if pa.types.is_list(kind):
+        return f"{_postgres_type(kind.value_type)}[]"
     names = {"int64": "bigint", "int32": "integer", "float": "real", "double": "double precision", "bool": "boolean", "date32[day]": "date"}
     return names.get(str(kind), "text")

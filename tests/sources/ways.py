@@ -209,6 +209,7 @@ STORES: dict[str, Store] = {
     "Arrow": lambda table, _: (table, {}),
     "SQLite": _database("sqlite"),
     "DuckDB": _database("duckdb"),
+    "PostgreSQL": _database("postgresql"),
 }
 
 
