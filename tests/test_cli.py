@@ -284,6 +284,28 @@ def test_a_seed_repeats_the_rows_and_says_not_private(capsys: pytest.CaptureFixt
     assert Path("out/synthetic.csv").read_bytes() == first
 
 
+@pytest.mark.parametrize(
+    ("stated", "title"),
+    [
+        (("--rows", "300"), "You ask for a fixed number of rows."),
+        (("--seed", "7"), "A seed is set, so the noise can be predicted."),
+        (("--epsilon", "11", "--epsilon-reason", "the ethics board agreed"), "Epsilon above 10 is a weak promise."),
+        (("--domain-origin", "data", "--origin-reason", "all of it is public"), "Categories or bounds were read from the private table."),
+        (("--looked", "truth"), "The records were looked at before this plan."),
+        ((), None),
+    ],
+    ids=str,
+)
+def test_what_weakens_the_protection_is_said_before_the_first_record_is_read(
+    stated: tuple[str, ...], title: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert synthesize(*stated, "--mechanism", "independent") == 0
+    before, _, _ = capsys.readouterr().err.partition("measuring how numbers lie in their cells")
+    assert [line.partition(". ")[0] + "." for line in before.splitlines() if line.startswith("warning: ")] == (
+        [] if title is None else [f"warning: {title}"]
+    )
+
+
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     ("looked", "sealed", "branded"),

@@ -25,8 +25,9 @@ from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.foundation.private_files import lasting_directory, private_file, remove_partial
 from dpsynth_core.foundation.visible import listed
 from dpsynth_core.foundation.zones import Zoned
-from dpsynth_core.planning import precision, proposals
+from dpsynth_core.planning import leaks, precision, proposals
 from dpsynth_core.planning.discovery import sentences
+from dpsynth_core.planning.leaks import Severity
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import MAX_ROWS, MAX_UNSTATED_ROWS, Spec
 from dpsynth_core.release import document as releases
@@ -34,7 +35,6 @@ from dpsynth_core.release import making, row_files, spool, synthesis, tables, ti
 from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.row_files import FORMATS
-from dpsynth_core.release.statement import NOT_PRIVATE
 from dpsynth_core.release.times import Times
 from dpsynth_core.report import verdict_facts
 from dpsynth_core.store import in_process, ledger, signing
@@ -137,8 +137,8 @@ def _notes(plan: Plan, assumed: str, unstated: Sequence[str], shown_here: bool) 
     if unstated:
         cells = f"values that are missing or not declared get cells of their own in {listed(list(map(repr, unstated)), 5)}"
         lines.append(f'note: {cells} (state it: "missing" and "other" in the domain)')
-    if plan.spec.output.seed is not None:
-        lines.append(f"warning: {NOT_PRIVATE}")
+    found = leaks.find(plan.spec, releases=0, condition=plan.condition)
+    lines += [f"warning: {leak.title}. {leak.why} {leak.fix}" for leak in found if leak.severity > Severity.NOTE]
     budget = precision.budget_sentence(plan.mechanism, plan.workload, plan.shares, plan.unit.total_is_public)
     lines.append(f"budget, as planned: {budget}")
     if plan.mechanism.card.makes_rows:

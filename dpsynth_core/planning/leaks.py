@@ -110,7 +110,7 @@ def _of_rows(spec: Spec) -> Iterator[Leak]:
     if spec.output.rows is not None and spec.unit.relation != REPLACE:
         title = "You ask for a fixed number of rows"
         why = "If that is the exact size of the private table, it tells whether one person is in it."
-        fix = "Leave it empty to write as many rows as the noisy total says, or choose a round number."
+        fix = "Leave the number out to write as many rows as the noisy total says, or choose a round number."
         yield Leak("exact-rows", Severity.MEDIUM, title, why, fix, "mechanism")
 
 
