@@ -304,6 +304,7 @@ def test_what_weakens_the_protection_is_said_before_the_first_record_is_read(
     assert [line.partition(". ")[0] + "." for line in before.splitlines() if line.startswith("warning: ")] == (
         [] if title is None else [f"warning: {title}"]
     )
+    assert re.search(r"note: a group of fewer than about \d+ people in a cell", before)
 
 
 @pytest.mark.usefixtures("in_this_process")

@@ -25,7 +25,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.foundation.private_files import lasting_directory, private_file, remove_partial
 from dpsynth_core.foundation.visible import listed
 from dpsynth_core.foundation.zones import Zoned
-from dpsynth_core.planning import leaks, precision, proposals
+from dpsynth_core.planning import expected_verdict, leaks, precision, proposals
 from dpsynth_core.planning.discovery import sentences
 from dpsynth_core.planning.leaks import Severity
 from dpsynth_core.planning.plan import Plan
@@ -141,6 +141,8 @@ def _notes(plan: Plan, assumed: str, unstated: Sequence[str], shown_here: bool) 
     lines += [f"warning: {leak.title}. {leak.why} {leak.fix}" for leak in found if leak.severity > Severity.NOTE]
     budget = precision.budget_sentence(plan.mechanism, plan.workload, plan.shares, plan.unit.total_is_public)
     lines.append(f"budget, as planned: {budget}")
+    if plan.mechanism.card.publishes_tables:
+        lines.append(f"note: {expected_verdict.small_groups_sentence(plan)}")
     if plan.mechanism.card.makes_rows:
         lines += [f"note: {sentence}" for sentence in precision.distance_sentences(plan.row_domain)]
     if plan.link is not None and not plan.shares.of(CERTIFICATE.name):

@@ -7,7 +7,7 @@ from html import escape
 
 from dpsynth_core import report
 from dpsynth_core.claims.certificate import CERTIFICATE
-from dpsynth_core.planning import precision
+from dpsynth_core.planning import expected_verdict, precision
 from dpsynth_core.planning.expected_verdict import Power
 from dpsynth_core.planning.leaks import Leak, Severity
 from dpsynth_core.planning.plan import Plan
@@ -41,6 +41,7 @@ def _plan_facts(plan: Plan, hope: Power | None) -> Pairs:
         ("Protects", protects),
         ("Budget, as planned", precision.budget_sentence(plan.mechanism, plan.workload, plan.shares, plan.unit.total_is_public)),
         ("Expected", expected),
+        *([("Small groups", expected_verdict.small_groups_sentence(plan))] if plan.mechanism.card.publishes_tables else []),
         ("Needs", f"about {max(1, round(forecast.seconds)):,} s and {forecast.memory_mb / 1000:.1f} GB on this machine"),
         *([] if certificate else [("No certificate", precision.without_certificate(plan.link is not None))]),
         *(("Distances", sentence) for sentence in precision.distance_sentences(plan.row_domain) if plan.mechanism.card.makes_rows),

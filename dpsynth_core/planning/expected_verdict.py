@@ -25,8 +25,8 @@ from dpsynth_core.claims import ranks
 from dpsynth_core.claims.certificate import CERTIFICATE, CERTIFIED_COLUMNS, CERTIFIED_LARGEST, CONFIDENCE
 from dpsynth_core.mechanisms.rounds import distance_sigma
 from dpsynth_core.planning import recommendation
-from dpsynth_core.planning.feasibility import MOSTLY, READABLE, assess, sure
-from dpsynth_core.planning.plan import Shares
+from dpsynth_core.planning.feasibility import MOSTLY, READABLE, READABLE_GROUP, assess, sure
+from dpsynth_core.planning.plan import Plan, Shares
 from dpsynth_core.planning.recommendation import BASELINE, Situation
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
@@ -161,6 +161,18 @@ def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Se
     known = (tables, good, fewest, most, perfect, float(errors[0].mean()))
     grouped = bool(rho and ranks.groups(unit, _for_errors(rho), people, workload.cliques))
     return Power(*known, noise.columns.tables, noise.columns.within, not several.any(), grouped)
+
+
+def small_groups_sentence(plan: Plan) -> str:
+    """Return a sentence on the size below which noise can hide a group, from public facts alone.
+
+    Args:
+        plan: A plan of a mechanism that publishes tables.
+    """
+    size = assess(plan.asked, plan.shares.mechanism, plan.counted, None, once=once(plan.workload, (plan.mechanism.card.name,))).value
+    who = "people" if plan.link is None else "households"
+    off = f"can easily be off by more than {READABLE_GROUP:.0%} of its size"
+    return f"a group of fewer than about {size.smallest_group:,} {who} in a cell {off}"
 
 
 def once(workload: Workload, among: Sequence[str]) -> bool:

@@ -230,6 +230,13 @@ def test_licence_and_creators_are_said_as_in_a_spec() -> None:
     refused(planned, people(), about={"creator": "Statistics Office"}, saying=r"about\.creator")
 
 
+def test_the_smallest_group_that_can_be_read_is_said_before_the_run() -> None:
+    said = re.findall(r"Small groups: a group of fewer than about ([\d,]+) people", str(planned(people())) + str(planned(people(), epsilon=0.3)))
+    assert len(said) == 2
+    assert int(said[0].replace(",", "")) < int(said[1].replace(",", ""))
+    assert "Small groups" in planned(people())._repr_html_()
+
+
 @pytest.mark.parametrize("number", [3000, 3000.0, np.int64(3000), 10**9])
 def test_a_delta_from_one_in_the_declared_number_of_people_is_refused(number: Any) -> None:
     error = refused(planned, people(), people=number, delta=1 / int(number), saying="not below 1 in the number of people")
