@@ -231,7 +231,8 @@ def test_licence_and_creators_are_said_as_in_a_spec() -> None:
 
 
 def test_the_smallest_group_that_can_be_read_is_said_before_the_run() -> None:
-    said = re.findall(r"Small groups: a group of fewer than about ([\d,]+) people", str(planned(people())) + str(planned(people(), epsilon=0.3)))
+    printed = str(planned(people())) + str(planned(people(), epsilon=0.3))
+    said = re.findall(r"Small groups: a group of fewer than about ([\d,]+) people", printed)
     assert len(said) == 2
     assert int(said[0].replace(",", "")) < int(said[1].replace(",", ""))
     assert "Small groups" in planned(people())._repr_html_()
