@@ -102,7 +102,7 @@ def _work(folder: Path, home: Path, mechanism: str, epsilon: float, longest: int
             *("--mechanism", mechanism, "--epsilon", str(epsilon), "--population", "people", "--out", str(home / "out"), *public),
         ],
         "check": ["ledger", "check"],
-        "verify": ["verify", str(home / "out" / "release.zip"), "--seconds", str(longest), *public],
+        "verify": ["verify", str(home / "out" / "release.zip"), *("--memory", "4096", "--seconds", str(longest)), *public],
     }
     codes = dict[str, int]()
     for name, command in commands.items():

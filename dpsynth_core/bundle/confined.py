@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from pydantic import TypeAdapter
 
 from dpsynth_core.bundle.pack import checked_name
-from dpsynth_core.bundle.verdicts import INCONSISTENT, REPLAYED, SKIPPED, Check, Report, Running
+from dpsynth_core.bundle.verdicts import ALLOW_MORE, INCONSISTENT, REPLAYED, SKIPPED, Check, Report, Running
 from dpsynth_core.foundation import confined
 from dpsynth_core.foundation.confined import Ended, Work
 from dpsynth_core.foundation.confinement import Limits
@@ -81,7 +81,7 @@ def verified(
     try:
         return report.replayed(Check(**confined.answer(*_asked("repeated", bundle, public), **_within(limits, bundle, public))))
     except Ended as ended:
-        more = "; allow more with --memory and --seconds on the command line" if ended.beyond else ""
+        more = f"; {ALLOW_MORE}" if ended.beyond else ""
         why = f"running the mechanism again {ended.problem}{more}"
         return report.replayed(Check(REPLAYED, SKIPPED, why))
 
@@ -211,6 +211,5 @@ def _answering(what: str) -> Iterator[None]:
     except Ended as ended:
         problem = f"{what} {ended.problem}"
         if ended.beyond:
-            remedy = "if you trust whoever made it, allow more with --memory and --seconds on the command line"
-            raise CapacityError("bundle", problem, remedy) from None
+            raise CapacityError("bundle", problem, f"if you trust whoever made it, {ALLOW_MORE}") from None
         raise InputError("bundle", problem, "nothing is known of it; try again, and report it if that does not help") from None

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
-from dpsynth_core.bundle.verdicts import FAILED, PASSED, REPLAYED, SKIPPED, Check
+from dpsynth_core.bundle.verdicts import ALLOW_MORE, FAILED, PASSED, REPLAYED, SKIPPED, Check
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.content import digest_written
 from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
@@ -138,10 +138,15 @@ def _feasible(bundle: Bundle, plan: Plan) -> Plan:
     """
     output, stated = plan.spec.output, bundle.document.get("rows")
     count = stated.get("count") if isinstance(stated, Mapping) else None
-    if output.tables == 1 or output.rows is not None or not isinstance(count, int) or count < 1:
-        return synthesis.feasible(plan)
-    counted = plan.spec.model_copy(update={"output": output.model_copy(update={"rows": count})})
-    return replace(synthesis.feasible(replace(plan, spec=counted)), spec=plan.spec)
+    counted = plan.spec
+    if output.tables > 1 and output.rows is None and isinstance(count, int) and count >= 1:
+        counted = plan.spec.model_copy(update={"output": output.model_copy(update={"rows": count})})
+    try:
+        return replace(synthesis.feasible(replace(plan, spec=counted)), spec=plan.spec)
+    except CapacityError as error:
+        if error.field != "memory":
+            raise
+        raise CapacityError(error.field, error.problem, ALLOW_MORE) from None  # the plan is made, and cannot ask for less
 
 
 def _different(bundle: Bundle, made: Release) -> list[str]:

@@ -8,6 +8,8 @@ from dpsynth_core.claims.registry import CLAIMS
 
 PASSED, FAILED, SKIPPED, ABSENT = "passed", "failed", "not checked", "nothing to check"
 CONSISTENT, PARTLY, INCONSISTENT = "consistent", "consistent as far as checked", "not consistent"
+ALLOW_MORE = "allow more with --memory and --seconds on the command line"
+"""The remedy where checking a bundle exceeds its limits."""
 REPLAYED = "Does all of it follow from the answers?"
 SIGNED = "Is it signed?"
 WHOSE = "; nothing here shows whose key that is"

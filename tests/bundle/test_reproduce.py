@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from dpsynth_core.bundle import unpack
-from dpsynth_core.bundle.reproduce import reproduce
-from dpsynth_core.bundle.verdicts import FAILED
+from dpsynth_core.bundle.reproduce import replayed, reproduce
+from dpsynth_core.bundle.verdicts import FAILED, SKIPPED
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.inference.junction_tree import ATTRIBUTES_TRIED, SizeOracle
@@ -152,7 +152,10 @@ def test_recipients_need_memory_for_the_rows_that_there_are(monkeypatch: pytest.
     assert not again.different
     assert again.made.spec == release.spec
     monkeypatch.setattr(machine, "free_mb", lambda: 0.0)
-    refused(reproduce, bundle, kind=CapacityError, saying=r"^memory")
+    refused(reproduce, bundle, kind=CapacityError, saying=r"^memory.* free here; allow more with --memory and --seconds")
+    check = replayed(bundle)
+    assert check.verdict == SKIPPED
+    assert check.detail.endswith("free here; allow more with --memory and --seconds on the command line")
 
 
 def _other_value(content: bytes) -> bytes:
