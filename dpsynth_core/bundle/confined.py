@@ -199,7 +199,11 @@ def _asked(function: str, bundle: Path | bytes, *public: Path | None) -> tuple[A
 
 
 def _within(limits: Limits, *files: Path | bytes | None) -> dict[str, Any]:
-    """Return the confinement of a process that reads these files; bytes need no file."""
+    """Return the options that confine a process: its limits, the files it may read, and how long to wait for it.
+
+    Args:
+        files: The bundles that the process reads. Bytes and None need no access to a file.
+    """
     return {"limits": limits, "files": [str(one.absolute()) for one in files if isinstance(one, Path)], "patience": _WAIT * limits.seconds}
 
 

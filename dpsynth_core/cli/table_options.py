@@ -100,7 +100,7 @@ def database_section(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _refuse(options: argparse.Namespace, names: Iterable[str], problem: str, remedy: str = "leave it out") -> None:
-    """InputError for the first of these options that is stated."""
+    """Raise InputError for the first of these options that is stated. None and "here" count as not stated."""
     for name in names:
         if getattr(options, name, None) not in (None, "here"):
             raise InputError(_option(name), problem, remedy)

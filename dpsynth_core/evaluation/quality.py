@@ -306,10 +306,10 @@ def _share(stated: float | None) -> float:
 
 
 def true_largest(statements: Zoned[Statements], truth: Truth) -> Zoned[dict[int | None, float]]:
-    """Return the exact largest errors, as shares of all people; empty where not all tables are published.
+    """Return the exact largest errors, as shares of all people; empty if not all tables are published.
 
-    The errors are of a single cell of the workload's tables (None), and of a single question "at least t of these columns", for every t
-    below the number of columns of the smallest table.
+    Returns: Under None, the error of one cell of the workload's tables. Under each t below the number of columns of the smallest table, the
+        error of one question whether a person has at least t of the asked values.
     """
     return combine(_true_largest, statements, truth)
 

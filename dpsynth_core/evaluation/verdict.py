@@ -144,7 +144,7 @@ class Verdict:
 
     @property
     def largest(self) -> int:
-        """Up to how many columns tables are good enough; 0 for not even single ones."""
+        """The largest number of columns such that tables of up to that many are all good enough; 0 if those of one column are not."""
         held = 0
         for purpose in self.sizes:
             if not purpose.holds:

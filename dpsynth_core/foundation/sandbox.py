@@ -116,9 +116,10 @@ def _close_files(files: Sequence[str]) -> None:
 
 
 def _programs() -> Iterator[tuple[str, int]]:
-    """Yield the paths that Python may load later.
+    """Yield each path from which Python may load code later, with the access that the sandbox allows to it.
 
-    Folders beside a package that is not installed may hold anything, so only names are allowed.
+    If this package is not installed (a source checkout), the folder that holds it may hold anything else too. The names in that folder may
+    be listed, but its files may not be read.
     """
     package = Path(dpsynth_core.__file__).resolve().parent
     beside = str(package.parent) if package.parent.name not in ("site-packages", "dist-packages") else ""

@@ -83,7 +83,11 @@ def write_domain(columns: Columns, program: str) -> dict[str, Any]:
 
 
 def domain(columns: Columns) -> Domain:
-    """Return the domain that a domain, its file, or a mapping of columns describes. Raises InputError that names the column."""
+    """Return a domain, given as itself, as the path of its file, or as a mapping that describes its columns.
+
+    Raises:
+        InputError: The description is invalid; the error names the column or field.
+    """
     if isinstance(columns, Domain):
         return columns
     if isinstance(columns, str | os.PathLike):

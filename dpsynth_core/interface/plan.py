@@ -262,7 +262,11 @@ def _second(options: Options) -> Given | None:
 
 
 def _linked(domain: Domain, second: Given | None, tables: Any, options: Options) -> dict[str, Any]:
-    """Return the sections about the second of two linked tables, and the tables of both; none if there is one. Raises InputError."""
+    """Return the sections of a spec for two linked tables; {} if there is no second table.
+
+    Raises:
+        InputError: An option is missing or does not go with two linked tables, or rules are given without a second table.
+    """
     rules = options.get("rules") or ()
     if second is None:
         if rules:

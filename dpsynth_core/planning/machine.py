@@ -126,7 +126,10 @@ def values(plan: Plan) -> int:
 
 
 def left_out(plan: Plan) -> str:
-    """Return a sentence on what `values` leaves out, so that the forecast is too low; "" if it counts all rows."""
+    """Return the end of a sentence that says what `values` does not count; "" if `values` counts everything.
+
+    If the spec does not state how many rows to make, `values` does not count them, and the forecast is too low.
+    """
     output = plan.spec.output
     uncounted = plan.mechanism.card.makes_rows and output.rows is None and output.tables == 1
     return " besides the rows, whose number is not stated" if uncounted else ""

@@ -380,10 +380,12 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
 
 
 def check_used(spec: Spec) -> None:
-    """Check a spec before a new release; `Plan.of` also reads specs of earlier versions and does not call this.
+    """Check that the spec of a new release states no share of the budget that two linked tables cannot use.
+
+    `Plan.of` does not call this, because it also reads the specs of earlier versions.
 
     Raises:
-        InputError: A share of the budget has no effect on two linked tables, or lacks a proof.
+        InputError: Two linked tables have a share for ranges, inside, means or discovery that is neither 0 nor the default.
     """
     unused = {"ranges": 0.0, "inside": 0.0, "means": 0.0, "discovery": DEFAULT_DISCOVERY}
     stated = spec.budget.model_dump() if spec.members else {}
@@ -418,10 +420,16 @@ def askable(link: Link) -> Domain:
 
 
 def ruled(households: Domain, members: Domain, most: int, rules: Sequence[object]) -> Link:
-    """Return the link of two tables with these household rules (JSON).
+    """Return the link of two tables with household rules.
+
+    Args:
+        households: The columns of the first table.
+        members: The columns of the second table.
+        most: The largest number of members of a household.
+        rules: The rules, as JSON values.
 
     Raises:
-        InputError: A rule is invalid, or no household with members can keep the rules.
+        InputError: A rule is invalid, or no household with at least one member can satisfy all of them.
     """
     link = Link.ruled(households, members, most, rules)
     if rules and not any(map(Rules(link).can_hold, range(1, link.most + 1))):

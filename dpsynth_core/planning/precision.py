@@ -77,9 +77,13 @@ def half_width(rho: float, unit: Unit, tables: int) -> float:
 
 
 def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
-    """Return the uncertainty of each error in a certificate of `tables` errors paid with rho: `CONFIDENCE`, in people in a wrong cell.
+    """Return by how much each error in a certificate may be off, as a number of people in a wrong cell, at confidence `CONFIDENCE`.
 
-    The mean over all tables is known sqrt(tables) times better.
+    The mean of all the errors is sqrt(tables) times more precise.
+
+    Args:
+        rho: The budget of the whole certificate; a part of it pays for these errors.
+        tables: The number of tables, each with one error.
     """
     return QUANTILE * distance_sigma(unit, (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho, tables) / 2
 

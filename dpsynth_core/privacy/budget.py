@@ -42,7 +42,7 @@ def check_budget(epsilon: object, delta: object, public_n: int | None = None) ->
 
 
 def check_delta(delta: float, people: float) -> None:
-    """Raise InputError for a delta that is not below 1 / people. Before a run there is time to choose another."""
+    """Raise InputError before a run, when another delta can be chosen, unless delta is below 1 / people."""
     if delta >= 1 / people:
         raise InputError("budget.delta", f"{delta:g} {_too_large(people)}", "choose a delta at least a hundred times smaller, such as 1e-9")
 

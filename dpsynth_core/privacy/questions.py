@@ -27,7 +27,10 @@ _OFFERED: WeakKeyDictionary[Offered, str] = WeakKeyDictionary()
 
 
 def numbers(values: Iterable[Any]) -> tuple[Any, ...]:
-    """Return the names of columns and the numbers among the arguments of a call, in order; of a list, the names of each."""
+    """Return the column names and the numbers among the arguments of a call, in order.
+
+    A list of names counts as those names. Anything else is left out.
+    """
     each = chain.from_iterable(value if _are_names(value) else [value] for value in values)
     said = (value.item() if isinstance(value, np.number) else value for value in each)
     return tuple(value for value in said if is_name(value) or isinstance(value, int | float))

@@ -344,7 +344,7 @@ def charge_of(item: Mapping[str, Any]) -> Event:
 
 
 def _bound_json(clique: Clique, bound: Bound) -> dict[str, Any]:
-    """Return the paper's and the tight 95 % bound as L1 distances, None without one."""
+    """Return the JSON of a clique's two 95 % error bounds, AIM's and the tight one, as L1 distances; null for a clique without a bound."""
     paper, tight = (None if bound.support == UNBOUNDED else share / IN_WRONG_CELL for share in (bound.paper, bound.tight))
     return {"attributes": list(clique), "support": bound.support, "paper95": paper, "bound95": tight}
 

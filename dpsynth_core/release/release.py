@@ -157,7 +157,7 @@ class Release:
 
     @property
     def about(self) -> About:
-        """The description of the release in its files of rows."""
+        """The description of the release that its files of rows contain."""
         return About.of(self.spec, self.sealed)
 
     @property

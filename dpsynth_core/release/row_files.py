@@ -219,13 +219,13 @@ def _excel_time(sheet: Any, form: Any) -> Callable[[int, int, Any], None]:
 
 
 def _check_texts(domain: Domain, title: str, size: Callable[[str], int], names: bool = False) -> None:
-    """Raise CapacityError for a text that is longer than the format holds, which its library would cut or leave out.
+    """Raise CapacityError if a text is longer than `_LONGEST_TEXT`; the format's library would cut the text or leave it out.
 
     Args:
-        domain: the columns of the rows.
-        title: what the format is called.
-        size: the length of a text as the format counts.
-        names: whether the names of columns are cells of the file too.
+        domain: The columns of the rows. The categories of text columns are checked.
+        title: The name of the format, for the message.
+        size: Returns the length of a text as the format counts it.
+        names: Whether names of columns are written as cells too.
     """
     for column in domain.columns:
         texts = (*(column.categories if column.dtype == "string" else ()), *((column.name,) if names else ()))

@@ -96,7 +96,7 @@ def odds(release: Release) -> Reading:
 
 
 def symbols(release: Release) -> list[str]:
-    """Return the guarantee in symbols, one statement per line."""
+    """Return the guarantee in symbols, one statement per line: neighbouring tables, the accountant, the inequality, and the values."""
     budget, unit, shares = release.spec.budget, release.spec.unit, release.plan.shares
     rows = unit.max_rows_per_person
     weight = "" if not shares.delta else "δ/2" if shares.slack == budget.delta else f"{shares.delta:g}"

@@ -152,7 +152,12 @@ class Notation:
         return np.maximum.reduce(readings)  # at most one reads a text, and `NO_TIME` is the lowest number
 
     def durations(self, text: pa.Array, unit: int) -> NDArray[np.int64]:
-        """Return the microseconds of trimmed texts like 26:30:00, or of numbers of `unit` microseconds; `NO_TIME` for other texts."""
+        """Return the durations that texts state, in microseconds; `NO_TIME` for a text that states none.
+
+        Args:
+            text: Texts without spaces at the ends: like 26:30:00, or a number.
+            unit: The microseconds that the number 1 stands for.
+        """
         text = characters.plain(text, self.decimal)
         micros = _scattered(pc.extract_regex(text, spelling.LASTING), clocks.lasting)
         counted = pc.fill_null(self.numbers(text), np.nan).to_numpy(zero_copy_only=False) * unit

@@ -237,9 +237,14 @@ def _entry_problem(entry: Entry, digest: str, last: Head) -> str:
 
 
 def _rule_problem(entry: Entry, held: Mapping[tuple[str, str], Entry]) -> str:
-    """Return which ledger rule an entry breaks, or "".
+    """Return a message if an entry breaks the rules of charges, or "".
 
-    Triggers ask the same; the check repeats it on hashed entries, because the owner of a database can switch triggers off and on again.
+    Triggers of the database enforce the same rules, but the owner of a database can switch them off for a while. So the check of the hash
+    chain tests them again.
+
+    Args:
+        entry: The entry.
+        held: The entries before this one, by run and kind.
     """
     run, reserved = entry.run, held.get((entry.run, "reserve"))
     wrong = (run, entry.kind) in held if run else entry.kind == "reserve"

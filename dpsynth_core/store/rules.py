@@ -83,7 +83,19 @@ def read(text: str) -> Rules:
 
 
 def put_in_force(owner: str, text: str, reason: str) -> str:
-    """Put rules in force from now on. Return the SHA-256 of their file. Raises InputError."""
+    """Put rules in force from now on, and record this in the ledger.
+
+    Args:
+        owner: The person who demands the rules; their role must allow `Act.DEMAND`.
+        text: The rules as JSON.
+        reason: The reason, which is kept in the ledger.
+
+    Returns:
+        The SHA-256 of the rules' file.
+
+    Raises:
+        InputError: The reason or the rules are invalid, or the role does not allow this.
+    """
     check_reason("--reason", reason, "why these rules are put in force (it is kept in the ledger)")
     content = (json.dumps(read(text).model_dump(), indent=1) + "\n").encode()
     digest = sha256(content).hexdigest()

@@ -319,7 +319,7 @@ def _no_value(attribute: Attribute, end: Any) -> InputError:
 
 
 def bounds_text(attribute: Attribute) -> str:
-    """Return the lowest and the highest value of a column: "0 to 99"."""
+    """Return the lowest and the highest value of a column, as in "0 to 99"; for texts the first and the last label, or "not listed"."""
     if attribute.is_number:
         scale = attribute.scale
         return f"{scale.stated(attribute.lower)} to {scale.stated(attribute.upper)}"

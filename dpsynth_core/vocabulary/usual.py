@@ -52,7 +52,7 @@ class Usual:
 
     @property
     def first(self) -> Mapping[str, Any]:
-        """The fields of the first way of writing."""
+        """The fields that describe the first of the known ways to write the values."""
         return next(iter(self.writings.values()))
 
     @property

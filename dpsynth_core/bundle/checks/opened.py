@@ -137,7 +137,10 @@ class Opened:
 
     @cached_property
     def members(self) -> CsvRows | None:
-        """members.csv, or None for one table. A missing file is wrong."""
+        """The rows of members.csv; None for one table, and for a bundle without rows.
+
+        If two linked tables are stated and the file is missing, the check fails.
+        """
         if self.rows is None or self.plan.link is None:
             return None
         expect(tables.MEMBERS in self.bundle.files, f"{tables.MEMBERS} is missing, but two linked tables are stated")

@@ -185,5 +185,8 @@ class ModelGain(ModelCriterion):
         return Interval(-more / guesses.people.value, -high, -low) if math.isfinite(low) else Interval(math.nan, -1.0, math.inf)
 
     def hopeless(self, margin: float) -> bool:
-        """Return whether the required gain is out of reach; gains are below 1."""
+        """Return whether no gain can meet the criterion with this margin of error.
+
+        That is so if the required gain plus the margin is 1 or more, because every gain is below 1.
+        """
         return margin - self.limit >= 1

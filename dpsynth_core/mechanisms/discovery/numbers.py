@@ -32,7 +32,10 @@ few."""
 
 
 def grid(column: Attribute) -> Edges:
-    """Return the edges between which noisy counts of the column are asked for first, the same for every table."""
+    """Return the edges of the cells in which the records of a column are first counted, with noise.
+
+    The edges depend on the column's scale alone, not on the table.
+    """
     return tuple(column.scale.first_look())
 
 
@@ -120,9 +123,17 @@ def refined(bins: Edges, edges: Edges, counts: Counts, sigma: float, most: int) 
 
 
 def _best_cut(at: Counts, below: Counts, sigma: float, low: float, high: float) -> tuple[float, int]:
-    """Return how many records the best cut of a bin moves, and its place among the edges; (0, 0) if noise explains every cut.
+    """Find the edge at which a bin's records depart most from an even spread.
 
-    `below` is the noisy number of records before each edge.
+    Args:
+        at: The position of each edge.
+        below: The noisy number of records before each edge.
+        sigma: The noise of one cell's count.
+        low: The lower edge of the bin.
+        high: The upper edge of the bin.
+
+    Returns: The number of records below the cut beyond, or short of, an even spread, and the index of the cut in `at`. If noise explains
+        every cut, the number is 0 and the index means nothing.
     """
     first, last = np.searchsorted(at, [low, high])
     cuts = np.arange(first + 1, last)

@@ -195,10 +195,13 @@ def around(workload: Workload, people: float) -> float:
 
 
 def memory_mb(workload: Workload, rounds: Sequence[Round], people: float, candidates: float = 1.0) -> float:
-    """Return the largest resident set of such a run.
+    """Return the most memory that a run of AIM with these rounds holds at once, in MB.
 
     Args:
-        candidates: As in `seconds`.
+        workload: The workload.
+        rounds: The expected rounds (`walked`).
+        people: The number of records.
+        candidates: Number of scored tables relative to those without groups of values.
     """
     model = max((one.cells for one in rounds), default=0.0)
     needed = _TABLE_BYTES * workload.closure_tables * candidates + _CELL_BYTES * workload.closure_cells

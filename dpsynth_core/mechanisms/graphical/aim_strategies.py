@@ -53,13 +53,13 @@ Weights = Mapping[Clique, float]
 
 
 def mean_noise(columns: Sequence[float]) -> float:
-    """Return the mean noise of columns, in which a column that is louder than most counts with a part of its noise (`LOUD`, `LOUDER`).
+    """Return the mean noise of columns, where the noise of unusually noisy columns is capped (`LOUD`, `LOUDER`).
 
-    What columns get grows with this mean. One column of thousands of values, or a few of them, would else take all that is for tables, and
-    a relation of two other columns would be lost with it.
+    The larger the mean, the larger the budget for columns. Without the cap, a few columns of thousands of values would take the budget for
+    tables, and the relation of two other columns would be lost.
 
     Args:
-        columns: the share of the people that noise would put in a wrong cell of each, if columns had all of the budget.
+        columns: For each column, the share of people that noise would put in a wrong cell if columns had the whole budget.
     """
     return math.fsum(map(min, columns, _most_noise(columns))) / max(1, len(columns))
 
@@ -91,7 +91,7 @@ def halves_equal(shares: Weights) -> Weights:
 
 
 def a_tenth_of_those_before(measured: int) -> int:
-    """Return the number of tables in a round: one in MEASURED_FOR_ONE_MORE of those measured before, at least 1."""
+    """Return the number of tables in the next round: `measured` / MEASURED_FOR_ONE_MORE, rounded down, and at least 1."""
     return max(1, measured // MEASURED_FOR_ONE_MORE)
 
 

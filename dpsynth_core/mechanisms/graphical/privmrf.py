@@ -141,9 +141,10 @@ class PrivMrf:
         yield Finished(run.model, run.model.total, details)
 
     def _plan(self, kernel: Kernel, model: GraphicalModel, cliques: Sequence[Clique], scores: attribute_graph.Scores) -> _Plan:
-        """Return the plan from the graph's cliques, with sigma as if as many marginals are added as wanted.
+        """Return which marginals to measure, from the cliques of the graph.
 
-        If there are no more candidates than that, all are measured at once.
+        Sigma divides the budget among the initial marginals and the wanted number of added ones. If no more candidates exist than wanted,
+        all are measured at once.
         """
         domain, wanted = model.folding.model, added(len(kernel.domain))
         doubt = DOUBT * score_sigma(kernel)

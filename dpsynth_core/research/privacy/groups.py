@@ -43,7 +43,7 @@ class QueryCounts:
 
     @cached_property
     def levels(self) -> Integers:
-        """The distinct counts, ascending, 0 first."""
+        """The distinct counts in ascending order; 0 is always among them."""
         return merged(np.zeros(1, dtype=np.int64), np.sort(self.counts))
 
     def level_of(self, counts: Integers) -> Integers:

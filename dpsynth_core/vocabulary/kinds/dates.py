@@ -73,7 +73,10 @@ def calendar_starts(lower: date, upper: date, months: int) -> Iterator[int]:
 
 
 def round_starts(first: date, last: date) -> Iterator[Iterator[int]]:
-    """Yield the first days of months, then of ever more years: round cuts between two days."""
+    """Yield round cuts between two days, from fine to coarse: each time the first days of periods of one length.
+
+    The lengths are a month, then 1, 2, 5, ..., 500 years. Months are left out if the days are `MOST_PARTS` years or more apart.
+    """
     if last.year - first.year < MOST_PARTS:
         yield calendar_starts(first, last, 1)
     for years in (1, 2, 5, 10, 20, 50, 100, 200, 500):

@@ -41,7 +41,11 @@ _HELP = f"**{MEAN.title}**: {MEAN.help} **{LARGEST.title}**: {LARGEST.help} A re
 
 
 def pick(project: Current, finished: Sequence[Run]) -> list[Run]:
-    """Draw the choice of runs and return the runs to compare, at first the two newest of this project with its favourite among them."""
+    """Draw the choice of runs to compare, and return the chosen runs.
+
+    Two are chosen at first: the project's favourite, if it has one, and the newest others. If the project has no run, runs of other
+    projects are chosen.
+    """
     names = run_names(project, finished)
     own = [run.id for run in finished if run.project == project.id]
     first = sorted(own or list(names), key=lambda run: run != favourite(project))[:2]

@@ -270,7 +270,10 @@ def keys(draft: Draft) -> Zoned[LinkCheck]:
 
 
 def is_small(draft: Draft) -> bool:
-    """Return whether the draft's table exists and is small enough to be read unasked (`SMALL_BYTES`)."""
+    """Return whether the draft's files exist and are small enough to be read without asking the curator.
+
+    They have at most `SMALL_BYTES` bytes together. A draft whose data are not files is not small.
+    """
     if not KINDS[draft["data"]["kind"]].is_file:
         return False
     try:

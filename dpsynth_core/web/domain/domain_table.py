@@ -148,10 +148,11 @@ def from_guesses(guesses: Iterable[Guess]) -> list[ColumnDraft]:
 
 
 def to_learn(drafts: Sequence[ColumnDraft], kinds: Mapping[str, str] = MappingProxyType({})) -> list[ColumnDraft]:
-    """Return the columns with the values of all open, used columns to be learnt.
+    """Return the columns, in which each used column that is not complete yet is set to learn its values from the table.
 
     Args:
-        kinds: The kind of some columns, by name, as the curator chose now.
+        columns: All columns.
+        kinds: The kind that the curator chose now, by name of the column; it counts for columns that are not complete.
     """
     said = [draft.changed(kind=kinds[draft.name]) if draft.problem() and draft.name in kinds else draft for draft in drafts]
     return [draft.learning(DEFAULT_MOST) if draft.problem() else draft for draft in said]

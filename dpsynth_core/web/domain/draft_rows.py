@@ -74,7 +74,11 @@ def labelled(draft: Draft, only: str = "") -> list[Column]:
 
 
 def prefill(project: Current) -> Current:
-    """Fill in what needs no statement: the domain of the simulated people, and the suggestions of other columns' names."""
+    """Save the columns as far as they need no answer of the curator, and return the changed project.
+
+    Simulated people get their known domain. Any other column gets what its name suggests. Nothing is saved if the stored columns are
+    already those of the table.
+    """
     stored = _stored(project.draft)
     if stored is None and document.problem(project.draft, "domain") is None:
         save(lambda drafts: drafts)

@@ -41,7 +41,7 @@ _LISTED = 8
 
 
 def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
-    """Draw the rules so far, and the ways to add another."""
+    """Draw the section on combinations that cannot occur: the rules stated so far, and the ways to add another."""
     attributes = [attribute for attribute in domain_table.measured(rows) if not attribute.most]
     rules = kept_rules.of(project.draft)
     if document.is_linked(project.draft):

@@ -27,10 +27,14 @@ def draw(chart: Drawing, name: str) -> None:
 
 
 def show(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: Any, name: str = "", **options: Any) -> None:
-    """Make the chart of a frame and draw it; a chart that is not curator-only is cached by its frame.
+    """Make the chart of a frame and draw it. The chart of a curator-only frame is never cached.
 
     Args:
-        make: One of the functions of `charts`.
+        make: A function of `charts`; it gets the frame, `arguments` and `options`.
+        zoned: The frame.
+        arguments: Further arguments of `make`.
+        name: Distinguishes the curator-only charts of a page.
+        options: Keyword arguments of `make`.
     """
     if zoned.zone is Zone.CURATOR:
         draw(make(zoned, *arguments, **options), name)

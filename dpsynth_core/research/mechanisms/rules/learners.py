@@ -86,7 +86,13 @@ class Question:
 
     @classmethod
     def spending(cls, name: str, rho: float, delta: float) -> Question:
-        """Return the question that costs rho and, where the learner needs one, delta."""
+        """Return a question to a learner, with its privacy parameter chosen so that the question costs rho.
+
+        Args:
+            name: The learner.
+            rho: The cost.
+            delta: The delta of learners that need one; others ignore it.
+        """
         return cls(name, math.sqrt((8 if name == EXPONENTIAL else 2) * rho), delta if name in (GAUSSIAN, PRSMA) else 0.0)
 
     def put(self, kernel: Kernel, task: Task, oracle: Oracle) -> Rule | None:
