@@ -26,7 +26,11 @@ _AREAS = ("main", "event", "unknown")
 """The page, its dialog, and the bar at the bottom."""
 _ICON = re.compile(r":\w+\[:material/\w+:\]\s*|:material/\w+:\s*")
 _ESCAPE = re.compile(r"\\(?=[^\w\s])|\u2060")
-_CHANGING = ((re.compile(r"\b[0-9a-f]{12,64}\b"), "HASH"), (re.compile(r"\bIt took [^.]*\."), "It took TIME."))
+_CHANGING = (
+    (re.compile(r"\b[0-9a-f]{12,64}\b"), "HASH"),
+    (re.compile(r"\bIt took [^.]*\."), "It took TIME."),
+    (re.compile(r"\bAbout [^·]* · (?:\d+ at a time · )?"), "About TIME · "),
+)
 
 
 def page_text(app: AppTest, folder: Path) -> str:

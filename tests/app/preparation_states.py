@@ -10,7 +10,7 @@ import duckdb
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.sources import demo
-from dpsynth_core.store import jobs, looks, projects, runs
+from dpsynth_core.store import jobs, projects, recorded_views, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import document
@@ -358,7 +358,7 @@ def _(_: Path) -> AppTest:
 def _(_: Path) -> AppTest:
     finished_run(project())
     place = project(domain_origin="data", domain_justification="all values are public since 1990")
-    looks.record(LOCAL_OWNER, place, "truth")
+    recorded_views.record(LOCAL_OWNER, place, "truth")
     return open_page("mechanism", with_public(place, census()))
 
 
