@@ -10,7 +10,6 @@ A run takes processor seconds.
 
 from __future__ import annotations
 
-import math
 import statistics
 import sys
 import time
@@ -65,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 run |= measured(source, mechanism, epsilon, options.runs)
                 print(run, file=sys.stderr, flush=True)
                 record.write(place, record.instead(record.earlier(place), run, "label", "codes", "columns", "epsilon", "mechanism"))
-    made = sorted(record.earlier(place), key=lambda run: (run["columns"], run["codes"], run["epsilon"], run["mechanism"], run["label"]))
+    made = record.earlier(place)
     record.write(place, made, record.table(_HEAD, map(_row, made)))
 
 
@@ -89,12 +88,5 @@ def error(source: CodesSource, made: np.ndarray, clique: Clique) -> float:
 
 
 def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
-    errors = [_with_error(run[name]) for name in ("of_codes", "of_pair")]
-    seconds = f"{statistics.fmean(run['seconds']):.1f}"
-    return (f"{run['codes']:,}", run["columns"], f"{run['people']:,}", run["mechanism"], *errors, seconds)
-
-
-def _with_error(values: Sequence[float]) -> str:
-    """Return the mean, with its standard error where there are several values."""
-    error = f" ± {statistics.stdev(values) / math.sqrt(len(values)):.4f}" if len(values) > 1 else ""
-    return f"{statistics.fmean(values):.4f}{error}"
+    means = [f"{statistics.fmean(run[name]):.3f}" for name in ("of_codes", "of_pair")]
+    return (f"{run['codes']:,}", run["columns"], f"{run['people']:,}", run["mechanism"], *means, f"{statistics.fmean(run['seconds']):.1f}")

@@ -13,7 +13,7 @@ def main() -> None:
     """Draw the page."""
     project = draft_rows.prefill(frame.require("domain"))
     rows = draft_rows.of(project.draft)
-    sentence = "What every column may contain, from public knowledge."
+    sentence = "Say what every column may contain, from public knowledge."
     frame.header("domain", sentence, document.domain_zone(project.draft))
     as_table = sources_view.loaders(project, rows)
     sources_view.justification(project, rows)
@@ -34,7 +34,9 @@ def main() -> None:
     zeros_view.section(project, rows)
     published_view.section(project)
     still_open = list(domain_table.problems(rows))
-    why = f"Still open: {names(still_open, 3)}" if still_open else "" if any(row.use for row in rows) else "Use at least one column."
+    why = "" if any(row.use for row in rows) else "Use at least one column."
+    if still_open:
+        why = f"Complete {names(still_open, 3)}."
     if unfit:
         frame.nav("domain", ready=False, why=unfit)
     else:

@@ -30,7 +30,7 @@ def main() -> None:
             with again:
                 sealing_view.planning(project)
     done = any(run.state == "done" for run in listed)
-    frame.nav("mechanism", ready=done, why="Run it first.")
+    frame.nav("mechanism", ready=done, why="Run the plan first.")
 
 
 main()

@@ -90,4 +90,4 @@ def test_a_server_that_does_not_answer_charges_nothing_and_reads_nothing(
     assert not list((laptop / "spools").glob("*"))
     monkeypatch.delenv("DPSYNTH_LEDGER_TOKEN")
     assert synthesize("--population", "people") == cli.BAD_INPUT
-    assert "there is no token in it" in last_line(capsys)
+    assert "the file has no token" in last_line(capsys)

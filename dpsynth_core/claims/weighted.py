@@ -536,7 +536,7 @@ def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
     """Raise InputError for a column that cannot be the weight, and for totals that do not go with the domain."""
     column = domain[weight.column]
     if link is not None and column.name not in link.households:
-        problem = "it is no column of the first table, and a household's weight counts for its members"
+        problem = "the column is not in the first table, and a household's weight counts for its members"
         raise InputError(column_field(column.name), problem, "name a column of the households as the weight")
     if as_weight(domain, weight.column)[weight.column] != column:
         raise InputError(column_field(column.name), "weights beyond its bounds do not count as the bound", NEAREST)
@@ -588,7 +588,7 @@ def _check_totals(columns: Mapping[str, Attribute], weight: WeightSpec) -> float
         wrong = next((label for label in (*cells, *labels) if label not in labels or label not in cells), None)
         if wrong is not None:
             remedy = f"give a total for each of {', '.join(labels[:_NAMED])}"
-            raise InputError(field, f"{shown(wrong)} is not in the totals, or is no cell", remedy)
+            raise InputError(field, f"{shown(wrong)} is not in the totals, or is not a cell", remedy)
         if not 0 <= min(cells.values()) <= max(cells.values()) <= _MOST_PEOPLE or not any(cells.values()):
             raise InputError(field, f"a total is not between 0 and {_MOST_PEOPLE:.0e}, or all are 0", "give numbers of people")
         sums[name] = math.fsum(cells.values())

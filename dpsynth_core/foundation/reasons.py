@@ -28,7 +28,7 @@ def is_reason(text: object) -> bool:
 def check_reason(field: str, text: object, what: str) -> None:
     """Raise InputError for a text that does not qualify as a reason. `what` has to be explained, as in "write why ..."."""
     if not is_reason(text):
-        problem = "it is too short for a reason" if str(text).strip() else "there is no reason"
+        problem = "the reason is too short" if str(text).strip() else "you have not given a reason"
         raise InputError(field, problem, f"write {what}, in a sentence: at least {FEWEST_WORDS} different words")
     if "\0" in str(text):
         raise InputError(field, "it has the character NUL, which not every database keeps", "write it without")

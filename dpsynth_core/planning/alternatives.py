@@ -76,7 +76,7 @@ class Way:
     def sentence(self) -> str:
         """The expected result with its conditions, without names of columns."""
         hope = f"{self.what}: {self.power.hope} should come out good enough."
-        hope += "" if self.power.enough else " Better, and not enough by itself."
+        hope += "" if self.power.enough else " That is better, but not enough."
         return hope + (" The limit of the population does not allow it." if not self.allowed else "")
 
 
@@ -142,7 +142,7 @@ def _together(plan: Plan, facts: Facts) -> Iterator[Way]:
     *_, (what, asked) = _smaller(plan)
     with suppress(InputError):
         if (way := _more_budget(changed(plan.spec, asked), facts)) is not None:
-            yield replace(way, kind=Kind.TOGETHER, what=f"{what}, with {way.what}", changes=asked | way.changes)
+            yield replace(way, kind=Kind.TOGETHER, what=f"{what}, and {way.what[0].lower()}{way.what[1:]}", changes=asked | way.changes)
 
 
 def _usual_mechanism(plan: Plan, facts: Facts, now: Power) -> Way | None:
@@ -151,7 +151,7 @@ def _usual_mechanism(plan: Plan, facts: Facts, now: Power) -> Way | None:
     if USUAL in (plan.mechanism.card.name, *facts.among) or not forecast(usual, plan.workload, plan.unit, plan.shares, facts.people).fits:
         return None
     changes = {"mechanism": {"name": USUAL, "settings": {}}}
-    what = f"{usual.card.title} instead of {plan.mechanism.card.title}"
+    what = f"Use {usual.card.title} instead of {plan.mechanism.card.title}"
     return _best(Kind.MECHANISM, plan, replace(facts, among=(USUAL,), worse=1.0), now, iter([(what, changes)]))
 
 
@@ -169,7 +169,7 @@ def _more_budget(plan: Plan, facts: Facts) -> Way | None:
         low, high = (low, middle) if _good(_at(plan, facts, middle)[1]) >= least else (middle, high)
     epsilon = min(WEAK_EPSILON, precision.round_up(max(MIN_EPSILON, high), digits=2))
     changed, hope = _at(plan, facts, epsilon)
-    what = f"ε {epsilon:g} instead of {plan.spec.budget.epsilon:g}"
+    what = f"Spend ε {epsilon:g} instead of {plan.spec.budget.epsilon:g}"
     budget = changed.spec.budget.model_dump(mode="json")
     return Way(Kind.EPSILON, what, hope, {"budget": budget}, changed.shares.rho <= facts.left)
 
@@ -200,7 +200,7 @@ def _smaller(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
     if budget["certificate"]:
         alone = Workload(plan.domain, dict.fromkeys(_parts(plan.workload, 1, set()), 1.0))
         asked = {"workload": alone.to_json(), "budget": budget | {"certificate": 0.0}}
-        bare = [("Only single columns and no certificate, because their noise is known", asked)]
+        bare = [("Ask for single columns without a certificate, because their noise is known", asked)]
     yield from [*bare, *parted] if max(map(len, plan.workload.cliques)) == 1 else [*parted, *bare]
 
 
@@ -211,12 +211,12 @@ def _parted(workload: Workload) -> Iterator[tuple[str, Workload]]:
     for count in sorted({round(share * len(by_size)) for share in KEPT} - {0, len(by_size)}, reverse=True):
         kept = set(by_size[:count])
         weights = {clique: weight for clique, weight in workload.weights.items() if clique in kept}
-        yield f"Only the {count:,} smallest of the {len(by_size):,} tables", replace(workload, weights=weights, draw=None)
+        yield f"Ask for the {count:,} smallest of the {len(by_size):,} tables", replace(workload, weights=weights, draw=None)
     shared = set(workload.cliques[0]).intersection(*workload.cliques)
     for size in range(widest - 1, 0, -1):
         cliques = _parts(workload, size, shared if len(shared) == 1 and size > 1 else set())
         threshold = workload.threshold if (workload.threshold or size + 1) <= size else None
-        what = "Only single columns" if size == 1 else f"Tables of {in_letters(size)} columns instead of {in_letters(widest)}"
+        what = "Ask for single columns" if size == 1 else f"Ask for tables of {in_letters(size)} columns instead of {in_letters(widest)}"
         yield what, Workload(domain, dict.fromkeys(cliques, 1.0), threshold)
 
 
@@ -243,7 +243,7 @@ def _grouped(domain: Domain, document: dict[str, Any]) -> Iterator[tuple[str, di
             continue
         entries = [Column.of(wider[e["name"]]).to_json() if e["name"] in wider else e for e in document["attributes"]]
         fewest = max(one.values for one in wider.values())
-        what = f"At most {fewest:,} groups in {len(wider):,} column{'s' * (len(wider) > 1)} of numbers or dates"
+        what = f"Form at most {fewest:,} groups in {len(wider):,} column{'s' * (len(wider) > 1)} of numbers or dates"
         yield what, {"domain": {**document, "attributes": entries}}
 
 

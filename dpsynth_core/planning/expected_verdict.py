@@ -125,10 +125,12 @@ class Power:
             perfect = self._called(self.perfect)
             some = f"only about {perfect:,.0f} of the" if perfect >= 1 else "none of the"
             which = f"{some} {self.tables:,} tables" if self.tables > 1 else "no table"
-            shown = f"{which} would be shown to be good enough"
-            return f"even if the rows had no error at all, {shown}: what measures them is too noisy."
-        few = {Light.GREEN: "", Light.AMBER: ": some, not all", Light.RED: ": too few to publish such rows"}[self.light]
-        return f"{self.hope} should come out good enough{few}."
+            return f"noise hides good tables: even without any error in the rows, {which} would prove good enough."
+        good = f"{self.hope} should come out good enough"
+        if self.light is Light.RED and self.tables > 1:
+            return f"{good}: too few to publish."
+        but = self.light is Light.AMBER and self._called(self.good) < 0.5
+        return f"{good}, but single columns should." if but else f"{good}."
 
     @property
     def warning(self) -> str:

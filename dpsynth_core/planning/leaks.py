@@ -86,8 +86,8 @@ def _of_domain(spec: Spec) -> Iterator[Leak]:
 def _of_public(spec: Spec, was_private: Sequence[str]) -> Iterator[Leak]:
     if was_private:
         title = "The public table was private in an earlier release"
-        why = "The ledger knows this very file: its people were protected then. Used as public, nothing protects them."
-        yield Leak("public-was-private", Severity.HIGH, title, why, "Choose a table that was published, or none.", "data")
+        why = "The ledger knows this very file: it protected its people then. As a public table, nothing protects them."
+        yield Leak("public-was-private", Severity.HIGH, title, why, "Choose a table that was published, or leave it out.", "data")
     elif spec.public is not None:
         title = "A table is used as public on your word"
         why = "Mechanisms that use it protect nobody in it; the release names it and says so."
@@ -159,14 +159,14 @@ def _of_looks(spec: Spec, condition: str) -> Iterator[Leak]:
 def _of_history(spec: Spec, releases: int, same_file_elsewhere: Sequence[str]) -> Iterator[Leak]:
     if same_file_elsewhere:
         title = "The same table was charged to another population"
-        why = "These are the same people under two names: their losses add up, but the ledger caps them apart."
+        why = "These are the same people under two names: their losses add up, but the ledger limits them apart."
         yield Leak("same-file", Severity.HIGH, title, why, "Give this project the population name that was used before.", "data")
     if releases > 0:
         title = "There are earlier releases of this population" if releases > 1 else "There is an earlier release of this population"
-        why = "What was given away adds to what this one will; the ledger counts all together against the limit."
-        yield Leak("earlier-releases", Severity.NOTE, title, why, "See the ledger for what each cost.", "ledger")
+        why = "Its privacy loss adds to this one's; the ledger counts all together against the limit."
+        yield Leak("earlier-releases", Severity.NOTE, title, why, "The ledger says what each cost.", "ledger")
     if not spec.other_copies.strip() and not spec.data.simulated:
-        title = "It is not said what else is published about these people"
+        title = "You have not said what else is published about these people"
         why = "An earlier release made elsewhere, totals in a paper or a preview in a repository can show what noise hides here."
         fix = "Write down what you know of, or that you looked and know of nothing."
         yield Leak("other-copies", Severity.NOTE, title, why, fix, "data")

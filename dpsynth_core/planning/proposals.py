@@ -104,7 +104,7 @@ def _made(domain: Domain, column: str) -> Iterator[Proposal]:
     if len(domain) >= 2:
         yield Proposal("pairs", names.of_columns(2), "How columns are related, two at a time.", {"kind": "all", "k": 2})
         if any(attribute.ordered >= FEWEST_IN_ORDER for attribute in domain):
-            yield Proposal("ranges", "Ranges", "Such as ages 30–45.", {"kind": "ranges"})
+            yield Proposal("ranges", "Ranges", "For example, ages 30–45.", {"kind": "ranges"})
     if len(domain) < 3:
         return
     around = {"kind": "target", "column": column, "k": 3}

@@ -56,7 +56,7 @@ class RecordsCheck:
         if self.damaged:
             notes.append(f"{self.damaged:,} characters cannot be decoded; their cells hold a replacement character. Is the encoding right?")
         if self.unnamed:
-            notes.append(f"{self.unnamed:,} records name no person and are left out: nobody could say how many of them are one person's.")
+            notes.append(f"{self.unnamed:,} records name no person and are left out: one person could have any number of them.")
         if self.left_out:
             files = "1 file" if self.left_out == 1 else f"{self.left_out:,} files"
             notes.append(f"{files} of the folder left out: by their names they are no tables.")

@@ -378,7 +378,7 @@ def _whole_records(blocks: Iterator[bytes], form: TableFormat) -> Iterator[bytes
             yield carried[:cut]
             carried = carried[cut:]
         if len(carried) > MAX_RECORD_BYTES:
-            raise InputError("data.quoting", "a quoted cell goes on for ever", 'use the quoting "lines", or mend the quotes of the file')
+            raise InputError("data.quoting", "a quoted cell goes on for ever", 'use the quoting "lines", or correct the quotes of the file')
     if carried:
         yield carried
 

@@ -54,7 +54,7 @@ def typed(domain: Domain, table: pa.Table) -> pa.Table:
             counts = times.READERS[attribute.dtype](text, Notation(frozenset()), 1)
             absent = counts == NO_TIME
             if absent.sum() != text.null_count:
-                raise ValueError("a text is no time")
+                raise ValueError("a text is not a time")
             table = table.set_column(place, attribute.name, array(np.where(absent, 0, counts), arrow_type(attribute), absent))
     return table
 

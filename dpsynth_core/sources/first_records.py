@@ -126,7 +126,7 @@ def _look_alikes(attribute: Attribute, one: ColumnFit) -> str:
 def _wanted(attribute: Attribute) -> tuple[str, str]:
     """Return the predicate of "no value ..." and of "30% of the values ..."."""
     if attribute.is_listed:
-        return "is in its list", "are none of the listed"
+        return "is in its list", "are not in its list"
     noun = attribute.about.title.lower()
     if attribute.most:
         return f"can be read as a {noun}", f"cannot be read as a {noun}"

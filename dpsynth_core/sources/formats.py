@@ -129,7 +129,7 @@ class TableFormat:
         if self.missing_markers is _USUAL:
             object.__setattr__(self, "missing_markers", usual_markers(self.kind))
         if not 0 <= self.skip <= MAX_SKIPPED:
-            raise InputError("data.skip", "it is no number of lines above a header", f"give a number from 0 to {MAX_SKIPPED}")
+            raise InputError("data.skip", "this is not a number of lines above a header", f"give a number from 0 to {MAX_SKIPPED}")
         if len(self.missing_markers) > MAX_MARKERS:
             raise CapacityError("data.missing_markers", f"there are more than {MAX_MARKERS:,}", "list only what means missing")
         object.__setattr__(self, "names", tuple(name.strip() for name in self.names))
@@ -229,7 +229,7 @@ def table_files(path: str | os.PathLike[str]) -> list[Location]:
         return [place]
     if not os.path.isdir(place):
         if os.path.lexists(place):
-            raise InputError("data", "it is neither a file nor a folder", "copy the table into a file")
+            raise InputError("data", "the path is neither a file nor a folder", "copy the table into a file")
         raise InputError("data", "there is no such file or folder", "check the path")
     tables = _of_one_kind(place, sorted(_inside(place)))
     same = Counter((status.st_dev, status.st_ino) for status in (path.stat() for path in tables))
@@ -309,7 +309,7 @@ def _inside(place: Path) -> Iterator[Path]:
             raise InputError("data", "the folder holds a link to a folder, which is not followed", "give that folder, or copy its files")
         for file in (Path(folder, name) for name in names if not _hidden(name)):
             if not os.path.isfile(file):
-                raise InputError("data", "the folder holds a link that leads nowhere, or what is no file", "take it out of the folder")
+                raise InputError("data", "the folder has an entry that is not a file", "take it out of the folder")
             yield file
 
 

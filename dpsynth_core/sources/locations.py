@@ -110,7 +110,7 @@ def located(place: str | os.PathLike[str]) -> Location:
     if not is_uri(text):
         return Path(text)
     if text.partition("://")[0].lower() not in STORES:
-        raise InputError("data.path", "it is no address of an object store that is known", f"use {', '.join(f'{s}://' for s in STORES)}")
+        raise InputError("data.path", "this is not the address of a known object store", f"use {', '.join(f'{s}://' for s in STORES)}")
     check_path(text, "data.path")
     return Remote(text)
 

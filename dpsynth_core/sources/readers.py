@@ -233,7 +233,7 @@ def _check_csv(paths: Sequence[Location], form: TableFormat) -> None:
     for block in csv_file.blocks(parts.whole(paths), form) if form.quoting == STANDARD else ():  # its assumption, as far as that shows
         if block.misquoted or block.longest > MAX_STANDARD_LINES:
             problem = f"the file is not well formed: a quote stands where none may, or a record has over {MAX_STANDARD_LINES} lines"
-            raise InputError("data.quoting", problem, 'use the quoting "lines" or "none", or mend the file')
+            raise InputError("data.quoting", problem, 'use the quoting "lines" or "none", or correct the file')
 
 
 def _other_width(head: csv_file.Block) -> InputError:

@@ -83,7 +83,7 @@ def check(decimal: str, thousands: str, date_format: str, time_format: str, nega
     if negative not in NEGATIVES:
         raise InputError("data.negative", "it is not a known way to write numbers below zero", f"use {', '.join(NEGATIVES)}")
     if len(units) > MAX_UNITS or any(not _is_unit(unit) for unit in units):
-        raise InputError("data.units", "one of them is no unit", f"give at most {MAX_UNITS} short texts without digits, such as % or EUR")
+        raise InputError("data.units", "one entry is not a unit", f"give at most {MAX_UNITS} short texts without digits, such as % or EUR")
     if re.search("y", date_format) and not re.search("yyyy", date_format) and not _SHORT_YEARS.fullmatch(date_format):
         problem = "it has years of two digits, and does not state which hundred years they mean"
         raise InputError("data.date_format", problem, f"add the first of these years, such as '{date_format[:40]} from 1930'")

@@ -40,7 +40,7 @@ _MACHINES = 1e-9
 """By how much two machines may differ in what the same plan costs."""
 Books = Sequence[Entry]
 _TOUCHED = InputError("run", "it began to read records before, and one charge is for one run", "start it again, which is charged anew")
-_OTHER = InputError("request", "it is none that this server knows", "use the version of the program that the office's server has")
+_OTHER = InputError("request", "this server does not know it", "use the version of the program that the office's server has")
 
 
 def answer(token: str, act: str, asked: Any) -> dict[str, Any]:

@@ -90,10 +90,10 @@ def configured() -> Office | None:
         return None
     parts = urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _HERE):
-        raise InputError(VARIABLE, "it is no address that begins with https://", "write it like https://studio.example.org")
+        raise InputError(VARIABLE, "the address does not begin with https://", "write it like https://studio.example.org")
     token = os.environ.get(_TOKEN, "").strip()
     if not token.isascii() or not token.isprintable() or not token:
-        raise InputError(_TOKEN, "there is no token in it", "make one on the Ledger page of the office's server")
+        raise InputError(_TOKEN, "the file has no token", "make one on the Ledger page of the office's server")
     return Office(url, token)
 
 

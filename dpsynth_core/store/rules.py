@@ -78,7 +78,7 @@ def read(text: str) -> Rules:
     named = {"data": (rules.data, KINDS), "mechanisms": (rules.mechanisms, mechanisms), "criteria": (rules.criteria, CRITERIA)}
     for name, (given, known) in named.items():
         if unknown := sorted(set(given or ()) - set(known)):
-            raise InputError(f"rules.{name}", f"{shown(unknown[0])} is none", f"use some of {', '.join(sorted(known))}")
+            raise InputError(f"rules.{name}", f"{shown(unknown[0])} is not known", f"use some of {', '.join(sorted(known))}")
     return rules
 
 

@@ -406,7 +406,7 @@ class Attribute:
             if own_cell or self.is_coded:
                 raise self._error("values have a cell of their own and count as another", "choose one of the two")
             if recode.label not in self._value_labels:
-                raise self._error(f"{recode.label[:40]!r} is none of its values", "name the value that others count as by its label")
+                raise self._error(f"{recode.label[:40]!r} is not one of its values", "name the value that others count as by its label")
             if not recode.why.strip() or len(recode.why) > MAX_WHY:
                 raise self._error("no reason is given for counting values as others", f"write why, in at most {MAX_WHY} characters")
 

@@ -131,7 +131,7 @@ def pasted_domain(text: str) -> Domain:
         return parse_domain(text)
     rows = _rows(text)
     if not rows:
-        raise InputError(PASTED, "there are none", "paste two columns: the name of a column and one of its values")
+        raise InputError(PASTED, "you have not pasted any lines", "paste two columns: the name of a column and one of its values")
     first = [cell.strip().lower() for cell in rows[0]]
     if {"column", "value"} <= set(first):
         return domain_from_codebook(_filled(rows[1:], first))

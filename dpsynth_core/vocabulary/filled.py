@@ -174,5 +174,5 @@ def filled(name: str, kind: str, stated: dict[str, Any]) -> Filled:
         usual = "int64" if is_whole(text) and abs(text) < LARGEST_EXACT else "float64"
         return Filled(name, kind, str(text), str(stated.get("dtype", usual)))
     if not isinstance(text, str):
-        raise InputError(column_field(name), "what its rows have is no text", "write a text or a number")
+        raise InputError(column_field(name), "the value of its rows is not text", "write a text or a number")
     return Filled(name, kind, text.strip(), str(stated.get("dtype", "string")))

@@ -59,7 +59,7 @@ def _columns(obj: Any) -> tuple[dict[str, Any], list[str]]:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(_FIELD, f"it is no whole document of {peer.title}", "let that program write it anew") from None
+        raise InputError(_FIELD, f"the document is not a complete one of {peer.title}", "let that program write it anew") from None
     return domain_json([column for _, column in found if column is not None]), [name for name, column in found if column is None]
 
 
@@ -125,7 +125,7 @@ def _yaml(text: str) -> Any:
     try:
         return yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError):
-        raise InputError(_FIELD, "it is neither JSON nor YAML", "save it anew") from None
+        raise InputError(_FIELD, "the document is neither JSON nor YAML", "save it anew") from None
 
 
 # google/dpsynth: the attributes by their names

@@ -80,14 +80,14 @@ def read(
             raise InputError(f"{field}.cells", problem, "write values as the domain does")
         *values, count = cell
         if isinstance(count, bool) or not isinstance(count, int | float) or not 0 <= count <= MAX_COUNT:
-            raise InputError(f"{field}.cells", f"{shown(count)} is no number of people", f"give a number from 0 to {MAX_COUNT:,}")
+            raise InputError(f"{field}.cells", f"{shown(count)} is not a number of people", f"give a number from 0 to {MAX_COUNT:,}")
         place = tuple(of[str(value)] for value, of in zip(values, places, strict=True))
         if seen[place]:
             raise InputError(f"{field}.cells", f"{', '.join(map(shown, values))} is counted twice", "count it once")
         counts[place], seen[place] = count, True
     check_named(seen, [by_name[name] for name in columns], f"{field}.cells")
     if not counts.any():
-        raise InputError(f"{field}.cells", "nobody is in any of them", "give the numbers that were published")
+        raise InputError(f"{field}.cells", "the table counts no people", "give the numbers that were published")
     order = sorted(range(len(columns)), key=lambda axis: list(by_name).index(columns[axis]))
     return PublishedTable(tuple(columns[axis] for axis in order), counts.transpose(order) / counts.sum(), source.strip())
 
@@ -103,7 +103,7 @@ def check_named(seen: NDArray[np.bool_], attributes: Sequence[Attribute], field:
         named = np.asarray(seen.any(axis=tuple(other for other in range(seen.ndim) if other != axis)))[: attribute.values]
         if not named.all():
             label = attribute.cell_labels()[int(named.argmin())]
-            raise InputError(field, f"{shown(label)} of {shown(attribute.name)} is in none of them", "count it, with 0 where nobody is")
+            raise InputError(field, f"{shown(label)} of {shown(attribute.name)} is missing from the table", "add its count, which may be 0")
 
 
 def check(tables: Sequence[PublishedTable], zeros: Mapping[Clique, Cells]) -> None:

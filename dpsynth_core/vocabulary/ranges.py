@@ -98,7 +98,7 @@ def chosen(attribute: Attribute, ranges: Iterable[Between]) -> Chosen:
     found = dict[int, list[Span]]()
     for one in ranges:
         if not has_ranges(attribute):
-            raise _error(attribute, f"its values have no order, so that {shown(str(one))} is no range", "name its values, or list them")
+            raise _error(attribute, f"its values have no order, so that {shown(str(one))} is not a range", "name its values, or list them")
         reached = _by_place(attribute, one) if attribute.is_listed else _by_number(attribute, one)
         if not reached:
             raise _error(attribute, f"no value is in the range {shown(str(one))}", f"its values are {bounds_text(attribute)}")
@@ -315,7 +315,7 @@ def _json(stated: Any) -> str:
 
 
 def _no_value(attribute: Attribute, end: Any) -> InputError:
-    return _error(attribute, f"a range ends at {shown(str(end))}, which is none of its values", f"its values are {bounds_text(attribute)}")
+    return _error(attribute, f"a range ends at {shown(str(end))}, which is not its value", f"its values are {bounds_text(attribute)}")
 
 
 def bounds_text(attribute: Attribute) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -102,9 +103,11 @@ def stored(place: str | None = None) -> document.Draft:
     return dict((projects.list(LOCAL_OWNER)[0] if place is None else projects.load(LOCAL_OWNER, place)).draft)
 
 
-def field(app: AppTest, kind: str, label: str) -> Any:
-    elements = [element for element in app.get(kind) if element.label.startswith(label)]
-    assert elements, f"no {kind} {label!r} among {[element.label for element in app.get(kind)]}"
+def field(app: AppTest, kind: str, name: str) -> Any:
+    """Return the first element of a kind whose key ends with `name`, or whose label begins with it."""
+    key = re.compile(rf"{re.escape(name)}(:\d+)?$")  # a widget whose value was set anew has a number behind its key
+    elements = [element for element in app.get(kind) if key.search(str(element.key)) or element.label.startswith(name)]
+    assert elements, f"no {kind} {name!r} among {[(element.key, element.label) for element in app.get(kind)]}"
     return elements[0]
 
 

@@ -25,11 +25,11 @@ _SILENT = {"html", "table", "imgs", "space", "divider"}
 _AREAS = ("main", "event", "unknown")
 """The page, its dialog, and the bar at the bottom."""
 _ICON = re.compile(r":\w+\[:material/\w+:\]\s*|:material/\w+:\s*")
-_ESCAPE = re.compile(r"\\(?=[^\w\s])|\u2060")
+_ESCAPE = re.compile(r"\\(?=[^a-zA-Z0-9\s])|\u2060")
 _CHANGING = (
     (re.compile(r"\b[0-9a-f]{12,64}\b"), "HASH"),
     (re.compile(r"\bIt took [^.]*\."), "It took TIME."),
-    (re.compile(r"\bAbout [^·]* · (?:\d+ at a time · )?"), "About TIME · "),
+    (re.compile(r": .* so far, about .* left\."), ": TIME so far, about TIME left."),
 )
 
 

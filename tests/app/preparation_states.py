@@ -69,36 +69,36 @@ def _(_: Path) -> AppTest:
 
 @state("data-by-path")
 def _(folder: Path) -> AppTest:
-    app = field(preparation.first_visit(), "button_group", "Where is it?").set_value("path").run()
-    field(app, "text_input", "File or folder").set_value(str(folder / "no.csv")).run()
+    app = field(preparation.first_visit(), "button_group", ":wizard.way").set_value("path").run()
+    field(app, "text_input", ":wizard.path").set_value(str(folder / "no.csv")).run()
     return app.button(key="open_path").click().run()
 
 
 @state("data-plan-first")
 def _(_: Path) -> AppTest:
-    app = field(preparation.first_visit(), "button_group", "Where is it?").set_value("plan").run()
-    field(app, "text_area", "Or paste names").set_value("a\na\n").run()
+    app = field(preparation.first_visit(), "button_group", ":wizard.way").set_value("plan").run()
+    field(app, "text_area", ":plan_lines").set_value("a\na\n").run()
     return app.button(key="plan_columns").click().run()
 
 
 @state("data-planned-table-differs")
 def _(_: Path) -> AppTest:
     app = preparation.planned("age\nhair\n")
-    field(app, "button_group", "Where is it?").set_value("upload").run()
+    field(app, "button_group", ":wizard.way").set_value("upload").run()
     return app.file_uploader[0].set_value(("people.csv", preparation.CSV, "text/csv")).run()
 
 
 @state("data-database")
 def _(folder: Path) -> AppTest:
     app = _database(folder)
-    field(app, "selectbox", "Table or view").select("people").run()
+    field(app, "selectbox", ".table").select("people").run()
     return app
 
 
 @state("data-database-taken")
 def _(folder: Path) -> AppTest:
     app = _database(folder)
-    field(app, "selectbox", "Table or view").select("people").run()
+    field(app, "selectbox", ".table").select("people").run()
     return app.button(key="use_database").click().run()
 
 
@@ -134,15 +134,15 @@ def _(_: Path) -> AppTest:
 @state("data-csv-looked-at")
 def _(_: Path) -> AppTest:
     app = preparation.first_visit("people.csv", preparation.CSV + b'1,"x\n')
-    field(app, "toggle", "Can every line be read?").set_value(True).run()
-    return field(app, "toggle", "Show the first rows").set_value(True).run()
+    field(app, "toggle", ":survey").set_value(True).run()
+    return field(app, "toggle", ":preview").set_value(True).run()
 
 
 @state("data-several-rows")
 def _(_: Path) -> AppTest:
     app = preparation.first_visit("people.csv", preparation.CSV.replace(b"eye", b"patient_id"))
     field(app, "radio", "Rows").set_value(True).run()
-    return field(app, "button_group", "Rows beyond that").set_value("most").run()
+    return field(app, "button_group", ":wizard.left_out").set_value("most").run()
 
 
 @state("data-demo")
@@ -164,12 +164,12 @@ def _(_: Path) -> AppTest:
 @state("data-linked")
 def _(folder: Path) -> AppTest:
     app = open_page("data", linked_pages.linked(folder))
-    return field(app, "toggle", "Do their keys fit?").set_value(True).run()
+    return field(app, "toggle", ":keys").set_value(True).run()
 
 
 @state("data-linked-refused")
 def _(folder: Path) -> AppTest:
-    return field(open_page("data", linked_pages.linked(folder)), "text_input", "Members of each").set_value("11").run()
+    return field(open_page("data", linked_pages.linked(folder)), "text_input", ":unit.max_rows_per_person").set_value("11").run()
 
 
 @state("domain-locked")

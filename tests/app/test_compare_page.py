@@ -8,6 +8,7 @@ import pytest
 
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web.shell import curator
 from tests.app.demo_project import draft, finished_run, open_page, project, words
 
 
@@ -106,7 +107,7 @@ def test_a_favourite_is_kept_and_comes_first_on_the_results_page(compared: str) 
 def test_true_values_are_watermarked_and_not_listed(compared: str) -> None:
     app = open_page("compare", compared)
     app = app.toggle(key="results_curator").set_value(True).run()
-    assert "Exact private values are on this screen" in words(app)
+    assert curator.WARNING in words(app)
     assert len(app.dataframe) == 1
     assert "on average" in app.metric[0].label
     assert "at most" not in app.metric[0].label

@@ -56,16 +56,16 @@ def described(people: str) -> str:
 def connected(address: str) -> AppTest:
     """The Data page after Connect."""
     app = open_page("data", projects.create(LOCAL_OWNER, "Members", document.new()).id)
-    field(app, "button_group", "Where is it?").set_value("database").run()
+    field(app, "button_group", ":wizard.way").set_value("database").run()
     field(app, "text_input", "Address of a database").set_value(address).run()
     return app.button(key="connect_database").click().run()
 
 
 def test_from_the_data_page_to_a_finished_release(people: str) -> None:
     app = connected(people)
-    assert field(app, "selectbox", "Table or view").options == ["Choose a table…", "adults", "people"]
+    assert field(app, "selectbox", ".table").options == ["Choose a table…", "adults", "people"]
     assert database_view.LOG in words(app)
-    field(app, "selectbox", "Table or view").select("people").run()
+    field(app, "selectbox", ".table").select("people").run()
     field(app, "text_input", "Seconds").set_value("60").run()
     app.button(key="use_database").click().run()
     assert (stored()["data"]["path"], stored()["data"]["table"], stored()["data"]["timeout"]) == (people, "people", 60)
@@ -76,7 +76,7 @@ def test_from_the_data_page_to_a_finished_release(people: str) -> None:
     app.toggle[0].set_value(True).run()
     assert app.dataframe[0].value["age"].tolist()[:3] == ["80", "1", "2"]
     assert recorded_views.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ("rows",)
-    field(app, "text_input", "Name of the population").set_value("Members").run()
+    field(app, "text_input", ":population").set_value("Members").run()
     app.button(key="next_data").click().run()
     rows = {row["name"]: row for row in stored()["wizard"]["rows"]}
     assert (rows["age"]["kind"], rows["member"]["categories"]) == ("integer", ["false", "true"])
@@ -95,9 +95,9 @@ def test_a_query_is_counted_and_what_is_no_query_is_refused(people: str) -> None
     app = connected(people)
     field(app, "button_group", "What is counted?").set_value("query").run()
     for query, problem in (
-        ("", "Query: none is given"),
-        ("DROP TABLE people", "Query: it is not one SELECT"),
-        ("SELECT age FROM nobody", "Query: it names no table that the catalogue lists"),
+        ("", "not written a query"),
+        ("DROP TABLE people", "one SELECT"),
+        ("SELECT age FROM nobody", "the catalogue"),
     ):
         field(app, "text_area", "One SELECT").set_value(query).run()
         app.button(key="use_database").click().run()
@@ -106,8 +106,8 @@ def test_a_query_is_counted_and_what_is_no_query_is_refused(people: str) -> None
     field(app, "text_area", "One SELECT").set_value("SELECT age AS years FROM people").run()
     app.button(key="use_database").click().run()
     assert (stored()["data"]["query"], stored()["wizard"]["columns"]) == ("SELECT age AS years FROM people", ["years"])
-    assert "A query in people.duckdb" in words(app)
-    field(app, "selectbox", "Numbers are written like").select((",", "")).run()
+    assert "A query" in words(app)
+    field(app, "selectbox", "marks").select((",", "")).run()
     assert stored()["data"]["decimal"] == ","
     app.button(key="remove_table").click().run()
     assert "data" not in stored()
@@ -116,7 +116,7 @@ def test_a_query_is_counted_and_what_is_no_query_is_refused(people: str) -> None
 
 def test_a_table_that_is_gone_and_a_timeout_that_is_no_number_are_refused(people: str) -> None:
     app = connected(people)
-    field(app, "selectbox", "Table or view").select("adults").run()
+    field(app, "selectbox", ".table").select("adults").run()
     field(app, "text_input", "Seconds").set_value("soon").run()
     app.button(key="use_database").click().run()
     assert "cannot be used" in words(app)
@@ -124,7 +124,7 @@ def test_a_table_that_is_gone_and_a_timeout_that_is_no_number_are_refused(people
     with duckdb.connect(people) as made:
         made.execute("DROP VIEW adults")
     app.button(key="use_database").click().run()
-    assert "the table or query cannot be read" in words(app)
+    assert "cannot be read" in words(app)
     assert "data" not in stored()
 
 
@@ -155,7 +155,7 @@ def test_only_whoever_runs_the_server_may_choose_one(people: str, tmp_path: Path
     refused(project_table.from_path, people, only_this_machine=True, saying="A database")
     monkeypatch.setattr(session, "only_this_machine", lambda: False)
     app = open_page("data", projects.create(LOCAL_OWNER, "Members", document.new()).id)
-    assert not [way for way in field(app, "button_group", "Where is it?").options if "database" in str(way)]
+    assert not [way for way in field(app, "button_group", ":wizard.way").options if "database" in str(way)]
     monkeypatch.setenv(project_table.ROOTS, str(tmp_path))
     assert database_view.catalogue(people, only_this_machine=True) == ["adults", "people"]
     refused(database_view.catalogue, "postgresql://host/db", only_this_machine=True, saying="may not be opened")
@@ -164,7 +164,7 @@ def test_only_whoever_runs_the_server_may_choose_one(people: str, tmp_path: Path
 def test_the_domain_page_counts_what_does_not_fit(described: str) -> None:
     app = open_page("domain", described)
     app.button(key="compare").click().run()
-    assert "75 values (12.5%) would count as the nearest group" in words(app)
+    assert "75 values (12.5%)" in words(app)
     assert "` 80 ` (8 ×)" in words(app)
     assert recorded_views.of(LOCAL_OWNER, described) == ("compared",)
     duckdb.connect(stored()["data"]["path"]).close()  # whoever fills the database is not kept out
@@ -185,11 +185,11 @@ def test_values_of_a_database_are_learnt(described: str) -> None:
 
 def test_a_plan_that_came_first_is_compared_with_the_table(people: str) -> None:
     app = connected(people)
-    field(app, "selectbox", "Table or view").select("people").run()
-    field(app, "button_group", "Where is it?").set_value("plan").run()
-    field(app, "text_area", "Or paste names").set_value("age\nregion").run()
+    field(app, "selectbox", ".table").select("people").run()
+    field(app, "button_group", ":wizard.way").set_value("plan").run()
+    field(app, "text_area", ":plan_lines").set_value("age\nregion").run()
     app.button(key="plan_columns").click().run()
-    field(app, "button_group", "Where is it?").set_value("database").run()
+    field(app, "button_group", ":wizard.way").set_value("database").run()
     app.button(key="use_database").click().run()
     said = words(app).replace("\\", "")
     assert "The plan has columns that this table lacks: “region”." in said
@@ -217,7 +217,7 @@ def test_records_are_looked_at_as_those_of_files_are(described: str) -> None:
 def test_a_table_charged_for_other_people_is_recognised_by_its_address(people: str, described: str) -> None:
     other = projects.create(LOCAL_OWNER, "Others", draft(**{**stored(), "population": "Others"})).id
     assert finished_run(described).state == "done"
-    assert "was charged to another population" in words(open_page("mechanism", other))
+    assert "another population" in words(open_page("mechanism", other))
     marks = {
         fingerprints.of_data(DataSpec(kind="database", path=path, table=table, query=query))
         for path, table, query in (

@@ -46,7 +46,7 @@ def test_a_cap_changes_only_with_a_reason(charged: str) -> None:
     epsilon = next(t for t in app.text_input if t.label == "New limit, ε")
     epsilon.input("20")
     app = next(b for b in app.button if b.label == "Change the limit").click().run()
-    assert "there is no reason" in words(app)
+    assert "not given a reason" in words(app)
     assert balance.spent("Invented people").cap_epsilon == 10
     next(t for t in app.text_input if t.label == "New limit, ε").input("20")
     next(t for t in app.text_input if t.label == "Reason").input("approved by the board")

@@ -35,26 +35,26 @@ def test_columns_are_chosen_priced_and_part_of_the_plan() -> None:
     assert stages(app) == pytest.approx({**before, "single columns": 0.8, "models": 0.02})
     assert "how often models of" in words(app)
     assert "% of the people" in words(app)
-    field(app, "multiselect", "Models should predict").set_value(["health", "age"]).run()
+    field(app, "multiselect", ":models").set_value(["health", "age"]).run()
     near(app).set_value(5.0).run()
     field(app, "button_group", "Share of the budget for models").set_value(0.1).run()
     spec = document.spec(stored(), "Trial")
     assert [(model.column, model.tolerance) for model in spec.models] == [("health", None), ("age", 5.0)]
     assert spec.budget.share("models") == 0.1
-    field(app, "multiselect", "Models should predict").set_value([]).run()
+    field(app, "multiselect", ":models").set_value([]).run()
     assert document.plan(stored(), "Trial").shares == document.plan(draft(workload=spec.workload), "Trial").shares
 
 
 @pytest.mark.parametrize(
     ("models", "words_of"),
-    [([{"column": "gone"}], "no column"), ([{"column": "sex", "tolerance": 1.0}], "is no number"), ([{"column": "sex"}], "people")],
+    [([{"column": "gone"}], "no column"), ([{"column": "sex", "tolerance": 1.0}], "is not a number"), ([{"column": "sex"}], "people")],
     ids=["a column that was dropped", "a tolerance of what is no number", "nothing wrong"],
 )
 def test_what_cannot_be_predicted_stops_continue_and_can_be_taken_away(models: list[dict[str, Any]], words_of: str) -> None:
     app = open_page("budget", project(models=models))
     assert can_continue(app, "budget") == (models == [{"column": "sex"}])
     assert words_of in words(app)
-    field(app, "multiselect", "Models should predict").set_value([]).run()
+    field(app, "multiselect", ":models").set_value([]).run()
     assert can_continue(app, "budget")
 
 

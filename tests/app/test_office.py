@@ -465,7 +465,7 @@ def test_a_plan_waits_for_another_person_and_reads_nothing_before(office: Office
     reviewer = office.enter("reviewer")
     shown = open_ledger()
     assert [button.label for button in shown.get("download_button")][:1] == ["Read its report"]
-    refused(runs.approve, reviewer, run, "release", " ", saying="there is no reason")
+    refused(runs.approve, reviewer, run, "release", " ", saying="not given a reason")
     assert approves("")
     refused(runs.approve, reviewer, run, "release", "approved once more by mistake", saying="it waits for no approval")
     office.enter("rick")

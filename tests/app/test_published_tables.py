@@ -51,8 +51,8 @@ def test_a_table_is_shown_is_part_of_the_plan_and_can_be_deleted() -> None:
 @pytest.mark.parametrize(
     ("content", "where", "saying"),
     [
-        (SEXES, " ", "does not say where it was published"),
-        (b"sex,count\nfemale,510\n", "Census", "is in none of them"),
+        (SEXES, " ", "not said where it was published"),
+        (b"sex,count\nfemale,510\n", "Census", "missing from the table"),
         (b"sex,number\nfemale,510\n", "Census", "has no column 'count'"),
     ],
 )

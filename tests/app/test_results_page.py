@@ -19,6 +19,7 @@ from dpsynth_core.store import recorded_views, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.web.results import open_runs, quality_view, results_view
+from dpsynth_core.web.shell import curator
 from tests.app.demo_project import finished_run, hostile_project, open_page, project, words
 
 WATERMARK = "CURATOR-ONLY"
@@ -120,7 +121,7 @@ def test_true_values_are_off_until_asked_for_and_then_watermarked(done: dict[str
         assert not app.toggle(key="results_curator").value
         app = app.toggle(key="results_curator").set_value(True).run()
         assert any(WATERMARK in chart for chart in charts(app)), view
-        assert "not for screenshots" in words(app)
+        assert curator.WARNING in words(app)
     assert recorded_views.of(LOCAL_OWNER, done["rows"]) == ()  # these people are invented
 
 

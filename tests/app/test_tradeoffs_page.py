@@ -15,6 +15,7 @@ from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.sweeps import Stored
+from dpsynth_core.web.shell import curator
 from dpsynth_core.web.tradeoffs import sweep_form, sweep_view
 from tests.app.demo_project import button, draft, open_page, project, words
 from tests.refusals import refused
@@ -316,7 +317,7 @@ def test_private_errors_are_watermarked_and_have_no_way_out(started: list[str]) 
     button(button(open_page("tradeoffs", place), "Start").click().run(), "Charge it and start").click().run()
     worker.work(jobs.claim(started[-1]))
     app = open_page("tradeoffs", place)
-    assert "Exact private values are on this screen" in words(app)
+    assert curator.WARNING in words(app)
     assert len(app.get("download_button")) == 0
     assert not [b for b in app.button if "into the plan" in b.label]
     specs = drawn(app)

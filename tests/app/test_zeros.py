@@ -66,7 +66,7 @@ def test_numbers_of_few_values_are_listed_and_a_single_value_is_a_text() -> None
     ready["wizard"]["rows"] = [ColumnDraft.of(a).to_json() for a in columns]
     app = open_page("domain", projects.create(LOCAL_OWNER, "Few", ready).id)
     assert not app.select_slider
-    assert "is **1**, its only value" in words(app)
+    assert "is **1**" in words(app)
     choose(app, "then", "region", ["2", "3"])
     app.button(key="zeros_add").click().run()
     assert stored()["domain"]["impossible"] == [{"never": {"age": ["1"], "region": ["2", "3"]}}]
@@ -77,7 +77,7 @@ def test_a_rule_that_leaves_nothing_is_refused_and_not_stored() -> None:
     choose(app, "if", "sex", ["female", "male"])
     choose(app, "then", "region", list(demo.REGION))
     app.button(key="zeros_add").click().run()
-    assert "leaves no combination of its columns possible" in words(app)
+    assert "no combination" in words(app)
     assert "impossible" not in stored()["domain"]
 
 
@@ -91,7 +91,7 @@ def test_a_rule_about_a_column_that_is_dropped_is_shown_and_stops_until_it_is_de
     ready = draft(domain=left.to_json() | {"impossible": [rule]})
     ready["wizard"]["rows"] = [ColumnDraft.of(a).to_json() | {"use": a.name != "health"} for a in demo.demo_domain().keep(COLUMNS)]
     app = open_page("domain", projects.create(LOCAL_OWNER, "Trial", ready).id)
-    assert "A rule that no longer fits the columns" in words(app)
+    assert "no longer fits" in words(app)
     assert app.button(key="next_domain").disabled
     app.button(key="zeros_delete_0").click().run()
     assert not app.button(key="next_domain").disabled
@@ -126,7 +126,7 @@ def test_the_grid_draws_for_two_and_three_columns_and_says_when_it_is_too_large(
     next(g for g in app.get("button_group") if g.key.endswith("zeros:way")).set_value("grid").run()
     next(box for box in app.selectbox if box.label == "Down").set_value("sex").run()
     next(box for box in app.selectbox if box.label == "Across").set_value("age").run()
-    assert "Too large for a grid" in words(app)
+    assert "Too large" in words(app)
 
 
 def test_columns_whose_names_differ_by_a_number_have_grids_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +144,7 @@ def test_two_columns_are_put_in_order() -> None:
     ready = draft(domain=Domain(tuple(columns)).to_json())
     ready["wizard"]["rows"] = [ColumnDraft.of(a).to_json() for a in columns]
     app = open_page("domain", projects.create(LOCAL_OWNER, "Order", ready).id)
-    assert "come in any order?" in plain(app)
+    assert "an order?" in plain(app)
     next(g for g in app.get("button_group") if g.key.endswith("zeros:way")).set_value("order").run()
     boxes = {box.label: box for box in app.selectbox}
     assert (boxes["Column"].value, boxes["Other column"].value) == (None, None)  # which comes first is for the curator to say
@@ -157,4 +157,4 @@ def test_two_columns_are_put_in_order() -> None:
     app.button(key="zeros_order").click().run()
     assert stored()["domain"]["impossible"] == [{"column": "age", "below": "region"}]
     assert "age is before region, where both are known." in plain(app)
-    assert "come in any order?" not in plain(app)
+    assert "an order?" not in plain(app)

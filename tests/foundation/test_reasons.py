@@ -33,8 +33,8 @@ def test_a_few_words_of_any_script_are_a_reason(text: str) -> None:
 
 def test_the_error_tells_an_empty_field_from_a_short_one() -> None:
     empty = refused(check_reason, "--reason", " ", "why the books may go on")
-    assert str(empty) == "--reason: there is no reason; write why the books may go on, in a sentence: at least 3 different words"
-    refused(check_reason, "--reason", "x", "why", saying="too short for a reason")
+    assert str(empty) == "--reason: you have not given a reason; write why the books may go on, in a sentence: at least 3 different words"
+    refused(check_reason, "--reason", "x", "why", saying="reason is too short")
 
 
 def test_a_reason_has_no_character_that_a_database_may_not_keep() -> None:

@@ -213,7 +213,7 @@ def test_the_people_that_are_needed_are_just_enough_for_rows_without_error() -> 
     needed = powers.people_needed(one.shares, one.unit, one.workload.cliques)
     assert not power(needed).hopeless
     assert power(round(needed * 0.98)).hopeless
-    assert power(round(needed * 0.98)).warning.startswith("Even if the rows had no error at all")
+    assert power(round(needed * 0.98)).warning.startswith("Noise hides good tables")
 
 
 def test_without_a_certificate_the_noise_of_the_tables_decides() -> None:

@@ -79,7 +79,7 @@ def test_what_is_understood_is_not_remarked_on(attribute: Attribute, values: lis
 
 def test_a_share_is_said_of_the_values_that_are_there(tmp_path: Path) -> None:
     (remark,) = remarks(LIST, ["f", "x", "z", None, None] * 20, tmp_path)
-    assert remark.sentence == "column 'x': 67% of the values of the 100 records are none of the listed."
+    assert remark.sentence == "column 'x': 67% of the values of the 100 records are not in its list."
     assert not remark.is_nothing
 
 

@@ -117,7 +117,7 @@ def test_names_of_folders_are_columns_there_too(bucket: str) -> None:
         ("s3://people/nothing.csv", "there is no such file or folder"),
         ("s3://people/empty.csv", "the file is empty"),
         ("s3://people/book.xlsx", "files of this kind are read from this machine only"),
-        ("tape://people/t.csv", "it is no address of an object store"),
+        ("tape://people/t.csv", "this is not the address of a known object store"),
     ],
 )
 @pytest.mark.usefixtures("bucket")

@@ -119,14 +119,15 @@ def test_no_other_file_counts_than_the_one_that_the_ledger_names(make_spec: Make
     [
         ("", "rules"), ("[]", "rules"), ('{"largest_epsilon": 0}', "rules.largest_epsilon"), ('{"looks": 1}', "rules.looks"),
         ('{"largest_epsilon": NaN}', "rules"), ('{"epsilon": 1}', "rules.epsilon"), ('{"version": 2}', "rules.version"),
-        ('{"data": ["csvs"]}', "'csvs' is none"), ('{"mechanisms": ["AIM"]}', "'AIM' is none"), ('{"criteria": ["x"]}', "'x' is none"),
+        ('{"data": ["csvs"]}', "'csvs' is not known"), ('{"mechanisms": ["AIM"]}', "'AIM' is not known"),
+        ('{"criteria": ["x"]}', "'x' is not known"),
         ('{"approve": ["all"]}', "rules.approve"), ('{"largest_delta": "1"}', "rules.largest_delta"),
         ('{"looks": true, "looks": false}', "rules"),
     ],
 )  # fmt: skip
 def test_what_are_no_rules_is_refused_and_changes_nothing(text: str, problem: str, home: Path) -> None:
     refused(rules.put_in_force, LOCAL_OWNER, text, REASON, saying=problem.replace(".", r"\."))
-    refused(rules.put_in_force, LOCAL_OWNER, "{}", "", saying="no reason")
+    refused(rules.put_in_force, LOCAL_OWNER, "{}", "", saying="not given a reason")
     assert chain.entries() == ()
     assert not (home / rules.NAME).exists()
 

@@ -211,7 +211,7 @@ def test_the_rule_for_values_outside_names_cells_that_exist(attribute: Attribute
         (lambda: Attribute.categorical("age", ["a", "a"]), "listed twice"),
         (lambda: Attribute.categorical("age", ["a", " "]), "blank"),
         (lambda: Attribute.categorical("age", "abc"), "list"),
-        (lambda: Attribute.categorical("age", ["a"], missing_as=Recode("b", "why")), "'b' is none of its values"),
+        (lambda: Attribute.categorical("age", ["a"], missing_as=Recode("b", "why")), "'b' is not one of its values"),
         (lambda: Attribute.categorical("age", ["a"], missing_as=Recode("a", " ")), "no reason is given"),
         (lambda: Attribute.categorical("age", ["a"], missing=True, missing_as=Recode("a", "why")), "choose one of the two"),
         (lambda: Attribute("age", "categorical", categories=("a",), nearest=True), "'nearest' is one of several choices"),

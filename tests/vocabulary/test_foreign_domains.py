@@ -134,8 +134,8 @@ def test_a_kind_that_another_program_lacks_is_named() -> None:
         ("a: [1, 2", "neither JSON nor YAML"),
         ("just words", "no program that is known"),
         ('{"METADATA_SPEC_VERSION": "V1", "tables": {"a": {}, "b": {}}}', "2 tables"),
-        ('{"METADATA_SPEC_VERSION": "V1", "tables": {"a": {"columns": {"x": {}}}}}', "no whole document of SDV"),
-        ("age: {type: NumericalAttribute, min_value: low, max_value: 3}", "no whole document of google"),
+        ('{"METADATA_SPEC_VERSION": "V1", "tables": {"a": {"columns": {"x": {}}}}}', "not a complete one of SDV"),
+        ("age: {type: NumericalAttribute, min_value: low, max_value: 3}", "not a complete one of google"),
     ],
 )
 def test_what_is_no_such_document_is_said(text: str, said: str) -> None:

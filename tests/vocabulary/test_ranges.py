@@ -190,7 +190,7 @@ def test_ordered_categories_have_ranges_and_others_have_none() -> None:
     grade = Attribute.categorical("grade", ["poor", "fair", "good"], ordered=True, labels=["1 poor", "2 fair", "3 good"])
     assert parts_named([grade], {"grade": "fair.."}, "of")["grade"] == Chosen((1, 2))
     assert parts_named([grade], {"grade": ["< 3 good"]}, "of")["grade"] == Chosen((0, 1))
-    refused(parts_named, [grade], {"grade": "fair..best"}, "of", saying="ends at 'best', which is none of its values")
+    refused(parts_named, [grade], {"grade": "fair..best"}, "of", saying="ends at 'best', which is not its value")
     sex = Attribute.categorical("sex", ["f", "m", "f..m"])
     assert parts_named([sex], {"sex": "f..m"}, "of")["sex"].cells == (2,)
     refused(parts_named, [sex], {"sex": "m..f"}, "of", saying="has no value 'm..f'")

@@ -139,7 +139,7 @@ def test_columns_that_identify_people_are_left_out_and_say_why() -> None:
 
 def test_very_many_categories_raise_a_warning_in_the_grid() -> None:
     rows = [ColumnDraft.of(Attribute.categorical("name", [f"n{i}" for i in range(40_000)]))]
-    assert "names or ids" in domain_table.grid(rows)["values"][0]
+    assert "names and ids" in domain_table.grid(rows)["values"][0]
 
 
 def test_rows_follow_the_columns_of_a_new_table() -> None:

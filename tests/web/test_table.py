@@ -96,7 +96,7 @@ def test_what_is_typed_as_a_scheduler_is_an_address_or_nothing() -> None:
     assert reading_view.address(" ") is None
     assert reading_view.address(" tls://host:8786 ") == "tls://host:8786"
     for text in ("host:8786", "tls://me:secret@host:8786", "http://host"):
-        refused(reading_view.address, text, saying="no address of a Dask scheduler")
+        refused(reading_view.address, text, saying="not the address of a Dask scheduler")
 
 
 @pytest.mark.parametrize("text", ["", "people.csv", "/no/such/file.csv", "/"])

@@ -68,7 +68,7 @@ def check_open(of: Condition, group: Condition, field: str) -> None:
     within = dict(group.cells)
     shared = [(set(within[name]), set(codes)) for name, codes in of.cells if name in within]
     if any(inside.isdisjoint(meant) for inside, meant in shared):
-        raise InputError(field, "nobody of the group can be in it", "name other values, or another group")
+        raise InputError(field, "no member of the group can have this value", "name other values, or another group")
     if len(shared) == len(of.cells) and all(inside <= meant for inside, meant in shared):
         raise InputError(field, "everybody of the group is in it", "name other values, or another group")
 

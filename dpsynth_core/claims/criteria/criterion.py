@@ -148,7 +148,7 @@ class Criterion:
         if importance not in (MUST, SHOULD):
             raise InputError(f"{field}.importance", f"{shown(importance)} is unknown", f'use "{MUST}" or "{SHOULD}"')
         if not isinstance(name, str) or len(name) > MAX_NAME or not (name == "" or name.isprintable()):
-            raise InputError(f"{field}.name", "it is no short text", f"write at most {MAX_NAME} characters on one line, or leave it out")
+            raise InputError(f"{field}.name", "it is not a short text", f"write at most {MAX_NAME} characters on one line, or leave it out")
         return importance, name
 
     def sentence(self, domain: Domain) -> str:

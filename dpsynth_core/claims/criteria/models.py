@@ -71,7 +71,7 @@ class ModelCriterion(Criterion):
         column = known_column(entries.get("column"), workload.domain, f"{field}.column", "name the column that is guessed")
         model, tolerance = entries.get("model", BOOSTING), entries.get("tolerance")
         if model not in (known := models_of(workload.domain[column])):
-            raise InputError(f"{field}.model", f"{shown(model)} is no model of {column_field(column)}", f"use one of {', '.join(known)}")
+            raise InputError(f"{field}.model", f"{shown(model)} is not a model of {column_field(column)}", f"use one of {', '.join(known)}")
         if tolerance is not None and not (is_number(tolerance) and tolerance > 0):
             raise InputError(f"{field}.tolerance", f"{shown(tolerance)} cannot be used", "give a number above 0, or leave it out")
         return cls(*common, column, str(model), None if tolerance is None else float(tolerance), float(least))

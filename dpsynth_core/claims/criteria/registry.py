@@ -55,7 +55,7 @@ def read_criteria(listed: Sequence[object], workload: Workload, answered: bool, 
             raise InputError(f"criteria.{number}", "it is not a JSON object", 'write for example {"kind": "tables", "limit": 0.05}')
         kind = obj.get("kind")
         if not isinstance(kind, str) or kind not in KINDS:
-            raise InputError(f"criteria.{number}.kind", f"{shown(kind)} is unknown", f"use one of {', '.join(KINDS)}")
+            raise InputError(f"criteria.{number}.kind", f"{shown(kind)} is not a kind of criterion", f"use one of {', '.join(KINDS)}")
         one = KINDS[kind].read(obj, workload, f"criteria.{number}")
         criteria.append(one if link is None else _linked(one, obj, link, workload.domain, f"criteria.{number}"))
     counted = dict[Clique, int]()

@@ -303,5 +303,5 @@ def number_column(name: object, domain: Domain, field: str) -> str:
         raise InputError(field, "no column is named", "name a column of numbers")
     known = known_column(name, domain, field, "name a column of numbers")
     if not is_quantity(domain[known]):
-        raise InputError(field, f"{column_field(known)} is no column of numbers", "name a column of numbers")
+        raise InputError(field, f"{column_field(known)} is not a column of numbers", "name a column of numbers")
     return known

@@ -160,7 +160,7 @@ def _targets(domain: Domain, wanted: Iterator[tuple[str, ModelSpec]]) -> Iterato
 def _obstacle(domain: Domain, attribute: Attribute) -> tuple[str, str] | None:
     another = "choose another column"
     if attribute.most:
-        return "has values that are to be learnt, so that nobody can say what would be predicted", f"list its values, or {another}"
+        return "has values that are to be learnt, so that it cannot be predicted yet", f"list its values, or {another}"
     if attribute.values < 2:
         return "has one value, so that there is nothing to predict", another
     if len(domain) < 2:
@@ -187,7 +187,7 @@ def _tolerance(field: str, attribute: Attribute, stated: float | None) -> float 
     """
     if not is_quantity(attribute):
         if stated is not None:
-            raise InputError(field, f"{column_field(attribute.name)} is no number, so that no guess is near", "leave it out")
+            raise InputError(field, f"{column_field(attribute.name)} is not a number, so that no guess can be near", "leave it out")
         return None
     first, last = ends(attribute)
     needed = float((last - first).min()) / 2

@@ -41,31 +41,31 @@ SHARES = (0.0, 0.02, 0.05, 0.1, 0.2)
 """Shares of the budget offered for the certificate."""
 USUAL = (0.1, 0.5, 1.0, 2.0, 5.0)
 EPSILON_HELP = (
-    "How far the odds about any one person can move: at most by the factor e to the power of ε, either way. Lower is more private."
+    "ε limits how far the odds about any one person can move: at most by the factor e to the power of ε, either way. Lower is more private."
 )
-DELTA_HELP = "The chance, at worst, that the promise of ε fails. Far below one in the number of people: 1e-9 is customary here."
+DELTA_HELP = "δ is the largest chance that the promise of ε fails. Choose it far below one in the number of people: 1e-9 is customary here."
 CERTIFICATE_HELP = (
     "When the rows are final, this share of the budget measures how far every table of them is from the private one. "
     "The measured errors, each with the bound that it stays below, are published with the rows."
 )
 FOUND_HELP = (
-    "An attacker tests who is in the table, and accuses so many of those who are not. Of those who are, no test finds more than this; "
-    "guessing would find as many as it accuses wrongly."
+    "An attacker tests who is in the table, and accuses this share of the others wrongly. No test finds more members than stated; "
+    "guessing finds as many as it accuses wrongly."
 )
 RHO_HELP = (
-    "The same budget in the currency in which the pieces of a run add up: ρ of zero-concentrated differential privacy (zCDP), or μ²/2 of "
-    "Gaussian differential privacy (GDP) where nearly all of the noise is Gaussian."
+    "ρ is the budget in the unit in which the parts of a run add up: ρ of zero-concentrated differential privacy (zCDP), or μ²/2 of "
+    "Gaussian differential privacy (GDP) where nearly all noise is Gaussian."
 )
 _SPOKEN = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _DRAWN = 20_000
 """The most invented people; their shares stand for the shares of a larger population."""
 _SPEAKING_HELP = (
-    "The numbers are of invented people with your columns: how common a value is among yours is not looked at. What is known is how "
-    "exact such a number would be, if all tables share the budget equally: 95% of them are this close."
+    "These numbers are of invented people with your columns: your records are not read. Numbers will be this exact if all tables share "
+    "the budget equally: 95% of them are this close."
 )
 _SHARING_HELP = (
-    "AIM measures only the tables that matter most, and fits a model to them: tables that overlap tell about each other, so that large "
-    "ones come out better than this."
+    "AIM measures only the tables that matter most, and fits a model to them: overlapping tables tell about each other, so that large "
+    "tables come out better than this."
 )
 
 
@@ -104,12 +104,12 @@ def _meaning(project: Current, epsilon: float, delta: float) -> None:
     question = "whether a person is in the table" if added else "which of two records is a person's"
     alone = _at_most(attacker.posterior_odds(epsilon, delta))
     however = "whatever else they know."
-    help = f"By the accounting of a run ({shares.accountant.name}). ε and δ alone promise only: {alone}."
+    help = f"The accounting of a run ({shares.accountant.name}) shows this. ε and δ alone promise only: {alone}."
     st.markdown(f"Someone who is **50:50** about {question} can end up {_at_most(odds.guess)}, {however}", help=help)
     for warning in budgets.check_budget(epsilon, delta):
         st.warning(literal(capital(warning)), icon=":material/warning:")
     if document.needs_reason(project.draft):
-        help = "A sentence. It is published with the release, in the report and in the data card."
+        help = "Write a sentence. It is published with the release, in the report and the data card."
         example = "The counts are published already; this release adds the rows that go with them."
         fields.paragraph("Why is so large an ε right for these people?", weakness.FIELD, placeholder=example, max_chars=10_000, help=help)
         with fields.minded():
@@ -118,7 +118,7 @@ def _meaning(project: Current, epsilon: float, delta: float) -> None:
 
 def can_be_divided(error: InputError | None) -> bool:
     """Return whether the budget's division can be shown: a reason, a criterion or a column to predict may be wrong, nothing else."""
-    return error is None or error.field == weakness.FIELD or error.field.startswith((document.CONDITION, "models"))
+    return error is None or error.field == weakness.FIELD or error.field.startswith((document.CRITERION, "models"))
 
 
 def _at_most(share: float) -> str:
@@ -133,7 +133,7 @@ def speaking(project: Current, workload: Workload, unit: Unit, sound: bool) -> N
     Args:
         sound: Whether the budget can be used; the sentences need it.
     """
-    with st.expander("What ε would say", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
+    with st.expander("Example numbers at this ε", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
         if sound and not document.is_linked(project.draft):  # of whose pairs no people are invented
             _speak(project, workload, unit)
         _accuracy(project, workload, unit)
@@ -157,7 +157,7 @@ def _speak(project: Current, workload: Workload, unit: Unit) -> None:
         st.markdown("- " + said.replace("± ", "±\N{NO-BREAK SPACE}").replace("ε ", "ε\N{NO-BREAK SPACE}"))
     tables = len(workload.cliques)
     shared = f"; all {tables:,} tables share the budget equally" if tables > 1 else ""
-    st.caption(f"Of {people:,} invented people{shared}.")
+    st.caption(f"These are {people:,} invented people{shared}.")
 
 
 def _sigma(project: Current, workload: Workload, unit: Unit, epsilon: float) -> float:
@@ -179,10 +179,10 @@ def _accuracy(project: Current, workload: Workload, unit: Unit) -> None:
     left, right = st.columns(2)
     with left:
         parse = partial(numbers.positive, field="accuracy", example="50")
-        wanted = fields.number("People off in a cell, at most ±", "wizard.wanted", parse, numbers.short, placeholder="50")
+        wanted = fields.number("Largest error of a cell, in people", "wizard.wanted", parse, numbers.short, placeholder="50")
     with right:
         titles = {shared.title: shared.tables for shared in precision.sharings(workload)}
-        tables = titles[st.selectbox("when the budget is shared by", list(titles), key=f"{project.id}:shared")]
+        tables = titles[st.selectbox("if the budget is shared by", list(titles), key=f"{project.id}:shared")]
     delta = fields.value(DELTA)
     if wanted is None or delta is None:
         return
@@ -190,7 +190,7 @@ def _accuracy(project: Current, workload: Workload, unit: Unit) -> None:
     measuring, left = now.mechanism / now.rho, delta - now.delta
     epsilon = precision.round_up(precision.epsilon_for(wanted, left, unit, tables, now.accountant, measuring))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"That takes **ε = {numbers.short(epsilon)}**.", width="content")
+        st.markdown(f"You need **ε = {numbers.short(epsilon)}**.", width="content")
         st.button("Use it", key="use_epsilon", icon=":material/check:", on_click=set_epsilon, args=(epsilon,))
 
 
@@ -201,22 +201,22 @@ def details(project: Current, workload: Workload, unit: Unit, shares: Shares | N
         shares: The division of the budget; None while the budget cannot be used.
     """
     delta = fields.value(DELTA)
-    title = f"δ {'?' if delta is None else numbers.short(delta)}, noise, and where the budget goes"
+    title = f"δ {'?' if delta is None else numbers.short(delta)}, noise, and the parts of the budget"
     with st.expander(title, shares is None, icon=":material/tune:", key=f"{project.id}:budget_details_{shares is None}"):
         fields.number("δ (delta)", DELTA, partial(_read, field=DELTA, example="1e-9"), numbers.short, help=DELTA_HELP)
         if shares is not None:
             at_1 = 100 * _odds(shares).at_1
-            found = f"An attacker who accepts 1 wrong accusation in 100 finds at most {at_1:.1f} of 100 members. By guessing: 1."
+            found = f"An attacker who accepts 1 wrong accusation in 100 finds at most {at_1:.1f} of 100 members. Guessing finds 1."
             st.caption(found, help=FOUND_HELP)
             _noise(project, workload, unit, shares.mechanism)
             mechanism = document.mechanism(project.draft)
             show(charts.split, precision.budget_split(mechanism, workload, shares, unit.total_is_public))
-            st.caption(f"As planned: {precision.budget_sentence(mechanism, workload, shares, unit.total_is_public)}.")
+            st.caption(f"Planned parts: {precision.budget_sentence(mechanism, workload, shares, unit.total_is_public)}.")
             icon, key = ":material/policy:", "budget_experts"
-            if (experts := st.expander("For experts: any attacker's best test", icon=icon, key=key, on_change="rerun")).open:
+            if (experts := st.expander("For experts: the best test of any attacker", icon=icon, key=key, on_change="rerun")).open:
                 with experts:
                     show(charts.tradeoff, precision.attacker(shares.rho, shares.slack, shares.accountant))
-                    st.caption(f"In all ρ = {shares.rho:.4g} ({shares.accountant.name}). Mechanism: {mechanism.card.title}.", help=RHO_HELP)
+                    st.caption(f"The whole budget is ρ = {shares.rho:.4g} ({shares.accountant.name}).", help=RHO_HELP)
 
 
 def _odds(shares: Shares) -> attacker.Reading:
@@ -225,15 +225,15 @@ def _odds(shares: Shares) -> attacker.Reading:
 
 def _noise(project: Current, workload: Workload, unit: Unit, rho: float) -> None:
     shares = precision.sharings(workload)
-    st.markdown("**How exact will the tables be?**", help="From the budget and the workload alone: the records are not looked at.")
+    st.markdown("**How exact will the tables be?**", help="This follows from the budget and the workload: the records are not read.")
     for column, shared in zip(st.columns(len(shares)), shares, strict=True):
-        help = f"If the whole budget were spread evenly over {shared.title}. {_SHARING_HELP}"
+        help = f"This spreads the whole budget evenly over {shared.title}. {_SHARING_HELP}"
         column.metric(capital(shared.title), f"± {numbers.people(precision.half_width(rho, unit, shared.tables))}", help=help)
     clique, cells = precision.largest(workload)[0]
     people = document.people(project.draft)
     average = f", about {numbers.count(people / cells)} people in each" if people else ""
     largest = f"The largest table, {code(' × '.join(clique))}, has {numbers.count(cells)} cells{average}."
-    st.caption(f"People per cell; 95% of the cells are this close. {largest}")
+    st.caption(f"95% of the cells are this close, in people. {largest}")
 
 
 def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
@@ -252,7 +252,7 @@ def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares
         margins, average, worst = f"± {numbers.count(each)} {who}", f"± {numbers.count(mean)}", f"± {numbers.count(largest)} {who}"
     if tables > 1:
         margins += f" in each of the {tables:,} tables, {average} on average over all"
-    st.caption(f"It will tell how many {who} are counted in the wrong group: {margins}; and how far off the worst count is: {worst}.")
+    st.caption(f"You will know how many {who} are counted in the wrong group, {margins}, and the error of the worst count, {worst}.")
 
 
 def learning(project: Current) -> None:
@@ -262,7 +262,7 @@ def learning(project: Current) -> None:
         return
     with frame.card("What is learnt before the tables", Zone.PUBLIC):
         origin_view.share(project)
-        st.caption(f"For {names([column.name for column in unknown])}, in equal parts.")
+        st.caption(f"{names([column.name for column in unknown])} share it equally.")
         for price in origin_view.prices(project, unknown):
             st.caption(literal(price))
 
@@ -278,13 +278,13 @@ def account(project: Current, shares: Shares) -> InputError | None:
     cap, left_over = numbers.short(spent.cap_epsilon), spent.remaining_rho - rho
     error: InputError | None = accounts.mixed(name, spent.unit, UnitSpec(**project.draft["unit"]))
     if error is None and left_over < 0:
-        error = InputError("budget", "it is more than the account allows", "lower ε, or raise the limit on the Ledger page")
+        error = InputError("budget", "this budget is more than the account allows", "lower ε, or raise the limit on the Ledger page")
     if error is not None:
         frame.refused(error)
         return error
     more = balance.times_more(left_over, rho)
     before = f", {spent.epsilon:.2f} of it spent" if spent.releases else ""
     charged, at = f"{counted.epsilon_from(rho, spent.cap_delta):.2f}", numbers.short(spent.cap_delta)
-    help = f"Losses of all releases about the same people add up; at the δ of the limit, {at}, this one is ε {charged}. {numbers.SLOWLY}"
+    help = f"Losses of all releases about the same people add up. At the δ of the limit, {at}, this one is ε {charged}. {numbers.SLOWLY}"
     st.caption(f":material/account_balance: Limit for {code(name)}: ε {cap}{before}. {numbers.more(more)}", help=help)
     return None

@@ -38,14 +38,14 @@ def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> N
     Its title gives the certificate's share.
     """
     linked = document.is_linked(project.draft)
-    conditions, predicted = (len(project.draft.get(part) or ()) for part in ("criteria", "models"))
+    criteria, predicted = (len(project.draft.get(part) or ()) for part in ("criteria", "models"))
     said = [f"{100 * fields.value(budget_view.CERTIFICATE, 0.0):g}% for a certificate"]
-    said += [f"{conditions or 'no'} condition{'s' * (conditions != 1)}"] * (conditions > 0 or not linked)
+    said += [f"{criteria or 'no'} criteri{'on' if criteria == 1 else 'a'}"] * (criteria > 0 or not linked)
     said += [] if linked else [f"{predicted or 'no'} prediction{'s' * (predicted != 1)}"]
-    asked = bool(conditions or (predicted and not linked))
-    with st.expander(f"Checks: {', '.join(said)}", asked, icon=":material/rule:", key=f"{project.id}:claims_{asked}"):
+    asked = bool(criteria or (predicted and not linked))
+    with st.expander(f"Checks of the rows: {', '.join(said)}", asked, icon=":material/rule:", key=f"{project.id}:claims_{asked}"):
         for name, card in CARDS.items():
-            if not linked or name in OF_LINKED or (name == CRITERIA.name and conditions):
+            if not linked or name in OF_LINKED or (name == CRITERIA.name and criteria):
                 card(project, workload, unit, shares)
         for claim in () if linked else CLAIMS:
             if claim.name not in CARDS:
@@ -57,15 +57,17 @@ def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> N
 SHARE = "budget.models"
 SHARES = (0.01, 0.02, 0.05, 0.1)
 HELP = (
-    "When the rows are final, two models of each column are trained on them, as any reader can: gradient boosting and a logistic or linear "
-    "regression. How often each is right about the people of the private table is counted once, with noise, and published."
+    "When the rows are final, two models of each column are trained on them, as any reader can: gradient boosting and a logistic or "
+    "linear regression. How often each is right about the people of the private table is counted once, with noise, and published."
 )
 WEIGHT_HELP = (
-    "The rows get a calibrated weight. Take the design weight, which depends on no other record: one that was adjusted to the whole sample "
-    "is not one person's. A household's weight is that of its members. The column's upper bound is the largest weight that counts; a "
-    "smaller one makes the noise smaller."
+    "The rows get a calibrated weight from this column. Take the design weight, which depends on no other record; a weight adjusted to "
+    "the whole sample does. A household's weight is that of its members. The column's upper bound is the largest weight that counts; a "
+    "smaller bound makes the noise smaller."
 )
-NEAR_HELP = "A guess counts as right if no value of the person's bin is further from it than this. Empty: a tenth of the column's range."
+NEAR_HELP = (
+    "A guess is right if no value of the person's bin is further from it than this. Leave it empty for a tenth of the column's range."
+)
 
 
 def models(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
@@ -83,22 +85,22 @@ def models(project: Current, workload: Workload, unit: Unit, shares: Shares) -> 
         try:
             targets = document.targets(project.draft)
         except InputError as error:
-            if not error.field.startswith(document.CONDITION):  # the condition says that itself
+            if not error.field.startswith(document.CRITERION):  # the card of the criterion shows it
                 fields.problem(error)
             return
         if not targets:
-            st.caption("Readers will not know what a model is worth that is trained on these rows.")
+            st.caption("Readers will not know how good models are that are trained on these rows.")
             return
         columns = [target.column for target in targets]
         if also := [column for column in columns if column not in chosen]:
-            st.caption(f"Conditions need models of {names(also)} too.")
+            st.caption(f"Criteria need models of {names(also)} too.")
         for target in targets:
             if target.tolerance is not None and target.column in chosen:
                 _tolerance(project, target.column, target.tolerance)
         fields.share("Share of the budget for models", SHARE, SHARES, MODELS.share.default)
         margin, people = precision.models_margin(shares.of(MODELS.name), unit, len(columns)), document.people(project.draft)
         known = f"± {margin / people:.2%} of the people" if people else f"± {numbers.count(margin)} people"
-        st.caption(f"It will be known to {known} how often models of {names(columns)} are right, with 95% confidence for each.")
+        st.caption(f"You will know to {known} how often models of {names(columns)} are right, each with 95% confidence.")
         st.caption(f"{training_time.sentence(targets, len(domain), fields.value('output.rows'))}.")
 
 

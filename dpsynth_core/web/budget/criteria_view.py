@@ -33,8 +33,8 @@ from dpsynth_core.web.shell.text import literal, one_line
 SHARE = "budget.criteria"
 _SHARES = (0.02, 0.05, 0.1, 0.2)
 _HELP = (
-    "Conditions that are sealed with the plan. When the rows are final, each is measured with an equal part of this share of the budget, "
-    "and published as met, not met or undecided. A “must” that is not met makes the verdict “do not publish”."
+    "Criteria are sealed with the plan. When the rows are final, each is measured with an equal part of this share of the budget, and "
+    "published as met, not met or undecided. If a “must” is not met, the verdict is “do not publish”."
 )
 
 
@@ -48,7 +48,7 @@ def criteria(project: Current, workload: Workload, unit: Unit, shares: Shares) -
     with frame.card("What must the rows be good enough for?", Zone.PUBLIC, _HELP):
         if entries:
             if shares.of("criteria"):
-                fields.share("Share of the budget that decides them", SHARE, _SHARES, CRITERIA.share.default, _HELP)
+                fields.share("Share of the budget for criteria", SHARE, _SHARES, CRITERIA.share.default, _HELP)
             chosen = _chosen(project, entries)
             _panel(workload, entries[chosen], chosen)
             _precision(project, workload, unit, shares, chosen)
@@ -59,16 +59,16 @@ def criteria(project: Current, workload: Workload, unit: Unit, shares: Shares) -
                 session.edit(partial(remove, number=chosen, entry=entry))
                 st.session_state[f"{project.id}:criterion"] = max(0, chosen - 1)
 
-            st.button("Remove this condition", icon=":material/delete:", key=button, on_click=take_away)
+            st.button("Remove this criterion", icon=":material/delete:", key=button, on_click=take_away)
         else:
-            st.caption("Nothing is fixed. After the run you will judge the rows by their errors alone.")
+            st.caption("You have set no criteria. After the run you will judge the rows by their errors.")
 
         def add() -> None:
             if len(listed(session.current().draft)) == len(entries):  # a second click adds no second one
                 session.edit(lambda draft: draft.update(criteria=[*listed(draft), new(TablesWithin.kind)]))
             st.session_state[f"{project.id}:criterion"] = len(entries)
 
-        st.button("Add a condition", icon=":material/add:", key=f"{project.id}:criterion_add", on_click=add)
+        st.button("Add a criterion", icon=":material/add:", key=f"{project.id}:criterion_add", on_click=add)
 
 
 def _chosen(project: Current, entries: list[Entry]) -> int:
@@ -84,7 +84,7 @@ def _chosen(project: Current, entries: list[Entry]) -> int:
         st.session_state[f"{project.id}:criterion"] = st.session_state[key]
 
     numbers = list(range(len(entries)))
-    return int(st.radio("Conditions", numbers, chosen, format_func=lambda one: literal(titles[one]), key=key, on_change=changed))
+    return int(st.radio("Criteria", numbers, chosen, format_func=lambda one: literal(titles[one]), key=key, on_change=changed))
 
 
 def _panel(workload: Workload, entry: Entry, number: int) -> None:
@@ -106,7 +106,7 @@ def _panel(workload: Workload, entry: Entry, number: int) -> None:
     for field in form:
         if field.usual is None:
             ask(field)
-    _field(number, "name", st.text_input, "What you call it (optional, published)", entry.get("name", ""), max_chars=200)
+    _field(number, "name", st.text_input, "Its name (optional, published)", entry.get("name", ""), max_chars=200)
 
 
 def _ask(workload: Workload, entry: Entry, number: int, field: Field) -> None:
@@ -284,12 +284,12 @@ def precision(criterion: AnyCriterion, unit: Unit, rho: float, workload: Workloa
         more = (10 ** (step / 10) * count for step in range(1, 41))
         needed = next((people for people in more if math.isfinite(criterion.margin(unit, rho, workload, people))), 0.0)
         from_where = f" About {float(format(needed, '.2g')):,.0f} people would be needed." if needed else ""
-        return f"With {count:,} people it is never decided: the noise leaves everything possible.{from_where} {_ADVICE}"
+        return f"With {count:,} people, noise always leaves it undecided.{from_where} {_ADVICE}"
     if partial:
         few = _told(criterion, criterion.margin(unit, rho, workload, count / _SMALL))
-        group = f"How many of {count:,} people are in the group, nobody has looked. If nearly all: the measurement is uncertain by about "
-        return f"{group}{_told(criterion, margin)}; if one in {_SMALL}: {few}." + (f" {_ADVICE}" if hopeless else "")
-    known = f"With {count:,} people: the measurement is uncertain by"
+        group = f"The size of the group is secret. If it has nearly all {count:,} people, the measurement is uncertain by about "
+        return f"{group}{_told(criterion, margin)}; if it has one in {_SMALL}, by {few}." + (f" {_ADVICE}" if hopeless else "")
+    known = f"With {count:,} people, the measurement is uncertain by"
     if hopeless:
         return f"{known} {_told(criterion, margin)}, however good the rows are. {_ADVICE}"
     return f"{known} about {_told(criterion, margin)}. {criterion.rule(margin)}"
@@ -300,4 +300,4 @@ def _told(criterion: AnyCriterion, margin: float) -> str:
     return f"± {criterion.uncertainty(margin)}" + (", so much that it can hardly come out as met" if hopeless else "")
 
 
-_ADVICE = "Give it a larger share of the budget, state fewer conditions, or ask for less."
+_ADVICE = "Give it a larger share of the budget, set fewer criteria, or ask for less."

@@ -31,21 +31,21 @@ WAYS = {
     DATABASE: ":material/database: A database",
     PLAN: ":material/edit_note: Plan first",
 }
-_REMOVING = {UPLOAD: "Deletes the uploaded file from this machine.", DATABASE: "The database stays as it is."}
+_REMOVING = {UPLOAD: "This deletes the uploaded file from this machine.", DATABASE: "The database stays as it is."}
 _RELATIONS = {ADD_REMOVE: "Whether a person was added or removed", REPLACE: "Whether a person's record was replaced"}
 _HIDDEN = (
-    "Hides even whether someone is in the table. How many rows there are stays secret.",
-    "Hides the content of a record, but not that the person is in the table. If every row is a different person, the number of rows is "
-    "public. Needs 40% more noise.",
+    "This hides even whether someone is in the table. The number of rows stays secret.",
+    "This hides the content of a record, but not that the person is in the table. If every row is a different person, the number of rows "
+    "is public. It needs 40% more noise.",
 )
 _COPIES_HELP = (
-    "Other releases, totals, previews, copies without names: they can show what noise hides here, and no ledger counts them. Your answer "
-    "is published with the release."
+    "Name other releases, totals, previews, and copies without names: they can show what noise hides here, and no ledger counts them. "
+    "Your answer is published with the release."
 )
 _ABOUT = "licence: CC-BY-4.0\ncreator: Statistics Office\ncontact: data@office.example\nperiod: 2024\nplace: Norway"
 _ABOUT_HELP = (
-    "What an archive asks of a data set, a line each: licence, creator (one or several; people as Family, Given), contact, citation, "
-    "period and place covered. Stands in the report, and in what other programs read of the release."
+    "Write one line each for what an archive asks: licence, creator (several are allowed; people as Family, Given), contact, citation, "
+    "period and place. The report shows it, and other programs read it."
 )
 NEW, _SIMULATED = "A new population…", "_simulated"
 TABLE = "data"
@@ -60,7 +60,7 @@ def source(project: Current, beginning: Callable[[Current], None]) -> None:
     """
     if st.session_state.pop(_SIMULATED, False) and document.problem(project.draft, "data") is None:
         frame.forward("data", "domain")  # all that this page asks is known of invented people
-    with frame.card("The sensitive table", help="It stays on this machine. Nothing on this page spends privacy budget."):
+    with frame.card("The sensitive table", help="The table stays on this machine. Nothing on this page spends privacy budget."):
         if "data" not in project.draft:
             _choosing(project, beginning)
         frame.refused_at(TABLE)
@@ -70,7 +70,7 @@ def source(project: Current, beginning: Callable[[Current], None]) -> None:
                 for sentence in there.sentences:
                     (st.warning if there.missing else st.info)(literal(sentence, 1000), icon=":material/compare:")
                 if there.missing:
-                    st.caption("What the table lacks is left out of the plan.")
+                    st.caption("The plan leaves out what the table lacks.")
             if document.is_linked(project.draft):
                 members_view.chosen(project)
             records(project)
@@ -91,7 +91,7 @@ def _choosing(project: Current, beginning: Callable[[Current], None]) -> None:
     else:
         help = "Larger than the limit? Choose “By path” and leave the file where it is."
         fields.table_file("upload", lambda file: _take(lambda: project_table.from_upload(project.owner, project.id, file.name, file)), help)
-    what = f"{demo.ROWS:,} invented people, 12 columns that depend on each other. No privacy is at stake: look at everything."
+    what = f"{demo.ROWS:,} invented people, 12 columns that depend on each other. You may look at everything: no privacy is at stake."
     look = {"icon": ":material/groups:", "type": "tertiary", "help": what}
     st.button("Or try it with simulated people", key="use_demo", on_click=_take_invented, args=(DEMO,), **look)
     what = f"Two linked tables: {demo_households.ROWS:,} invented households and the people in them."
@@ -136,12 +136,12 @@ def _again(read: Callable[..., Table], **changes: Any) -> None:
 def _person(project: Current) -> None:
     left, right = st.columns([3, 2])
     with left:
-        columns, help = [None, *document.columns(project.draft)], "Used only to limit rows per person; it need not be released."
+        columns, help = [None, *document.columns(project.draft)], "It only limits the rows per person; you need not release it."
         fields.choice("Column that tells people apart", "unit.person_column", columns, {None: "Choose a column…"}, help=help)
     with right:
         parse = partial(numbers.whole, field="unit.max_rows_per_person", low=1, high=1_000_000)
-        help = "Further rows of the same person are left out. Noise grows in proportion."
-        most = fields.number("Rows each, at most", "unit.max_rows_per_person", parse, help=help)
+        help = "Further rows of a person are left out. Noise grows in proportion."
+        most = fields.number("Most rows per person", "unit.max_rows_per_person", parse, help=help)
     members_view.left_out(most, "rows")
 
 
@@ -155,7 +155,7 @@ def _forget_person(draft: document.Draft) -> None:
 
 def people(project: Current) -> None:
     """Draw the population, the approximate number of people, and the limit of rows per person."""
-    help = "Privacy lost in one release adds to the next one about the same people, also of another curator. The ledger keeps the sum."
+    help = "The privacy losses of all releases about the same people add up, also those of other curators. The ledger keeps the sum."
     with frame.card("Who is in the table?", Zone.PUBLIC, help):
         _population(project)
         known = document.people(project.draft)
@@ -175,8 +175,8 @@ def people(project: Current) -> None:
 
 
 _LINKED = (
-    ":material/account_tree: A person here is a row of the first table with all that belongs to it in the second, such as a household: "
-    "say about how many of these there are."
+    ":material/account_tree: A person here is a row of the first table with all its rows in the second, such as a household. Say how many "
+    "there are."
 )
 SIZES = {
     300: "Hundreds",
@@ -187,8 +187,8 @@ SIZES = {
 }
 """The number of people assumed for each rough size: the middle of the range on a logarithmic scale."""
 _PEOPLE_HELP = (
-    "What is publicly known, or a rough guess; never a count of the private table. Noise is the same for few people and for many: with so "
-    "many, the pages say what to expect. For a closer number open “More” below."
+    "State what is publicly known, or guess; never count the private table. The noise does not depend on this number: the pages use it to "
+    "say what to expect. You can give a closer number under “More” below."
 )
 
 
@@ -202,7 +202,7 @@ def _population(project: Current) -> None:
         releases = f"{spent.releases} release{'s' * (spent.releases != 1)}"
         st.progress(spent.share, text=f"ε {spent.epsilon:.2f} of {numbers.short(spent.cap_epsilon)} spent in {releases}")
         if spent.unit is not None:
-            st.caption(f"Its releases protect {literal(spent.unit.words)}. Further ones must protect the same.")
+            st.caption(f"All its releases must protect the same: {literal(spent.unit.words)}.")
     else:
         fields.text("Name of the population", "population", placeholder="Patients of County Hospital, 2024", max_chars=200)
         if doubt := mixed_scripts(chosen):
@@ -215,11 +215,11 @@ def more(project: Current) -> None:
     (epsilon, _), known = document.cap(draft), draft.get("population", "") in balance.populations()
     limit = "" if known else f"limit ε {'?' if epsilon is None else numbers.short(epsilon)}, "
     copies = "" if str(draft.get("other_copies") or "").strip() else "other publications not named, "
-    hidden = "hides whether a person is in it" if relation == ADD_REMOVE else "hides what a person’s record says"
+    hidden = "presence is hidden" if relation == ADD_REMOVE else "records are hidden"
     public = "with a public table" if "public" in draft else "no public table"
     alone = not document.is_linked(draft)
     second = ", no second table" if alone and "data" in draft and KINDS[draft["data"]["kind"]].is_file else ""
-    with st.expander(f"More: {limit}{copies}{hidden}, {public}{second}", icon=":material/tune:", key=f"{project.id}:more"):
+    with st.expander(f"More settings: {limit}{copies}{hidden}, {public}{second}", icon=":material/tune:", key=f"{project.id}:more"):
         if second:
             members_view.part(project)
         parse, example = partial(numbers.optional, field="number of people", high=10**10), "only if publicly known, such as 32,000"
@@ -227,13 +227,13 @@ def more(project: Current) -> None:
         if limit:
             left, right = st.columns(2, vertical_alignment="bottom")
             with left:
-                title, help = "Limit for all releases about these people: ε", "No run is started that would bring the sum above this limit."
+                title, help = "Limit for all releases about these people: ε", "A run that would exceed this sum does not start."
                 read = partial(numbers.positive, field="limit", example="10")
                 fields.number(title, "wizard.cap.epsilon", read, numbers.short, help=help)
             with right:
                 fields.number("and δ", "wizard.cap.delta", partial(numbers.positive, field="limit", example="1e-9"), numbers.short)
         title = "What an outsider must not be able to tell"
-        help = "The neighbouring relation: which two tables must look alike to any attacker."
+        help = "This is the neighbouring relation: the two tables that must look alike to any attacker."
         fields.choice(title, "unit.relation", (ADD_REMOVE, REPLACE), _RELATIONS, kind="radio", captions=_HIDDEN, help=help)
         title = "What else is published about these people? (optional)"
         example = "Totals in the annual report of 2024; a release by the ministry in 2019. Or: I looked and know of nothing."
@@ -267,7 +267,7 @@ def records(project: Current) -> None:
                 _lines(table)
         if len(tables) > 1 and not simulated and st.toggle("Do their keys fit?", key=f"{project.id}:keys", help=_KEYS_HELP):
             _keys(project)
-        st.caption("These people are invented." if simulated else "Real records of real people: let no one else see this screen.")
+        st.caption("These people are invented." if simulated else "These are real records of real people: let no one else see this screen.")
         if st.toggle("Show the first rows", key=f"{project.id}:preview"):
             for number, table in enumerate(tables, start=1):
                 _preview(table, zone, f"rows_{number}")
@@ -290,7 +290,7 @@ def _lines(project: Current, silent: bool = False) -> None:
         st.caption(f":green[:material/check_circle:] {of}Every line has a value for each column.")
 
 
-_KEYS_HELP = "Exact counts of rows that would not count. What is chosen because of them is chosen after a look: the release says so."
+_KEYS_HELP = "You will see how many rows would not count, exactly. The release says that you looked before you chose."
 
 
 @refusals.explained()

@@ -29,17 +29,17 @@ SOURCE = "database"
 """The table's source in the wizard's notes, and its kind in a spec."""
 BY_NAME, BY_QUERY = "table", "query"
 MAX_TIMEOUT = 1_000_000
-NO_SURVEY = "Not needed for a database: it has no lines that could be cut off or run together."
+NO_SURVEY = "A database needs no check: it has no lines that could be cut off or run together."
 LOG = (
-    "The records are read from the database into this program, and kept on no disk. The database’s own log may contain the statements: "
-    "names of columns, your query. It contains no counts and no values of records."
+    "This program reads the records and keeps them on no disk. The database’s own log may contain the statements: names of columns, your "
+    "query. It contains no counts and no values of records."
 )
 _QUERY_HELP = (
-    "It chooses records of one table by WHERE and may rewrite their values. Joins, windows, groups and limits are refused: with them one "
-    "person could change other people’s rows."
+    "The query may choose records of one table by WHERE and rewrite their values. Joins, windows, groups and limits are refused: with "
+    "them one person could change other people’s rows."
 )
 _STATED = "wizard.database"
-_PASSWORD = "Never with a password: PostgreSQL takes it from PGPASSWORD, .pgpass or a service file of whoever runs this server."
+_PASSWORD = "Write no password: PostgreSQL takes it from PGPASSWORD, .pgpass or a service file of the account that runs this server."
 _FORMS = {BY_NAME: ":material/table: A table or view", BY_QUERY: ":material/code: A query"}
 _TIMEOUT_HELP = (
     f"Left empty: {connect.DEFAULT_TIMEOUT:,}. A statement that takes longer is ended, and with it the run, which stays charged."
@@ -91,12 +91,12 @@ def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary
     st.markdown(f":green[:material/check_circle:] {code(name)}, tables and views: {len(tables):,}")
     form = fields.choice("What is counted?", f"{_STATED}.form", (BY_NAME, BY_QUERY), _FORMS, kind="segmented")
     if form == BY_NAME:
-        names, help = {None: "Choose a table…"}, "The names alone come from the database’s catalogue."
+        names, help = {None: "Choose a table…"}, "Only the names come from the database’s catalogue."
         fields.choice("Table or view", f"{_STATED}.table", [None, *tables], names, help=help)
     else:
         example = "SELECT age, sex, region FROM stays WHERE year = 2024"
         fields.paragraph("One SELECT whose rows are the records", f"{_STATED}.query", placeholder=example, help=_QUERY_HELP)
-    with st.expander("How long a statement may take", icon=":material/timer:"):
+    with st.expander("Time limit of a statement", icon=":material/timer:"):
         seconds = partial(numbers.optional, field="seconds", high=MAX_TIMEOUT)
         fields.number("Seconds", f"{_STATED}.timeout", seconds, lambda n: "" if n is None else str(n), help=_TIMEOUT_HELP)
     st.button("Use it", icon=":material/check:", key="use_database", on_click=take, args=(_stated,), type=look)
@@ -105,7 +105,7 @@ def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary
 def _stated() -> Table:
     """Return the table or query that is stated on the page. Raises InputError."""
     if f"{_STATED}.timeout" in fields.value("wizard.typed", {}):
-        raise InputError("seconds", "what is typed there cannot be used", "correct it, or leave it empty")
+        raise InputError("seconds", "this cannot be used as a time", "correct it, or leave it empty")
     return chosen(fields.value(_STATED), session.only_this_machine())
 
 
@@ -123,8 +123,8 @@ def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
     """Return the table or query that is stated on the page (see `document`: wizard.database). Raises InputError."""
     form = stated.get("form", BY_NAME)
     if not stated.get(form):
-        remedy = "choose one from the list" if form == BY_NAME else "write one SELECT whose rows are the records"
-        raise InputError(form, "none is given", remedy)
+        remedy = "choose a table from the list" if form == BY_NAME else "write one SELECT whose rows are the records"
+        raise InputError(form, "you have not written a query", remedy)
     limit = {"timeout": stated["timeout"]} if stated.get("timeout") else {}
     section = {"kind": SOURCE, "path": stated["address"], form: stated[form], **limit, "missing_markers": sorted(usual_markers(SOURCE))}
     place = addresses.read(stated["address"])
@@ -147,9 +147,9 @@ def _check_allowed(place: Address, only_this_machine: bool) -> None:
     are refused.
     """
     if not only_this_machine or (os.environ.get(project_table.ROOTS) and not place.is_file):
-        raise InputError("data.path", "databases may not be opened from this page", "upload the table, or ask whoever runs this server")
+        raise InputError("data.path", "databases may not be opened from this page", "upload the table, or ask who runs this server")
     if place.is_file:
         if not Path(place.place).is_absolute():
             remedy = "write the whole path, such as /data/people.duckdb"
-            raise InputError("data.path", "it does not start at the top of the file system", remedy)
+            raise InputError("data.path", "the path does not start at the top of the file system", remedy)
         project_table.check_place(Path(place.place).resolve(), only_this_machine)

@@ -21,17 +21,17 @@ from dpsynth_core.web.shell.text import names
 SHELF: projects.Shelf = "members"
 _PLACE = "second table"
 _WHAT = (
-    "Such as the people of households, the visits of patients, the workers of firms. One release makes both tables, with keys that hold, "
-    "and protects a row of the first together with all that belongs to it."
+    "Examples are the people of households, the visits of patients or the workers of firms. One release makes both tables, with keys that "
+    "match, and protects a row of the first with all its rows in the second."
 )
-_KEY_HELP = "Both tables have it; it says whose a row is. Its values are not released: rows get new keys."
-_MOST_HELP = "Rows of the second table that count for one key: the first in file order; others are left out. Up to 10."
-_LEFT_OUT_HELP = "Your statement, from what you know of these people. It is never counted in any table, and it is not published."
+_KEY_HELP = "This column links the rows of both tables. Its values are not released: rows get new keys."
+_MOST_HELP = "The first rows of a key in file order count; others are left out. You can choose 1 to 10."
+_LEFT_OUT_HELP = "State what you know of these people. No table is counted, and your answer is not published."
 
 
 def part(project: Current) -> None:
     """Draw the choice of the second table."""
-    st.markdown("**A second table that belongs to it (optional)**", help=_WHAT)
+    st.markdown("**A second table of their members (optional)**", help=_WHAT)
     owner, own = project.owner, project.id
     fields.table_file("second_upload", lambda file: take(lambda: project_table.from_upload(owner, own, file.name, file, SHELF)))
     if session.only_this_machine():
@@ -53,7 +53,7 @@ def take(look_at: Callable[[], Table]) -> None:
 def chosen(project: Current) -> None:
     """Draw the link to the second table, its format, and the button that removes it."""
     second = replace(project, draft=document.second(project.draft))  # as if it were the only table
-    st.markdown("**A second table belongs to it**", help=_WHAT)
+    st.markdown("**The second table has their members**", help=_WHAT)
     kind = KINDS[second.draft["data"]["kind"]]
     about = f"{kind.label}, {len(document.columns(second.draft))} columns"
     label = second.draft["wizard"]["label"]
@@ -71,7 +71,7 @@ def chosen(project: Current) -> None:
         most = fields.number("Members of each, at most", "unit.max_rows_per_person", parse, help=_MOST_HELP)
     left_out(most, "members")
     if doubled := [name for name in shared if name != project.draft["unit"]["person_column"]]:
-        st.caption(f"Both tables have {names(doubled)}: those of the first are used. Rename them in one file to use both.")
+        st.caption(f"Both tables have {names(doubled)}: the release uses those of the first. Rename them in one file to use both.")
     if kind.is_file:
         reading_view.panel(second, _again)
     frame.refused_at(_PLACE)
@@ -93,8 +93,8 @@ def left_out(most: int | None, what: str) -> None:
         what: The name of the rows on the page, such as "rows" or "members".
     """
     look: dict[str, Any] = {"kind": "segmented", "help": _LEFT_OUT_HELP}
-    said = fields.choice(f"{what.capitalize()} beyond that, as far as you know", "wizard.left_out", list(_LEFT_OUT), _LEFT_OUT, **look)
+    said = fields.choice(f"How many {what} are beyond that?", "wizard.left_out", list(_LEFT_OUT), _LEFT_OUT, **look)
     if most and said in _MANY:
         whose, noise = ("household", "") if what == "members" else ("person", ", with more noise")
-        told = f"{_LEFT_OUT[said]} of the {what} will be missing from the release: it tells of {most:,} of each {whose}, not of all."
+        told = f"{_LEFT_OUT[said]} of the {what} will be missing from the release: it has {most:,} of each {whose}."
         st.warning(f"{told} A higher limit keeps more of them{noise}.", icon=":material/content_cut:")

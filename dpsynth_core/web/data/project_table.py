@@ -94,9 +94,9 @@ def from_path(text: str, only_this_machine: bool) -> Table:
     """
     shown = text.strip().removeprefix("file://")
     if not shown:
-        raise InputError("path", "it is empty", "write the path of a table file, or of a folder of them")
+        raise InputError("path", "the path is empty", "write the path of a table file, or of a folder of them")
     if is_address(shown):
-        raise InputError("path", "it is a database", "choose “A database” above")
+        raise InputError("path", "this is a database", "choose “A database” above")
     if is_uri(shown):
         # of an object store, with the credentials of the person who runs this server: so for that person alone
         if not only_this_machine or os.environ.get(ROOTS):
@@ -104,12 +104,12 @@ def from_path(text: str, only_this_machine: bool) -> Table:
         return _inspect(located(shown), "path")
     path = Path(shown).expanduser()
     if not path.is_absolute():
-        raise InputError("path", "it does not start at the top of the file system", "write the whole path, such as /home/me/table.csv")
+        raise InputError("path", "the path is not a whole path", "write the whole path, such as /home/me/table.csv")
     check_place(path.resolve(), only_this_machine)
     try:
         return _inspect(path, "path")
     except OSError:
-        raise InputError("path", "it cannot be read", "check its permissions") from None
+        raise InputError("path", "the file cannot be read", "check its permissions") from None
 
 
 def simulated(kind: str = DEMO) -> Table:
@@ -249,7 +249,7 @@ def preview(draft: Draft) -> Zoned[pd.DataFrame]:
     table = files.opened(*_table(draft))
     batches = [batch.slice(0, PREVIEW_ROWS) for batch in islice(table.batches(table.column_names()), 1)]
     if not batches:
-        raise InputError("data", "it has no rows", "choose another table")
+        raise InputError("data", "the table has no rows", "choose another table")
     return curator_only(pa.Table.from_batches(batches).to_pandas().astype("string"))
 
 

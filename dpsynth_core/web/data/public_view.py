@@ -30,8 +30,8 @@ from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 
 HELP = (
-    "People whose records anyone may see: an earlier release, a census sample, another region. Some mechanisms start from them and need "
-    "less of your budget. Nothing protects the people in it, and the release says that you called it public."
+    "Add people whose records anyone may see: an earlier release, a census sample, another region. Some mechanisms start from them and "
+    "need less budget. Nothing protects the people in it, and the release says that you called it public."
 )
 _PUBLIC = "public table"
 
@@ -41,14 +41,14 @@ def part(project: Current) -> None:
     st.markdown("**A public table of the same columns (optional)**", help=HELP)
     if "public" in project.draft:
         section = project.draft["public"]
-        help, columns = "Deletes the uploaded file from this machine.", len(project.draft["wizard"].get("public_columns", ()))
+        help, columns = "This deletes the uploaded file from this machine.", len(project.draft["wizard"].get("public_columns", ()))
         fields.taken_file(label(section), f"{columns} columns", "remove_public", _PUBLIC, (SHELF,), disown, help=help)
         _compared(project, section)
     else:
         owner, own, draft = project.owner, project.id, project.draft
         fields.table_file("public_upload", lambda file: _take(lambda: from_upload(owner, own, file.name, file, draft)))
         if project_table.is_database(draft):
-            st.caption("Do not take an export of the table in the database: whether a file is one is not compared here.")
+            st.caption("Do not upload an export of the private table: nothing compares the two here.")
         if project_table.is_simulated(draft):
             take = partial(_take, partial(twin, owner, own, draft))
             st.button("Use 5,000 other simulated people", icon=":material/groups_2:", key="use_twin", on_click=take)
@@ -74,13 +74,13 @@ def _compared(project: Current, section: dict[str, Any]) -> None:
     if (problem := refusal(differences)) is not None:
         frame.refused(problem)
     if not differences.missing and not differences.extra and not differences.outside:
-        st.success(f"It agrees with {with_what}.", icon=":material/check_circle:")
+        st.success(f"The public table agrees with {with_what}.", icon=":material/check_circle:")
         return
-    st.markdown(f"Differences from {with_what}:")
+    st.markdown(f"The public table differs from {with_what}:")
     listed = [
         *((name, "missing in the public table") for name in differences.missing),
         *((name, f"{share:.1%} of its values are not in the domain") for name, share in differences.outside.items()),
-        *((name, "only in the public table; not used") for name in differences.extra),
+        *((name, "only in the public table: not used") for name in differences.extra),
     ]
     lines = pd.DataFrame(listed, columns=["column", "difference"])
     st.dataframe(lines, hide_index=True, height=min(240, 40 + 35 * len(lines)), alt="Differences of the public table")
@@ -108,8 +108,8 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
         table.check()
         private = "" if project_table.is_database(draft) else draft.get("data", {}).get("path")
         if private and Path(private).exists() and public.is_same_table(path, Path(private)):
-            remedy = "choose a table that is public already, or none"
-            raise InputError(FIELD, "this is the private table itself; it was not kept here", remedy)
+            remedy = "choose a table that is public already, or leave it out"
+            raise InputError(FIELD, "this is the private table itself; it was not kept", remedy)
         return Table(form.section(path) | {"sha256": public.digest(path)}, table.column_names(), _PUBLIC, name)
 
     return projects.replace_upload(owner, project, name, content, look_at, SHELF)

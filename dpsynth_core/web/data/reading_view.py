@@ -21,8 +21,8 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import capital, literal
 
 _QUOTING_HELP = (
-    "A quoted cell ends with its line, so that one person's stray quote cannot swallow other people's lines. Cells with line breaks need a "
-    "well-formed file: it is checked, refused if it is not, and the release states the assumption."
+    "A quoted cell ends with its line, so that one person's stray quote cannot swallow other people's lines. If cells contain line "
+    "breaks, the file must be well-formed: the program checks it, and the release states the assumption."
 )
 _USUAL = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "))
 _SPELLINGS = {marks: example(*marks) for marks in dict.fromkeys((*_USUAL, *MARKS))}
@@ -32,23 +32,23 @@ _BETWEEN = THOUSANDS | {"": "nothing"}
 _DATE_NAMES = {form: form for form in (*DATE_FORMATS, *WORDY_FORMATS)}
 
 _SUGGESTED = (
-    "“Use” states that the file is written so, and the release says that this was read from its records. If you know how the file was "
-    "exported, state it below instead."
+    "“Use” states that the file is written so, and the release says that its records suggested it. If you know how the file was exported, "
+    "state that below instead."
 )
 _DATES_HELP = (
-    "Dates such as 2023-12-31 are always understood. You can type another form, of yyyy or yy, mm or mmmm (a name), dd and dddd (a name). "
-    "With yy, add the first year that is meant: dd.mm.yy from 1930 reads 29 as 2029, and 30 as 1930."
+    "The program always reads dates such as 2023-12-31. You can type another form from yyyy or yy, mm or mmmm (a name), dd and dddd (a "
+    "name). With yy, add the first year: dd.mm.yy from 1930 reads 29 as 2029, and 30 as 1930."
 )
 _DATES = ("Dates", "date_format", _DATE_NAMES, _DATES_HELP)
-_NEGATIVE = ("Numbers below zero", "negative", {form: form for form in NEGATIVES}, "Numbers such as -5 are always understood.")
-_UNITS_HELP = "Texts that may stand before or behind a number and do not change it: 45 % is read as 45."
+_NEGATIVE = ("Numbers below zero", "negative", {form: form for form in NEGATIVES}, "The program always reads numbers such as -5.")
+_UNITS_HELP = "These texts may stand before or behind a number and do not change it: 45 % counts as 45."
 _SAME_NAMES = {EXACT: "Equal texts", LOOK: "Texts that look the same", CASE: "The same, in capital or small letters"}
 _SAME_HELP = (
-    "Some texts look the same and are written differently: accents in pieces, spaces that do not break a line, dashes, curly quotes. This "
-    "holds for every column."
+    "Some texts look the same but differ: accents in pieces, spaces that do not break a line, dashes, curly quotes. This holds for every "
+    "column."
 )
-_MARKS_HELP = "Both marks at once. A number may also have no mark between thousands."
-_TIMES = ("Times of day", "time_format", _TIME_NAMES, "Times such as 08:30 are always understood.")
+_MARKS_HELP = "Choose both marks at once. A number may also have no mark between thousands."
+_TIMES = ("Times of day", "time_format", _TIME_NAMES, "The program always reads times such as 08:30.")
 
 Reread = Callable[..., None]
 """A function that gets the fields stated now, by their names in the draft's "data"."""
@@ -64,7 +64,7 @@ def panel(project: Current, reread: Reread) -> None:
     form = TableFormat.of(project.draft["data"])
     open_ones = {field for doubt in document.doubts(project.draft) for field in doubt.fields}
     with st.expander(_summary(form, open_ones), icon=":material/tune:"):
-        st.caption("By the header and by default. By going on you state that the file is written so; none of this is published.")
+        st.caption("These follow from the header and from defaults. By going on you state that they are right; nothing is published.")
         if form.applies("sheet"):
             _sheet(project, reread)
         if form.applies("delimiter"):
@@ -81,7 +81,7 @@ def panel(project: Current, reread: Reread) -> None:
             _values(project, reread, (_DATES, _TIMES))
         _same_text(project, reread)
         if form.applies("skip"):
-            help = "Lines, or rows of a workbook, with anything in them: a title, a comment."
+            help = "Count the lines, or rows of a workbook, that have anything in them, such as a title."
             take, options = lambda count: reread(skip=count), list(dict.fromkeys([*range(11), form.skip]))
             fields.linked(_key(project, "skip"), form.skip, take, st.selectbox, "Lines above the header", options=options, help=help)
         if form.applies("names"):
@@ -92,7 +92,7 @@ def panel(project: Current, reread: Reread) -> None:
 
             fields.linked(_key(project, "header"), not form.names, toggled, st.toggle, "The first line has the names of the columns")
             if form.names:
-                named, title = "\n".join(form.names), "Names of the columns, one a line"
+                named, title = "\n".join(form.names), "Names of the columns, one per line"
                 fields.linked(_key(project, "names"), named, lambda text: reread(names=text.splitlines()), st.text_area, title)
         _missing(project, reread)
 
@@ -146,9 +146,9 @@ def _use(reread: Reread, place: str, stated: Mapping[str, Any]) -> None:
 
 def texts_panel(project: Current, restate: Reread) -> None:
     """Draw the notation of text columns in a table of a database."""
-    with st.expander("How texts in it are written", icon=":material/tune:"):
+    with st.expander("How its texts are written", icon=":material/tune:"):
         st.caption(
-            "Columns of numbers and dates need nothing said. By going on you state this of columns of text; none of it is published."
+            "You need not describe columns of numbers and dates. By going on you state this about columns of text; nothing is published."
         )
         _values(project, restate, (_DATES,))
         _same_text(project, restate)
@@ -182,7 +182,7 @@ def _same_text(project: Current, reread: Reread) -> None:
 def _sheet(project: Current, reread: Reread) -> None:
     sheets = files.sheets(project.draft["data"]["path"])
     _choice(project, "Sheet", "sheet", {"": sheets[0] if sheets else "", **{name: name for name in sheets[1:]}}, reread)
-    st.caption("Rows that are blank are no records.")
+    st.caption("Blank rows do not count as records.")
 
 
 def _missing(project: Current, reread: Reread) -> None:
@@ -208,10 +208,11 @@ def _choice(
 
 HERE, DASK = None, "dask"
 _NAMES = {HERE: "This machine", DASK: "A Dask cluster"}
-_HELP = "The counts, and with them the release, are the same. A cluster is for tables that take this machine too long."
+_HELP = "The release is the same either way. A cluster is for tables that take this machine too long."
 _ADDRESS_HELP = (
-    "Such as tls://scheduler:8786. Left empty, processes on this machine count, and end with the run. Workers read the table by the same "
-    "path or address, and need this version of the program. A person who can connect to a scheduler can read counts: it has to be yours."
+    "Write one such as tls://scheduler:8786. If you leave it empty, processes on this machine count, and end with the run. Workers read "
+    "the table by the same path or address, and need this version of the program. A person who can connect to the scheduler can read "
+    "counts: use your own."
 )
 
 
@@ -232,5 +233,5 @@ def address(text: str) -> str | None:
     if not text.strip():
         return None
     if not re.fullmatch(r"(tcp|tls|ws|wss)://[^@\s]+", text.strip()):
-        raise InputError("data.scheduler", "it is no address of a Dask scheduler", "write one such as tls://scheduler:8786")
+        raise InputError("data.scheduler", "this is not the address of a Dask scheduler", "write an address such as tls://scheduler:8786")
     return text.strip()

@@ -24,8 +24,8 @@ OWN, NEVER, NEAREST, COUNT_AS = "own", "never", "nearest", "as"
 NO_GROUPS: Mapping[str, Any] = {"bins": None, "width": None, "edges": None}
 _NO_VALUES = {**NO_GROUPS, **dict.fromkeys(("categories", "labels", "dtype", "lower", "upper", "decimals"))}
 _LEFT_OUT = {
-    Role.IDENTIFIER: "Its name looks like an identifier: its values are left out. If it is none, use it and choose its kind.",
-    Role.TEXT: "Its name looks like free text, which points at people: use it only if a codebook lists its values.",
+    Role.IDENTIFIER: "The name looks like an identifier: its values are left out. Otherwise use the column and choose its kind.",
+    Role.TEXT: "The name looks like free text, which points at people: use the column only if a codebook lists its values.",
 }
 _NEW_NUMBERS, _NEW_CODES = "1", "P000001"
 """The first new identifier until the curator writes another."""
@@ -211,7 +211,7 @@ class ColumnDraft(Column):
 
     def left_out(self) -> Self:
         """Return the person column, not used: no value is released, and new identifiers are made only if the curator asks for them."""
-        note = "It tells people apart: it is used to limit rows per person, and none of its values is released."
+        note = "This column tells people apart: it only limits rows per person, and its values are not released."
         return self.with_identifiers(self.kind == "integer").changed(use=False, note=note)
 
     def with_identifiers(self, are_numbers: bool) -> Self:

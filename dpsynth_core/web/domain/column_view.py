@@ -23,9 +23,9 @@ from dpsynth_core.web.shell.text import capital, literal, one_line
 
 DTYPE_NAMES = {"string": "Text", "int64": "Whole number", "float64": "Number", "bool": "true / false"}
 _VALUES_HELP = (
-    "As they are written in the file. To show another name, add it after a tab or “ = ”; two columns of a spreadsheet can be pasted."
+    "Write them as the file does. To show another name, add it after a tab or “ = ”; you can paste two columns of a spreadsheet."
 )
-_DECIMALS_HELP = "Numbers of the rows are rounded to so many, as the column has them: prices 2, lengths in millimetres 0."
+_DECIMALS_HELP = "The rows round numbers to so many digits: prices 2, lengths in millimetres 0."
 _LINE = 23
 _SHORTEST, _LONGEST = 4, 10
 """Lines that a list of values shows at least and at most."""
@@ -94,7 +94,7 @@ def _details(project: Current, draft: ColumnDraft) -> None:
         elif "decimals" in KINDS[draft.kind].fields and not draft.most:
             digits = [None, *range(13)]
             _choice(draft, "decimals", draft.decimals, "Digits after the point", digits, {None: "as many as a number has"}, _DECIMALS_HELP)
-        _text(draft, "label", draft.label, "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
+        _text(draft, "label", draft.label, "What it is about (optional)", placeholder="The codebook and report show it", max_chars=500)
 
 
 def _head(project: Current, draft: ColumnDraft) -> None:
@@ -107,9 +107,9 @@ def _head(project: Current, draft: ColumnDraft) -> None:
     if draft.note:
         st.caption(f":material/info: {literal(draft.note)}")
     elif not draft.use:
-        st.caption("It will not be in the release.")
+        st.caption("This column will not be in the release.")
     if draft.offers_identifiers and not document.is_linked(project.draft):
-        help = "The synthetic rows get a column of this name that is counted up. Nothing is measured for it, and it costs nothing."
+        help = "The synthetic rows get a column of this name that is counted up. It is not measured, and costs nothing."
         look = {"key": f"identifiers_{draft.name}", "icon": ":material/tag:", "help": help}
         take = partial(draft_rows.change_column, draft.name, {"use": True, "note": draft.note})
         st.button("Give the rows new identifiers", on_click=take, **look)
@@ -193,8 +193,8 @@ _NAMES = {
     "other": {OWN: "a value of their own, “other”", NEVER: "cannot occur", NEAREST: "the nearest group", COUNT_AS: "count as …"},
 }
 _HELP = {
-    "missing": "A value of their own costs a little accuracy. Say “cannot occur” where the questionnaire or the register rules it out.",
-    "other": "Values that are not listed, not between the bounds, or cannot be read. A value of their own costs a little accuracy.",
+    "missing": "A value of their own costs a little accuracy. Choose “cannot occur” if the questionnaire or the register rules it out.",
+    "other": "These values are not listed, not between the bounds, or cannot be read. A value of their own costs a little accuracy.",
 }
 
 
@@ -222,7 +222,7 @@ def _treatment(draft: ColumnDraft, which: str) -> None:
     if labels:
         fields.linked(f"{which}:label:{column}", label, partial(named, why=recode["why"]), st.selectbox, "… as those of", labels)
     look = {"max_chars": 500, "placeholder": "The form has no box for “none”."}
-    fields.linked(f"{which}:why:{column}", recode["why"], partial(named, label), st.text_input, "Why? It is published.", **look)
+    fields.linked(f"{which}:why:{column}", recode["why"], partial(named, label), st.text_input, "Why? (published)", **look)
 
 
 MOST_NAMED = 30

@@ -19,7 +19,7 @@ from dpsynth_core.web.domain.column_draft import OWN, ColumnDraft, blank, fresh
 
 _UNNAMED = ("column_1", "column_2")
 """The readers' names for columns without a header; without any header, the second name occurs too."""
-_NOT_OF_THIS_TABLE = ("domain", "none of its columns is in the table", "check that it belongs to this table")
+_NOT_OF_THIS_TABLE = ("domain", "the table has none of its columns", "check that it belongs to this table")
 EDITABLE = ("use", "kind", "lower", "upper", "bins", "missing", "other")
 MANY_VALUES = 1_000
 _BESIDE_VALUES = {"use": True, "note": "", "origin": "", "guessed": False, "label": "", "table": ""}
@@ -35,7 +35,7 @@ def fitted(drafts: Sequence[ColumnDraft], columns: Sequence[str], declared: Sequ
     by_name, types = {draft.name: draft for draft in drafts}, {column.name: column for column in declared}
     first = {name: fresh(name, types.get(name)) for name in columns if name not in by_name}
     if _UNNAMED[0] in first and _UNNAMED[1] not in columns:
-        note = "Its header is empty, as that of an index: use it only if it is none."
+        note = "The header is empty, like that of an index: use the column only if it is not an index."
         first[_UNNAMED[0]] = first[_UNNAMED[0]].changed(use=False, note=note)
     return [by_name[name] if name in by_name else first[name] for name in columns]
 
@@ -104,7 +104,7 @@ def with_guesses(drafts: Sequence[ColumnDraft], guesses: Iterable[Guess]) -> lis
     Raises:
         InputError: No column fits.
     """
-    misfit = ("public table", "it has none of the columns of your table", "choose one with the same column names")
+    misfit = ("public table", "this table has none of the columns of your table", "choose one with the same column names")
     return _replaced(drafts, {draft.name: draft for draft in from_guesses(guesses)}, misfit)
 
 
@@ -123,7 +123,7 @@ def _replaced(drafts: Sequence[ColumnDraft], given: Mapping[str, ColumnDraft], m
 def with_pasted(drafts: Sequence[ColumnDraft], domain: Domain) -> list[ColumnDraft]:
     """Return the columns with some replaced by columns of a domain; the others stay unchanged. Raises InputError if no name fits."""
     if not {draft.name for draft in drafts} & set(domain.column_names):
-        raise InputError("pasted lines", "none of the columns that they name is in the table", "write the names as the table does")
+        raise InputError("pasted lines", "the table has none of the columns that they name", "write the names as the table does")
     return with_columns(drafts, map(Column.of, domain.columns), "codebook")
 
 
@@ -208,5 +208,5 @@ def _remark(draft: ColumnDraft) -> str:
         return f"⚠ {problem.problem}"
     values = list(map(str, draft.labels or draft.categories or ())) if draft.is_listed else []
     if len(values) > MANY_VALUES:
-        return "⚠ very many values: names or ids identify people, leave them out"
+        return "⚠ very many values: leave out names and ids, which identify people"
     return f"⚠ {draft.note}" if draft.note else ", ".join(values)[:200]

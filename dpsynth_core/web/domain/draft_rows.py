@@ -91,7 +91,7 @@ def prefill(project: Current) -> Current:
     return session.current()
 
 
-_KEY = "The key of both tables: it says whose a row is. None of its values is released; rows get new keys."
+_KEY = "This is the key of both tables. Its values are not released; rows get new keys."
 
 
 def _first(draft: Draft, column: ColumnDraft) -> ColumnDraft:
@@ -192,7 +192,7 @@ class Codebook:
 
     def __post_init__(self) -> None:
         if (repeated := first_repeated(self.names)) is not None:
-            raise InputError(column_field(repeated), "the name is used twice", "rename or drop one of the columns")
+            raise InputError(column_field(repeated), "two columns have this name", "rename or drop one of the columns")
 
     @property
     def names(self) -> tuple[str, ...]:

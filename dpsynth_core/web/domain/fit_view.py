@@ -51,17 +51,16 @@ _LOOKED = "first_records"
 _DECISION, _MADE, _DECLINED = "wizard.comparison", "made", "declined"
 _BUTTON = "compare"
 _TITLE = "Do the records fit this domain?"
-_OFFER = "Without it, a label that the file spells differently counts as “other”."
-_LOST = (
-    "Rows show them as empty, so they count as missing there, and every table of this column is off by as many people. List them or "
-    "widen the bounds; or, if they are codes for missing, say so on the Data page."
+_OFFER = "If you do not compare them, a label that the file spells differently counts as “other”."
+LOST = (
+    "The rows leave these values empty, so they count as missing there, and every table of this column is off by as many people. List "
+    "them or widen the bounds; if they are codes for missing, say so on the Data page."
 )
-_WITHOUT = "Not compared, as you decided: a label that the file spells differently is counted as “other”. The results show how many are."
+_WITHOUT = "You decided not to compare them: a label that the file spells differently counts as “other”. The results show how many."
 HELP = (
-    "Counts, without noise and for this screen only, which values have no place in the domain, and mends it with a click. Correcting how "
-    "labels are written, or how missing is written, gives nobody away; adding values that only the records could tell makes this a domain "
-    "that was read from the data. The release notes the look, and warns of it only if columns or values are changed afterwards. Without it "
-    "no value becomes another one in silence."
+    "This counts, without noise and for this screen only, the values without a place in the domain. A click mends each. If you correct "
+    "how labels or missing values are written, you give nobody away; if you add values that only the records could tell, the domain "
+    "counts as read from the data. The release notes that you looked, and warns if you change columns or values afterwards."
 )
 
 Comparison = Zoned[tuple[ColumnFit, ...]] | InputError | None
@@ -123,7 +122,7 @@ def section(project: Current, rows: Sequence[ColumnDraft], comparison: Compariso
             if decision is None:
                 st.button("Go on without", key="no_comparison", on_click=fields.store, args=(_DECISION, _DECLINED))
         if decision != _MADE:
-            return unknown if decision == _DECLINED else "Compare, or go on without."
+            return unknown if decision == _DECLINED else "Compare the records, or go on without."
         return _shown(project, rows, comparison)
 
 
@@ -151,12 +150,12 @@ def _not_understood(project: Current) -> str:
     is_known = fields.value(_KNOWN) == nothing
     if fields.linked("not_understood", is_known, lambda on: fields.store(_KNOWN, nothing if on else []), st.checkbox, _GO_ON):
         return ""
-    return f"No value of {names(nothing, 3)} is understood: mend it, or tick that you know."
+    return f"No value of {names(nothing, 3)} is understood: correct the column, or tick that you know."
 
 
 def _shown(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison) -> str:
     if comparison is None:
-        st.caption("It is read when you press the button.")
+        st.caption("The table is read when you press the button.")
         return ""
     if isinstance(comparison, InputError):
         frame.refused(comparison)
@@ -182,9 +181,9 @@ def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[Colu
             _column(project, rows[one.column], one)
     if not (far_off := [one.column for one in worth_telling if one.share_outside > MOST]):
         return ""
-    st.error(f"Most values of {names(far_off)} are not in the domain. Compare how they are written.", icon=":material/spellcheck:")
+    st.error(f"Most values of {names(far_off)} are not in the domain. Compare how both write them.", icon=":material/spellcheck:")
     reason = fields.text("If that is right, say why", _CONFIRMED, placeholder="The register lists towns; we publish the five largest.")
-    return "" if is_reason(reason) else f"Most values of {names(far_off, 3)} are not in the domain: mend it, or say why that is right."
+    return "" if is_reason(reason) else f"Most values of {names(far_off, 3)} are not in the domain: correct it, or say why that is right."
 
 
 def _column(project: Current, draft: ColumnDraft, one: ColumnFit) -> None:
@@ -204,7 +203,7 @@ def _column(project: Current, draft: ColumnDraft, one: ColumnFit) -> None:
             st.button(label, key=f"{project.id}:mend:{one.column}:{what}", on_click=do, args=arguments)
 
         if spelled:
-            mend("Read it so", "marks", _read_so, one.column, {"decimal": spelled[0], "thousands": spelled[1]})
+            mend("Read it this way", "marks", _read_so, one.column, {"decimal": spelled[0], "thousands": spelled[1]})
         if alike:
             mend("Treat such texts as the same", "same", _read_so, one.column, {"same_text": same})
         if one.missing and one.missing_to:
@@ -212,7 +211,7 @@ def _column(project: Current, draft: ColumnDraft, one: ColumnFit) -> None:
         for value in one.placeholders:
             mend(f"{literal(value)} means missing", f"means_{value}", _means_missing, one.column, value)
         if one.outside and one.outside_to:
-            mend("Set those outside aside", "aside", draft_rows.change_column, one.column, {"other": True})
+            mend("Count values outside as “other”", "aside", draft_rows.change_column, one.column, {"other": True})
         frequent = [value for value, count in one.values if count >= FEWEST and value not in (*one.placeholders, *alike)]
         if draft.is_listed and frequent:
             label = f"Add {len(frequent)} values…" if len(frequent) > 1 else f"Add {literal(frequent[0])}…"
@@ -236,7 +235,7 @@ def _in_words(one: ColumnFit, lost: bool) -> str:
         fate = f":red[**{share} would count as {literal(one.outside_to)}**]" if one.outside_to else f"{share} {go} to “other”"
         parts.append(f"{fate}: {shown}{more}." if one.values else f"{fate}.")
         if lost:
-            parts.append(f":orange[{_LOST}]")
+            parts.append(f":orange[{LOST}]")
     return " ".join(parts)
 
 
@@ -246,7 +245,7 @@ def _differently(spelled: Marks, now: Marks) -> str:
     else:
         theirs, ours = (f"{THOUSANDS[mark] if mark else 'nothing'} between thousands" for mark in (spelled[1], now[1]))
     examples = code(example(*spelled)), code(example(*now))
-    return f"They look like numbers with {theirs}, as in {examples[0]}; the file is read with {ours}, as in {examples[1]}."
+    return f"The values look like numbers with {theirs}, as in {examples[0]}; the file is read with {ours}, as in {examples[1]}."
 
 
 def _read_so(column: str, stated: Mapping[str, str]) -> None:

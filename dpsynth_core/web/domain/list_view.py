@@ -26,11 +26,12 @@ ORIGIN_NAMES = {
     "data": "read from the data",
 }
 GROUPS_HELP = (
-    "The width of each group: 10 gives 0 to 9, 10 to 19, …; for dates a number of days, week, month, quarter, year, 5 years or 10 years. "
-    "Or the first values of the groups, separated by commas; or “20 bins” for 20 equal ones. Empty: a round width. Codes: how many."
+    "Write the width of each group: 10 gives 0 to 9, 10 to 19, …; for dates a number of days, week, month, quarter, year, 5 years or 10 "
+    "years. You can also write the first values of the groups, separated by commas; or “20 bins” for 20 equal ones. Empty gives a round "
+    "width. For codes, write how many there are."
 )
 _NAME_LENGTH = 40
-_CELLS_HELP = "All values of all columns. Every cell gets the same noise: the fewer cells, the more people in each."
+_CELLS_HELP = "A cell is one value of one column. Every cell gets the same noise: the fewer cells, the more people in each."
 
 
 def selected(project: Current, rows: Sequence[ColumnDraft]) -> ColumnDraft:
@@ -82,7 +83,7 @@ def summary(project: Current, rows: Sequence[ColumnDraft]) -> None:
         if problems:
             at = names.index(_selected(project, names, problems))
             following = next(name for name in (*names[at + 1 :], *names[: at + 1]) if name in problems)
-            look = {"type": "tertiary", "help": "Goes to the next column whose values or bounds are not complete yet."}
+            look = {"type": "tertiary", "help": "This opens the next column whose values or bounds are not complete yet."}
             go, icon = partial(go_to, project, following), ":material/arrow_downward:"
             st.button(f"{len(problems)} still open", key="next_open", icon=icon, on_click=go, **look)
 
@@ -145,8 +146,8 @@ def grid(rows: list[ColumnDraft]) -> None:
         "column": config.TextColumn("Column", pinned=True, width=130, disabled=True),
         "use": config.CheckboxColumn("Use", help="Columns that are not used do not appear in the release.", width=65),
         "kind": config.SelectboxColumn("Kind", options=list(KINDS), format_func=lambda name: KINDS[name].title, required=True, width=125),
-        "cells": config.NumberColumn("Cells", help="Different values that the release can tell apart.", width=60, disabled=True),
-        "values": config.TextColumn("Values", help="Edit them in the other view.", width=150, disabled=True),
+        "cells": config.NumberColumn("Cells", help="The release can tell so many values apart.", width=60, disabled=True),
+        "values": config.TextColumn("Values", help="You edit them in the other view.", width=150, disabled=True),
         "lower": config.TextColumn("Lowest", help="Lowest value that counts; smaller ones are “other”.", width=80),
         "upper": config.TextColumn("Highest", help="Highest value that counts; larger ones are “other”.", width=80),
         "bins": config.TextColumn("Groups of", help=GROUPS_HELP, width=80),

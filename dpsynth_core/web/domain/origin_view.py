@@ -35,10 +35,10 @@ _NAMES = {
     LEARN: "Learn them for a share of the budget",
     READ: "Read them from the data",
 }
-_HELP = "Public knowledge costs nothing. What is learnt with noise costs budget. What is read from the data is covered by no budget."
+_HELP = "Public knowledge costs nothing. Learning with noise costs budget. No budget covers what is read from the data."
 READING = (
-    "This looks at the private records. A rare value or an extreme one can point to one person, and no noise covers it: no budget pays for "
-    "this. The release is marked for good, and needs a sentence from you on why it is harmless."
+    "This looks at the private records. A rare or extreme value can point to one person, and no noise covers it. The release is marked "
+    "for good, and you must write a sentence on why it is harmless."
 )
 
 
@@ -92,10 +92,10 @@ def suggestion(draft: ColumnDraft) -> None:
     if draft.guessed:
         source = guess.source if guess and not guess.is_list else ""
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(f":orange[:material/help: **Guessed from the name: check.**] {literal(source)}.", width="stretch")
+            st.caption(f":orange[:material/help: **Check what the name suggests:**] {literal(source)}.", width="stretch")
             st.button("It is right", key=f"right_{draft.name}", type="tertiary", on_click=draft_rows.change_column, args=(draft.name, {}))
     elif guess and guess.is_list and not draft.categories and draft.is_listed:
-        st.caption(f":orange[:material/help: **Guessed from the name:**] {literal(guess.title)}. How does the file write it?")
+        st.caption(f":orange[:material/help: **The name suggests**] {literal(guess.title)}. How does the file write it?")
         _writings(draft, guess, "suggested")
 
 
@@ -119,10 +119,10 @@ def _writings(draft: ColumnDraft, chosen: Usual, place: str) -> None:
 SHARE = "budget.discovery"
 _SHARES = (0.02, 0.05, 0.1, 0.2, 0.3)
 _MOST = (8, 16, 32, 64, 128, 256, 1024)
-_MOST_HELP = "Until it is known what there is, every table with this column is planned with so many cells."
+_MOST_HELP = "The plan counts so many cells for this column until its values are known."
 _LEARNING_HELP = (
-    "Before the mechanism starts, noisy counts tell which values there are, and where numbers lie. Nothing that only one person has can be "
-    "found. The columns that are learnt have equal parts of this share."
+    "Before the mechanism starts, noisy counts find the values, and where numbers lie. They cannot find what only one person has. The "
+    "learnt columns share this part of the budget equally."
 )
 
 
@@ -133,7 +133,7 @@ def learning(project: Current, draft: ColumnDraft) -> None:
         draft_rows.change_column(draft.name, {"most": most})
 
     look = {"options": sorted({*_MOST, draft.most}), "format_func": "{:,}".format, "help": _MOST_HELP}
-    fields.linked(f"most:{draft.name}", draft.most, take, st.selectbox, "Values or groups, at most", **look)
+    fields.linked(f"most:{draft.name}", draft.most, take, st.selectbox, "Most values or groups", **look)
     _price(project, _unknown(draft_rows.of(project.draft)), draft.name)
 
 
@@ -153,9 +153,9 @@ def whole(project: Current, rows: list[ColumnDraft]) -> None:
     share(project)
     likely = domain_table.open_kinds(rows)
     if not likely:
-        st.caption("Every column that is used has its values. Drop values of a column, or choose “Learn them” in its panel.")
+        st.caption("Every used column has its values. Delete values of a column, or choose “Learn them” in its panel.")
         return
-    st.markdown(f"**{len(likely)} columns are still open. Of what kind are they?** Guessed from their names.")
+    st.markdown(f"**Check the kinds of the {len(likely)} open columns.** Their names suggest these.")
     kinds = _kinds(likely)
     columns = domain_table.to_learn(rows, kinds)
     _found(project, _unknown(columns))
@@ -188,7 +188,7 @@ def _found(project: Current, unknown: Sequence[Attribute]) -> None:
     rows = project.draft["unit"]["max_rows_per_person"]
     for texts in (False, True):
         if some := [one for one in portions if bool(one.delta) == texts]:
-            price = discovery.price(some[0], rows) + (" Of texts that hardly repeat, such as names, nothing is found." if texts else "")
+            price = discovery.price(some[0], rows) + (" Texts that hardly repeat, such as names, are not found." if texts else "")
             st.caption(f":material/query_stats: {names([one.column.name for one in some])}: {literal(price)}")
     st.caption(f"Price: {100 * budget.discovery:g}% of ε {short(budget.epsilon)}, in {len(unknown)} equal parts.")
 

@@ -19,14 +19,14 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 
 HELP = (
-    "How many people there are by age, by sex, by region, or by age and sex together, as a census or an annual report said. Nothing is "
-    "measured of it, and the synthetic rows have these counts, scaled to their number."
+    "Give counts of people by age, by sex, by region, or by age and sex together, from a census or an annual report. They are not "
+    "measured, and the synthetic rows have these counts, scaled to their number."
 )
 _TABLE = "published table"
-_FORM = "A line for each value, or each combination of values, with columns named as here and the number of people in a column `count`."
+_FORM = "Write one line for each value, or combination of values, with columns named as here and the number of people in a column `count`."
 _WARNING = (
-    "Only what was published already. Counts that were made from this very table and never published are private: here they would be given "
-    "away without noise, and nothing can find that out."
+    "Give only what was published already. Counts made from this very table and never published are private: you would give them away "
+    "without noise, and nothing can find that out."
 )
 
 
@@ -37,7 +37,7 @@ def section(project: Current) -> None:
         return
     title = "Published tables of these people" + (f" ({len(tables)})" if tables else "")
     with st.expander(title, expanded=bool(tables), icon=":material/newspaper:", key=f"{project.id}:published"):
-        st.caption("What anybody can look up about these people is not paid for, and the rows keep to it.", help=HELP)
+        st.caption("The rows keep to these tables, and you do not pay for them.", help=HELP)
         for number, table in enumerate(tables):
             with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
                 st.markdown(f"**{literal(' × '.join(table['columns']))}** ({literal(table['source'])})")
@@ -48,7 +48,7 @@ def section(project: Current) -> None:
             lines = pd.DataFrame(whole, columns=[*table["columns"], heading])
             st.dataframe(lines, hide_index=True, height=min(240, 40 + 35 * len(lines)), alt="A published table")
         if document.problem(project.draft | {FIELD: []}, "domain") is not None:
-            st.caption(":material/edit: Possible once all columns are complete.")
+            st.caption(":material/edit: Complete all columns first.")
         else:
             st.warning(_WARNING, icon=":material/lock:")
             look = {"key": f"{project.id}:published:where:{len(tables)}", "max_chars": MAX_SOURCE, "placeholder": "Census 2021, table 4"}
@@ -68,7 +68,7 @@ def _add(draft: Draft, where: str, file: Any) -> None:
 
     def change(stored: Draft) -> None:
         if not where.strip():
-            raise InputError(_TABLE, "it does not say where it was published", "say it above, and choose the file again")
+            raise InputError(_TABLE, "you have not said where it was published", "name the place above, and choose the file again")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, f"table{Path(file.name).suffix}")
             path.write_bytes(file.getbuffer())

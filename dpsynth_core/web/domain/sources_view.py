@@ -38,17 +38,18 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, names
 
 CODEBOOK_HELP = (
-    "Our JSON (“Download the domain”), the form {“age”: 32} of coded benchmark files, or a codebook CSV with the header "
-    "column,value[,label]: one line per value, or one line like 17..90 for bounds. Or a DDI codebook of a data archive (XML). Of two "
-    "linked tables also metadata of SDV or google/dpsynth, in one file."
+    "You can load our JSON (“Download the domain”), the form {“age”: 32} of coded benchmark files, or a codebook CSV with the header "
+    "column,value[,label]: one line per value, or one line like 17..90 for bounds. A DDI codebook of a data archive (XML) works too, and "
+    "for two linked tables metadata of SDV or google/dpsynth."
 )
 
 PASTE_HELP = (
-    "Column and value, perhaps a label: one line per value, or one for all: F, M, X or 17-90. Columns that are not named stay as they are."
+    "Paste column and value, with a label if you like: one line per value, or one for all: F, M, X or 17-90. Columns that you do not "
+    "name stay as they are."
 )
 _NEXT_YEAR_HELP = (
-    "Its columns and values, tables, budget, conditions and mechanism become the plan of this project, for the same people. What changed "
-    "is said when the new table is chosen; what is left of the budget stands below."
+    "Its columns with their values, tables, budget, criteria and mechanism become the plan of this project, for the same people. When you "
+    "choose the new table, you see what changed; what is left of the budget stands below."
 )
 PASTE_EXAMPLE = "sex\tf\tfemale\nsex\tm\tmale\nage\t17..90"
 
@@ -74,8 +75,8 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
             _public(project)
             _download(project, "Download the domain", "domain", project.draft.get("domain"))
             if document.is_linked(project.draft):
-                _download(project, "Download that of the second table", "members", project.draft["members"]["domain"])
-            as_table = st.toggle("As a table", key=list_view.table_key(project), help="For experts: all columns in a grid, to paste into.")
+                _download(project, "Download the second domain", "members", project.draft["members"]["domain"])
+            as_table = st.toggle("As a table", key=list_view.table_key(project), help="Experts can paste into a grid of all columns.")
     return as_table
 
 
@@ -86,7 +87,7 @@ def _take_pasted(key: str) -> None:
     def take(rows: Sequence[ColumnDraft]) -> list[ColumnDraft]:
         taken = domain_table.with_pasted(rows, read())
         if others := sorted({*read().column_names} - {draft.name for draft in rows}):
-            st.toast(f"Not in the table, and left out: {names(others)}.", icon=":material/question_mark:")
+            st.toast(f"The table lacks these columns: {names(others)}.", icon=":material/question_mark:")
         return taken
 
     if not draft_rows.load(take, "codebook"):
@@ -94,7 +95,7 @@ def _take_pasted(key: str) -> None:
 
 
 def _public(project: Current) -> None:
-    st.caption("A published table with the same columns: an earlier release, a census sample, a simulated twin.")
+    st.caption("Choose a published table with the same columns: an earlier release, a census sample, a simulated twin.")
     if (section := project.draft.get("public")) is not None:
         name, guessed = literal(public_view.label(section)), lambda rows: domain_table.with_guesses(rows, public_view.guesses(section))
         st.button(f"Take it from {name}", key="take_public", on_click=draft_rows.load, args=(guessed, "public"), icon=":material/public:")
@@ -103,7 +104,7 @@ def _public(project: Current) -> None:
 
 def _download(project: Current, title: str, name: str, domain: Mapping[str, Any] | None) -> None:
     ready = bool(domain) and document.domain_zone(project.draft) is not Zone.CURATOR
-    why_not = None if ready else "Possible once every column is complete and, if it was read from the data, justified."
+    why_not = None if ready else "Complete every column first, and justify those that were read from the data."
 
     def written() -> bytes:
         return json.dumps(publishable(Zoned(document.domain_zone(project.draft), domain), "the domain"), indent=1).encode()
@@ -137,8 +138,8 @@ def justification(project: Current, rows: list[ColumnDraft]) -> None:
     read = [draft.name for draft in rows if draft.use and draft.origin == DATA]
     with st.container(border=True, key="justification"):
         st.markdown(
-            f":orange[:material/visibility_lock: **Read from the private table:**] {names(read)}. What these columns say will be published "
-            "with the release. Take out what only the records could tell, then write why the rest is public knowledge."
+            f":orange[:material/visibility_lock: **You read {names(read)} from the private table.**] Their values will be published "
+            "with the release. Delete those that only the records could tell, then write why the rest is public knowledge."
         )
         example = "Example: categories are those of the published questionnaire; bounds were rounded to the legal limits."
         title = "Why these values give nobody away, in a sentence"
@@ -148,8 +149,8 @@ def justification(project: Current, rows: list[ColumnDraft]) -> None:
 def beginning(project: Current) -> None:
     """Draw the start of a plan from a codebook, an earlier release or column names, and the columns planned so far."""
     st.caption(
-        "Recommended: decide everything from public knowledge, and choose the table last. Nothing that you decide can then come from the "
-        "records, and the release can say so."
+        "We recommend this: decide everything from public knowledge, and choose the table last. Then nothing that you decide comes from "
+        "the records, and the release can say so."
     )
     lines = f"{project.id}:plan_lines"
 
@@ -157,9 +158,9 @@ def beginning(project: Current) -> None:
         _begin(lambda: draft_rows.read_codebook(file.getvalue()))
 
     fields.file("A codebook: domain JSON, CSV or DDI", draft_rows.ENDINGS, "plan_codebook", take)
-    fields.file("Next year: last year's release.zip, or its plan (JSON)", ("zip", "json"), "plan_release", _take_plan, _NEXT_YEAR_HELP)
+    fields.file("For next year: last year's release.zip, or its plan (JSON)", ("zip", "json"), "plan_release", _take_plan, _NEXT_YEAR_HELP)
     title = "Or paste names of columns, or two columns: column and value"
-    help = "From a spreadsheet: the names in one line or one below the other, or one line per value of a column."
+    help = "Paste from a spreadsheet: the names in one line or one below the other, or one line per value of a column."
     st.text_area(title, key=lines, height=110, placeholder="age\nsex\nregion", help=help)
 
     def take_lines() -> None:
@@ -177,7 +178,7 @@ def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
     with refusals.attempted(data_view.TABLE):
         plan = read()
         if isinstance(plan, Codebook) and plan.linked:
-            raise InputError("codebook", "it is about two linked tables", "choose both files first, and load it on the Domain page")
+            raise InputError("codebook", "this is about two linked tables", "choose both files, and load it on the Domain page")
         session.check_idle("data")
         project = session.current()
         projects.remove_uploads(project.owner, project.id)
@@ -207,4 +208,4 @@ def _spec(name: str, content: bytes) -> Spec:
     try:
         return Spec.from_json(parse_json(content.decode("utf-8"), "spec"))
     except UnicodeDecodeError:
-        raise InputError("spec", "it is not UTF-8", "take the spec.json of a release") from None
+        raise InputError("spec", "this file is not UTF-8", "take the spec.json of a release") from None

@@ -31,8 +31,8 @@ ORDERS = {"at_most": "is at most, or not after", "below": "is always below, or b
 MUST, NEVER = "must be", "is never"
 ANY = "(two columns only)"
 HELP = (
-    "No synthetic draft will show them, and no budget is spent on learning that. A record in your table that contradicts a rule changes "
-    "nothing and is not reported: it would be a fact about a person."
+    "Synthetic rows never show them, and learning them costs no budget. A record of your table that breaks a rule changes nothing and is "
+    "not reported: that would be a fact about a person."
 )
 CUT_HELP = "Groups of the column then begin and end where the range of this rule does. State rules again that name a group that is cut."
 _ZEROS = "zeros"
@@ -49,13 +49,13 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
         return
     days = [one.name for one in attributes if one.is_number and one.scale.axis == Days.axis]
     if len(days) > 1 and not any(ORDERS.keys() & rule.keys() for rule in rules):
-        st.caption(f":orange[:material/help:] Can {names(days, 3)} come in any order? If not, say so below, or rows will have it so.")
+        st.caption(f":orange[:material/help:] Must {names(days, 3)} come in an order? State it below: rows may break it otherwise.")
     title = "Combinations that cannot occur" + (f" ({len(rules)})" if rules else "")
     with st.expander(title, expanded=bool(rules), icon=":material/block:", key=_key(project, "section")):
-        st.caption("What is impossible by nature or by law: infants are not married. From public knowledge, not the records.", help=HELP)
+        st.caption("State what is impossible by nature or by law, from public knowledge: infants are not married.", help=HELP)
         _rule_list(rules, attributes)
         if len(attributes) < 2:
-            st.caption(":material/edit: Possible once two columns are complete.")
+            st.caption(":material/edit: Complete two columns first.")
         else:
             _ways(project, WAYS, rules, attributes)
 
@@ -64,12 +64,12 @@ def _of_linked(project: Current, rules: Sequence[Rule]) -> None:
     """Draw the rules of two linked tables, which may concern both tables or two members of one household."""
     title = "Rules that hold in every household" + (f" ({len(rules)})" if rules else "")
     with st.expander(title, expanded=bool(rules), icon=":material/block:", key=_key(project, "section")):
-        what = "What everybody knows without looking at the tables: a household has one head, and a child is younger than its mother."
+        what = "State what everybody knows without looking at the tables: a household has one head, and a child is younger than its mother."
         st.caption(what, help=HELP)
         try:
             link = document.link(project.draft, rules=())
         except InputError:
-            st.caption(":material/edit: Possible once all columns of both tables are complete.")
+            st.caption(":material/edit: Complete all columns of both tables first.")
             return
         _rule_list(rules, link.columns, link)
         _ways(project, OF_LINKED, rules, link.columns, link)
@@ -106,7 +106,7 @@ def _rule_list(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Lin
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"zeros_rule_{i}"):
             with st.container():
                 note = f"**{literal(rule['note'])}** " if rule.get("note") else ""
-                words = literal(zeros_table.in_words(rule, attributes)) if error is None else "A rule that no longer fits the columns."
+                words = literal(zeros_table.in_words(rule, attributes)) if error is None else "This rule no longer fits the columns."
                 st.markdown(note + words)
                 if error is not None:
                     quiet_problem(error)
@@ -147,7 +147,7 @@ def _sentence(project: Current, attributes: Sequence[Attribute], link: Link | No
 def _order(project: Current, attributes: Sequence[Attribute]) -> None:
     names = [attribute.name for attribute in attributes if attribute.is_number]
     if len(names) < 2:
-        st.caption(":material/edit: Possible once two columns of numbers, dates or times are complete.")
+        st.caption(":material/edit: Complete two columns of numbers, dates or times first.")
         return
     left, middle, right = st.columns(3, gap="medium")
     with left:
@@ -157,8 +157,8 @@ def _order(project: Current, attributes: Sequence[Attribute]) -> None:
     with right:
         second = _pick("Other column", [name for name in names if name != first], _key(project, "second"))
     st.caption(
-        "The order holds in every synthetic row in which both columns have a value. How far apart they are is known only as finely as "
-        "their groups: where that matters, declare the difference as a column of its own in place of the second."
+        "The order holds in every synthetic row in which both columns have a value. Groups tell only roughly how far apart the values "
+        "are: where that matters, declare the difference as a column in place of the second."
     )
     rule: Rule = {"column": first, relation: second}
     add, incomplete = partial(_add, project, rule, attributes), first is None or second is None
@@ -175,7 +175,7 @@ def _number(project: Current, link: Link) -> None:
     with right:
         values = _values(project, "of", column, "one of these")
     if how == EXACTLY:
-        st.caption("All members, where a household has fewer.")
+        st.caption("In a smaller household, the rule is about all members.")
     rule: Rule = {"members_with": {column.name: values}, how.replace(" ", "_"): most}
     st.button("Add rule", icon=":material/add:", key="zeros_number", disabled=not values, on_click=_add, args=(project, rule, (), link))
 
@@ -183,7 +183,7 @@ def _number(project: Current, link: Link) -> None:
 def _older(project: Current, link: Link) -> None:
     ordered = [one.name for one in link.members if one.is_number]
     if not ordered or len(link.members) < 2 or link.most < 2:
-        st.caption(":material/edit: Possible once members have a column of numbers, such as their age, and one that says who is who.")
+        st.caption(":material/edit: Complete a column of numbers of the members, such as their age, and one that says who is who.")
         return
     left, middle, right = st.columns(3, gap="medium")
     with left:
@@ -194,7 +194,7 @@ def _older(project: Current, link: Link) -> None:
     with right:
         high = _values(project, "more", link.members[who], "never have more than those with")
     rule = zeros_table.never_more(link, number, who, low, high) if low and high else {}
-    cells, told = len(rule.get("cells", ())), "As far as groups tell: of two in the same group, either may have more."
+    cells, told = len(rule.get("cells", ())), "The rule compares groups: of two members in the same group, either may have more."
     if both := sorted(set(low) & set(high)):
         told = f"Of two members with {', '.join(both[:3])} neither could have more: choose other values on one side."
     elif cells > zeros_table.MOST_COMPARED:

@@ -60,8 +60,8 @@ def card(project: Current, forecasts: Forecasts) -> None:
     based = recommendation.basis()
     fitted = f"{based.trials:,} of our own trials on {based.scenarios} simulated tables ({based.made})"
     help = (
-        f"Expected errors come from a small model fitted on {fitted}. It knows the shape of your plan and nothing of your table. What "
-        "learns rules (OracleQuery, certified learning) answers another question than tables of counts, and is not judged here."
+        f"Expected errors come from a small model fitted on {fitted}. It knows the shape of your plan and nothing of your table. "
+        "Mechanisms that learn rules (OracleQuery, certified learning) answer another question, and are not judged here."
     )
     with frame.card("How are the rows made?", Zone.PUBLIC, help), st.container(key="mechanisms"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -88,9 +88,9 @@ def only(plan: Plan, people: int | None) -> None:
         plan_view.fitting(plan.forecast_for(people))
         if people and (expected := alternatives.linked_error(plan, people)) is not None:
             tried = recommendation.trials(plan.mechanism.card.name)
-            help = f"A rough guide from {tried:,} trials on invented households, not yours: four in five of them were in the range."
-            st.markdown(f"About **{percent(expected.error)}** of the households in the wrong group ({_span(expected)}).", help=help)
-        st.caption("The mechanism for two linked tables: there is no other yet.")
+            help = f"This is a rough guide from {tried:,} trials on invented households: four in five of them were in the range."
+            st.markdown(f"Expect about **{percent(expected.error)}** of the households in the wrong group ({_span(expected)}).", help=help)
+        st.caption("This is the only mechanism for two linked tables.")
 
 
 def _expected(chosen: str, recommended: tuple[Recommendation, ...]) -> None:
@@ -98,7 +98,7 @@ def _expected(chosen: str, recommended: tuple[Recommendation, ...]) -> None:
         return
     first, own = recommended[0], next((one for one in recommended if one.name == chosen), None)
     if own is not None:
-        st.markdown(f"About **{percent(own.expected.error)}** of the people in the wrong group ({_span(own.expected)}).")
+        st.markdown(f"Expect about **{percent(own.expected.error)}** of the people in the wrong group ({_span(own.expected)}).")
     if first.name != chosen:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             why = f"about {percent(first.expected.error)} ({_span(first.expected)}), {first.reasons[0]}"
@@ -133,21 +133,21 @@ def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Reco
 def shortlist(project: Current, forecasts: Forecasts) -> None:
     """Draw the recommended mechanisms with their expected errors, and a button for each."""
     if not document.people(project.draft):
-        st.info("Say about how many people the table holds, as far as that is public, to get a recommendation.", icon=":material/help:")
-        frame.link("data", "Say how many")
+        st.info("State about how many people the table holds, if that is public, to get a recommendation.", icon=":material/help:")
+        frame.link("data", "State how many")
         return
     measure_help = " ".join(f"**{measure.title}**: {measure.help}" for measure in _MEASURES.values())
     names = {name: measure.title for name, measure in _MEASURES.items()}
     look = {"format_func": names.get, "key": _BY, "default": MEAN, "required": True, "help": measure_help}
-    by = st.segmented_control("Our recommendation, judged by", list(names), **look)
+    by = st.segmented_control("Judge our recommendation by", list(names), **look)
     recommendations = ranked(project, forecasts, by)[: recommendation.LISTED]
     if not recommendations:
-        st.info("None of the mechanisms that were tried fits this plan.", icon=":material/block:")
+        st.info("No mechanism that we tried fits this plan.", icon=":material/block:")
     for place, (rank, one) in zip(st.columns(max(1, len(recommendations))), zip(_ORDER, recommendations, strict=False), strict=False):
         with place.container(border=True, height="stretch", key=f"recommended_{one.name}"):
             chosen = project.draft["mechanism"]["name"] == one.name
             expected, forecast = one.expected, one.forecast
-            what = "of people in the wrong group" if by == MEAN else "of all people is how far off the worst count is"
+            what = "of people in the wrong group" if by == MEAN else "of all people is the error of the worst count"
             st.markdown(f"{rank}: **{one.title}**" + (" :green-badge[:material/check: chosen]" if chosen else ""))
             needed = f"{duration(forecast.seconds)} · {forecast.memory_mb:,.0f} MB"
             st.markdown(f"About **{percent(expected.error)}** {what} ({_span(one.expected)}) · {needed}")
@@ -155,7 +155,7 @@ def shortlist(project: Current, forecasts: Forecasts) -> None:
             if not chosen:
                 st.button("Choose", key=f"take_{one.name}", on_click=plan_view.choose, args=(one.name,), width="stretch")
     trials = recommendation.basis().trials
-    st.caption(f"A rough guide from {trials:,} trials on simulated tables, not yours. Trade-offs on simulated data like yours says more.")
+    st.caption(f"This is a rough guide from {trials:,} trials on simulated tables. The page Trade-offs tries data like yours.")
 
 
 def forecasts(draft: document.Draft) -> Forecasts:

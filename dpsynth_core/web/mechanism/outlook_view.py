@@ -29,8 +29,8 @@ from dpsynth_core.web.shell.text import literal
 from dpsynth_core.web.workload import purposes_view
 
 HELP = (
-    "From the plan and the number of people alone. How far off tables will be is estimated from our own trials on simulated tables; the "
-    "range in brackets is what those missed by. The private table is not looked at."
+    "These suggestions use the plan and the number of people, never the private table. Errors are estimated from our own trials on "
+    "simulated tables; the range in brackets is what those missed by."
 )
 _LOOK = {
     Kind.MECHANISM: (":material/swap_horiz:", "Choose it", "mechanism"),
@@ -40,13 +40,13 @@ _LOOK = {
     Kind.TOGETHER: (":material/merge:", "Do both", "workload"),
 }
 _NOT = {
-    Kind.EPSILON: f"More budget would not do by itself, up to ε {WEAK_EPSILON:g} and with this mechanism.",
-    Kind.TABLES: "Fewer or smaller tables would not help by themselves.",
-    Kind.GROUPS: "Wider groups would not help by themselves.",
+    Kind.EPSILON: f"More budget alone, up to ε {WEAK_EPSILON:g}, would not suffice with this mechanism.",
+    Kind.TABLES: "Fewer or smaller tables alone would not suffice.",
+    Kind.GROUPS: "Wider groups alone would not suffice.",
 }
 _NOTHING = (
-    f"Nothing that was tried would do: neither more budget, up to ε {WEAK_EPSILON:g}, nor fewer or smaller tables, nor wider groups. There "
-    "are too few people for this."
+    f"Nothing that we tried would suffice: neither more budget, up to ε {WEAK_EPSILON:g}, nor fewer or smaller tables, nor wider groups. "
+    "There are too few people for this."
 )
 
 
@@ -77,7 +77,7 @@ def light(project: Current) -> Plan | None:
     except InputError:
         return None
     if not shown(project, plan):
-        frame.link("data", "Say how many")
+        frame.link("data", "State how many")
     return plan
 
 
@@ -94,7 +94,7 @@ def shown(project: Current, plan: Plan) -> bool:
     elif plan.mechanism.card.publishes_tables:
         needed = expected_verdict.people_needed(plan.shares, plan.counted, plan.workload.cliques)
         fewest = numbers.count(float(f"{needed:.2g}"))
-        known = f" With fewer than about {fewest} {counted}, even rows without any error would not be shown to be good." if needed else ""
+        known = f" With fewer than about {fewest} {counted}, noise hides whether rows are good." if needed else ""
         asked = "about how many people are in the table?" if plan.link is None else "about how many rows does the first table have?"
         why = "these two tables are unlike all that we tried." if people else asked
         st.info(f"**No light:** {why}{known}", icon=":material/help:")
@@ -132,7 +132,7 @@ def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
     was = alternatives.expected(run, Facts(people))
     worse = max(1.0, headline.mean_low / was.error) if headline.certified else 1.0
     shown = verdict.sizes[0].within / verdict.sizes[0].tables if verdict.sizes[0].size == 1 else 0.0
-    note = f"For about {float(f'{people:.2g}'):,.0f} people, as the release counts them. Another run is charged besides this one."
+    note = f"For about {float(f'{people:.2g}'):,.0f} people, as the release counts them. Another run is charged in addition."
     _card(plan, Facts(people, choice_view.among(project.draft), worse, _left(project, plan), shown), note)
 
 
@@ -140,9 +140,9 @@ def _card(plan: Plan, facts: Facts, note: str) -> None:
     now, found = _worked_out(plan, facts)
     if now.enough and not note:
         return
-    with frame.card("What would do?", Zone.RELEASED if note else Zone.PUBLIC, HELP):
+    with frame.card("What would help?", Zone.RELEASED if note else Zone.PUBLIC, HELP):
         if note:
-            told = f"By the plan as it stands, with {plan.mechanism.card.title}, {now.hope} should come out good enough."
+            told = f"With the present plan and {plan.mechanism.card.title}, {now.hope} should come out good enough."
             st.markdown(literal(f"{told} {now.warning if now.hopeless else ''}".strip(), 500))
         for way in found:
             icon, label, page = _LOOK[way.kind]

@@ -39,12 +39,12 @@ def noise(zoned: Zoned[Feasibility], who: str) -> None:
     """
     result = zoned.value
     with st.expander(f"Noise: ± {numbers.people(result.noise)} {who} a cell", icon=":material/grain:"):
-        st.caption("From the domain, the workload and the budget alone. The private table is not looked at.")
+        st.caption("This follows from the domain, the workload and the budget. The private table is not read.")
         for kind in (result.columns, result.tables):
             which = f"In the median of {kind.tables:,} {kind.kind} ({kind.cells:,} cells)"
-            enough = f"less than 10% of {who} in the wrong group from {numbers.count(kind.people_needed)} {who} on"
-            now = "" if kind.share is None else f"**{kind.share:.1%}** of {who} in the wrong group; "
-            st.markdown(f"{which}, noise alone puts {now}{enough}.")
+            wrong, enough = f"of {who} in the wrong group", f"if there are {numbers.count(kind.people_needed)} {who} or more"
+            puts = f"less than 10% {wrong} {enough}" if kind.share is None else f"**{kind.share:.1%}** {wrong}, and less than 10% {enough}"
+            st.markdown(f"{which}, noise alone puts {puts}.")
         st.caption(
             f":material/groups_2: Noise is the same for every cell, so it hides small groups first. A group of fewer than about "
             f"**{numbers.count(result.smallest_group)} {who}** in a cell can easily be off by more than {READABLE_GROUP:.0%} of its size: "
@@ -54,14 +54,14 @@ def noise(zoned: Zoned[Feasibility], who: str) -> None:
 
 def leaks(found: Sequence[Leak]) -> None:
     """Draw the gaps in the protection: serious ones in sight, notes in a closed expander."""
-    help = "Besides what the mechanism is charged for. You may go on; the release will say so."
+    help = "The mechanism's charge does not cover these. You may go on; the release will name them."
     serious = [leak for leak in found if leak.severity in _MARK]
     if serious:
         with frame.card("Gaps in the protection", Zone.PUBLIC, help):
             for leak in serious:
                 _leak(leak)
     if not found:
-        st.caption(":material/verified_user: No gaps in the protection that this program can see.")
+        st.caption(":material/verified_user: This program sees no gaps in the protection.")
     elif notes := [leak for leak in found if leak.severity not in _MARK]:
         title = f"{len(notes)} note{'s' * (len(notes) > 1)} on the protection"
         with st.expander(title, icon=":material/info:", key="notes_on_protection"):
@@ -86,14 +86,14 @@ def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
     offered = registry.PURPOSES if own in registry.PURPOSES else (*registry.PURPOSES, own)  # one of another package, in a spec
     titles = {one.name: one.title for one in offered if not one.research} | {_RESEARCH: "Research methods"}
     st.session_state.setdefault(_WANTED, around)
-    wanted = str(st.pills("All mechanisms, by what you need", list(titles), format_func=titles.get, key=_WANTED, required=True))
+    wanted = str(st.pills("Show all mechanisms for", list(titles), format_func=titles.get, key=_WANTED, required=True))
     purposes = [one for one in offered if one.name == wanted or (one.research and wanted == _RESEARCH)]
     for purpose in purposes:
         if len(purposes) > 1:
             st.markdown(f"#### {purpose.title}")
         names = [mechanism.card.name for mechanism in purpose.mechanisms]
         fitting = sum(isinstance(forecast := forecasts[name], Forecast) and forecast.fits for name in names)
-        st.caption(purpose.sentence + ("" if fitting else " None of these fits this plan; the reason is on each card."))
+        st.caption(purpose.sentence + ("" if fitting else " None of these fits this plan; each card says why."))
         explained(names[0])
         for first in range(0, len(names), _CARDS_IN_A_ROW):
             row = names[first : first + _CARDS_IN_A_ROW]
@@ -154,7 +154,7 @@ def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:
     with st.expander("Parameters", icon=":material/tune:"):
         mechanism = _preset(default)
         st.caption(
-            "The defaults were found on public and simulated tables. Do not tune them by looking at true errors: that leaks, uncharged."
+            "We found the defaults on public and simulated tables. Do not tune them by looking at true errors: that leaks, uncharged."
         )
         places, offered = st.columns(3), [replace(one, default=getattr(mechanism, one.name)) for one in knobs.parameters(mechanism)]
         for index, parameter in enumerate(offered):
@@ -178,8 +178,8 @@ def _rows() -> None:
 
 def _tables() -> None:
     help = (
-        "Several tables of rows from the one measurement, at no further cost to anybody's privacy: they show how much the drawing of "
-        "rows adds. They share the noise, so that rules for combining variances do not hold for them."
+        "You can draw several tables of rows from the one measurement, at no cost to privacy: they show how much the drawing adds. They "
+        "share the noise, so that rules for combining variances do not hold for them."
     )
     look: dict[str, Any] = {"placeholder": "1", "help": help}
     fields.number("Tables of rows", "output.tables", lambda text: numbers.whole(text or "1", "output.tables", 1, MAX_TABLES), **look)
@@ -195,7 +195,7 @@ def _preset(mechanism: Mechanism) -> Mechanism:
     def switch(on: bool) -> None:
         choose(name, {registry.PRESET: registry.PAPER} if on else {})
 
-    help = "\n".join(["The algorithm and the constants that its paper prints, instead of our defaults. Left open there, or kept:", ""])
+    help = "\n".join(["Use the algorithm and the constants of its paper instead of our defaults. The paper leaves open, or we keep:", ""])
     help += "\n".join(f"- {chosen}" for chosen in published.card.differences)
     on = fields.linked("as_published", now == registry.PAPER, switch, st.toggle, "As published", help=help)
     if mechanism.card.differences:

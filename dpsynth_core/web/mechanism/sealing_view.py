@@ -32,8 +32,8 @@ from dpsynth_core.web.shell.text import code, literal
 EPSILON = "wizard.check_epsilon"
 DEFAULT = 0.05
 HELP = (
-    "PMW^Pub can only give other weights to rows that the public table holds. This measures, with noise, how well the best weights could "
-    "do. It is charged to the ledger as a run of its own: a check inside a run comes too late to save its budget."
+    "PMW^Pub only gives other weights to rows of the public table. The check measures, with noise, how well the best weights do. The "
+    "ledger charges it as a run of its own: a check inside a run comes too late to save its budget."
 )
 _CHECK, _RUN = "check", "run"
 
@@ -157,11 +157,11 @@ def _seal(project: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
     affordable = plan.shares.rho <= account.remaining_rho
     with frame.card("Lock and run", Zone.RELEASED):
         st.markdown(
-            f"It spends **ε {short(spec.budget.epsilon)}** (δ {short(spec.budget.delta)}) of {code(spec.population)}, with"
+            f"The run spends **ε {short(spec.budget.epsilon)}** (δ {short(spec.budget.delta)}) of {code(spec.population)}, which has"
             f" **ε {account.remaining_epsilon:.3g}** left of ε {short(account.cap_epsilon)}."
         )
         if not affordable:
-            why = "The limit does not allow it. Lower epsilon, or raise the limit on the Ledger page and give a reason there."
+            why = "The limit does not allow this run. Lower ε, or raise the limit on the Ledger page and give a reason there."
             st.error(why, icon=":material/block:")
         although = _foreseen(project, plan)
         kind: Literal["primary", "secondary"] = "secondary" if although else "primary"
@@ -181,14 +181,14 @@ def _confirm(project: Current, plan: Plan, account: Spent, seen: Collection[str]
     spec, left = plan.spec, max(0.0, account.remaining_rho - plan.shares.rho)
     after = plan.shares.accountant.epsilon_from(left, account.cap_delta) if left > 0 else 0.0
     now, cost, rest = st.columns(3)
-    now.metric("Left now", f"ε {account.remaining_epsilon:.3g}")
-    cost.metric("This run", f"ε {short(spec.budget.epsilon)}")
-    rest.metric("Left after it", f"ε {after:.3g}")
+    now.metric("You have", f"ε {account.remaining_epsilon:.3g}")
+    cost.metric("This run spends", f"ε {short(spec.budget.epsilon)}")
+    rest.metric("You will have", f"ε {after:.3g}")
     st.caption(f"{numbers.more(balance.times_more(left, plan.shares.rho))} {numbers.SLOWLY}")
     st.markdown(
         f"Population {code(spec.population)} · {literal(plan.mechanism.card.title)} · δ {short(spec.budget.delta)}\n\n"
-        f"The plan is locked: its seal `{spec.digest()[:16]}` shows everybody that nothing was changed afterwards. From the moment the run"
-        " opens the records, the charge is final: also if it is cancelled, fails, or the machine goes down."
+        f"The plan is locked: its seal `{spec.digest()[:16]}` shows that nobody changed it afterwards. Once the run"
+        " opens the records, the charge is final, even if the run is cancelled or fails, or the machine goes down."
     )
     outlook_view.shown(project, plan)
     label = f"Spend ε {short(spec.budget.epsilon)}{_foreseen(project, plan) or ' and run'}"

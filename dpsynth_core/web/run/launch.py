@@ -73,5 +73,5 @@ def banner(project: Current, run: Run) -> bool:
         return True
     if differences:
         words = "; ".join(literal(difference, 150) for difference in differences)
-        st.warning(f"**Your plan has changed since this run.** Different now: {words}.", icon=":material/edit_note:")
+        st.warning(f"**Your plan has changed since this run.** These differ now: {words}.", icon=":material/edit_note:")
     return bool(differences)

@@ -28,7 +28,7 @@ REDRAW_SECONDS = 3.0
 """Charts and table are redrawn less often: drawing them took browsers most of the time of watching a run."""
 _ROWS_SHOWN = 200
 _KEEP = "keep"
-_NOISE = "Standard deviation of the noise: people, or households where two tables are linked."
+_NOISE = "This is the standard deviation of the noise in people, or in households where two tables are linked."
 
 _WAITING = {
     "queued": ("Waiting for its turn", ":material/hourglass_empty:"),
@@ -43,12 +43,12 @@ _ENDED = {
 }
 _ADVICE = {
     "cancelled": "Start another run when you are ready; the plan is unchanged.",
-    "failed": "Mend what the message names and start another run. If it names nothing that you can mend, try a smaller model.",
-    "lost": "Start another run when you are ready; if it is lost again, let it hold less in memory.",
+    "failed": "Correct what the message names and start another run. If it names nothing that you can correct, try a smaller model.",
+    "lost": "Start another run when you are ready. If that is lost too, choose a smaller model.",
 }
 _SEARCHES = (
-    "Where a solver looks for rows, it sees what was chosen, never a record: a row that is not proved to be the best costs accuracy, not"
-    " privacy. The gap is how much better another row could be, in counts."
+    "A solver that looks for rows sees what was chosen, never a record: a row that is not proved to be the best costs accuracy, not "
+    "privacy. The gap is how much better another row could be, in counts."
 )
 
 
@@ -59,7 +59,7 @@ def listed(project: Current) -> tuple[Run, ...]:
 
 def panel(run: Run) -> None:
     """Draw the run and keep it up to date until it ends, then draw the whole page once more."""
-    help = "It works in a process of its own: reload, close the tab or restart the server, it goes on."
+    help = "You may reload, close the tab or restart the server: the run goes on."
     with frame.card("This run", Zone.RELEASED, help):
         refusals.polled(_state, POLL_SECONDS if run.active else None)(run)
         refusals.polled(_progress, REDRAW_SECONDS if run.active else None)(run)
@@ -94,7 +94,8 @@ def _live(run: Run) -> None:
     st.progress(share, f"{share:.0%} of the work" if share else "Getting ready: nothing is measured yet")
     if run.started:
         _for_your_eyes(f"{duration(elapsed)} so far, about {left} left.")
-    opened, unopened = "Records have been opened: the charge is final.", "Until the first record is opened, cancelling gives it back."
+    opened = "Records have been opened: the charge is final."
+    unopened = "Until the run opens the first record, cancelling gives the budget back."
     charged = f"ε {short(run.spec.budget.epsilon)} is charged to “{literal(run.population, 60)}”."
     st.caption(f"{charged} {opened if run.touched else unopened}")
 
@@ -105,11 +106,11 @@ def _confirm_cancel(run_id: str) -> None:
     run = runs.get(owner, run_id)
     if run.touched:
         st.write(
-            "It has begun to read records. **Its whole budget stays charged**: what was measured cannot be unmeasured. "
+            "The run has begun to read records. **Its whole budget stays charged**: nobody can undo a measurement. "
             "No rows will come out, but you can keep the noisy tables that it measured."
         )
     else:
-        st.write("It has not read any record yet. Its budget is given back.")
+        st.write("The run has not read any record yet. Its budget is given back.")
     with st.container(horizontal=True):
         if st.button("Stop the run", type="primary", icon=":material/stop:", on_click=refusals.stored(runs.cancel), args=(owner, run_id)):
             st.rerun()
@@ -129,7 +130,7 @@ def _ended(run: Run) -> None:
         return
     st.caption(_ADVICE[run.state])
     if runs.can_keep(run):
-        help = "Makes a release of the noisy tables that were paid for, without rows. It reads no record and costs nothing."
+        help = "This makes a release of the noisy tables that you paid for, without rows. It reads no record and costs nothing."
         keep = partial(refusals.attempt, _KEEP, partial(runs.keep, session.current().owner, run.id))
         st.button("Keep what was measured", icon=":material/save:", key=f"keep_{run.id}", on_click=keep, help=help)
         frame.refused_at(_KEEP)
@@ -137,7 +138,7 @@ def _ended(run: Run) -> None:
 
 def _for_your_eyes(duration: str) -> None:
     """Draw a duration, which is not part of the release."""
-    st.caption(f":material/visibility_lock: {duration} For your eyes only: it can depend on the records, and no release states it.")
+    st.caption(f":material/visibility_lock: {duration} Keep this time to yourself: it can depend on the records, and no release states it.")
 
 
 def _progress(run: Run) -> None:
@@ -152,9 +153,9 @@ def _progress(run: Run) -> None:
         for place, chart in zip(st.columns(2), (charts.budget_used, charts.noise_level), strict=True):
             with place:
                 show(chart, taken)
-        help = "Round 0 measures every single column; later ones what the model gets wrong."
+        help = "Round 0 measures every single column; later rounds measure what the model gets wrong."
         columns = {
-            "step": st.column_config.NumberColumn("#", width=50, help="Measurements in the order in which they were taken."),
+            "step": st.column_config.NumberColumn("#", width=50, help="Measurements are in the order in which they were taken."),
             "round": st.column_config.NumberColumn("Round", width=70, help=help),
             "marginal": st.column_config.TextColumn("Table", width="large"),
             "cells": st.column_config.NumberColumn("Cells", format="localized"),

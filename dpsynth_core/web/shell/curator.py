@@ -36,8 +36,9 @@ def note(look: Look, *projects: str) -> None:
 
 
 WARNING = (
-    "Exact private values are on this screen: not for screenshots, meetings or reports. Choosing a setting, a mechanism or a run because of"
-    " them leaks about the people in the table, and no ledger counts it. From now on, releases of this project say that they were shown."
+    "This screen shows exact private values: keep it out of screenshots, meetings and reports. If you choose a setting, a mechanism or a "
+    "run because of them, you leak about the people in the table, and no ledger counts it. From now on, releases of this project say that "
+    "they were shown."
 )
 
 

@@ -68,7 +68,7 @@ from dpsynth_core.vocabulary.workload import Workload
 
 Draft = dict[str, Any]
 
-CONDITION = "condition"
+CRITERION = "criterion"
 """The pages' word for a criterion."""
 DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9, "certificate": DEFAULT_CERTIFICATE, "inside": DEFAULT_INSIDE, "means": DEFAULT_MEANS}
 _LATER = {"path": "chosen-later", "kind": "csv"}
@@ -200,7 +200,7 @@ def domains(draft: Mapping[str, Any]) -> tuple[Domain, ...]:
     """Return the domain of each table. Raises InputError while a domain is missing or wrong."""
     stated = [draft.get("domain"), *([draft["members"].get("domain")] if is_linked(draft) else [])]
     if not all(stated):
-        raise InputError("domain", "it is not complete yet", "finish the Domain page")
+        raise InputError("domain", "the domain is not complete yet", "finish the Domain page")
     return tuple(_domain(_key(one)) for one in stated)
 
 
@@ -245,7 +245,7 @@ def workload(draft: Mapping[str, Any]) -> Workload:
     if is_linked(draft):
         return _all_kinds(link(draft))
     if not draft.get("workload"):
-        raise InputError("workload", "no marginals are chosen yet", "finish the Workload page")
+        raise InputError("workload", "you have not chosen any tables of counts yet", "finish the Workload page")
     domains(draft)
     return _asked(_key(draft["domain"]), _key(draft["workload"]), _key(draft.get(published.FIELD) or []))
 
@@ -271,7 +271,7 @@ def _numbered() -> Iterator[None]:
         if not error.field.startswith("criteria."):
             raise
         number = int(error.field.split(".")[1]) + 1  # of "criteria.0.limit"
-        raise InputError(f"{CONDITION} {number}", error.problem, error.remedy) from None
+        raise InputError(f"{CRITERION} {number}", error.problem, error.remedy) from None
 
 
 def targets(draft: Mapping[str, Any]) -> tuple[Target, ...]:
@@ -371,7 +371,7 @@ def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = N
         if (error := problem(draft, step)) is not None:
             raise error
     if not draft.get("data"):
-        raise InputError("data", "no table is chosen yet", "choose it on the Data page; all else is decided")
+        raise InputError("data", "you have not chosen a table yet", "choose it on the Data page; everything else is decided")
     stated = {key: value for key, value in decided(draft).items() if key != "wizard"}
     if not needs_reason(draft):  # one that was written for a larger epsilon
         stated["budget"] = {key: value for key, value in stated["budget"].items() if key != "reason"}
@@ -389,25 +389,25 @@ def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
 
 def _check_data(draft: Mapping[str, Any]) -> None:
     if not columns(draft) or not (draft.get("data") or wizard(draft).get("planned")):
-        raise InputError("data", "no table is chosen yet", "upload one, give its path or database, take the demo, or begin with a codebook")
+        raise InputError("data", "you have not chosen a table yet", "upload or name one, take the demo, or begin with a codebook")
     if any(map(doubts, tables(dict(draft)))):
-        raise InputError("table", "it can be read in more than one way", "answer the question above")
+        raise InputError("table", "the file can be read in more than one way", "answer the question above")
     person = draft["unit"]["person_column"]
     if is_linked(draft):
         if not all(person in columns(table) for table in (draft, second(draft))):
-            raise InputError("key", "it is not chosen", "choose the column of both tables that says whose a row is")
+            raise InputError("key", "no column is chosen", "choose the column that links the rows of both tables")
         _check_typed({"members of each": draft["unit"]["max_rows_per_person"]})
         if not can_be_linked(draft["data"]["kind"], draft["members"]["kind"]) or draft["data"].get("engine"):
-            raise InputError("second table", "two linked tables are files that this machine counts", "remove it, or choose a file")
+            raise InputError("second table", "two linked tables must be files that this machine counts", "remove it, or choose a file")
     if wizard(draft).get("several") and person not in columns(draft):
-        raise InputError("person column", "it is not chosen", "choose the column that tells people apart")
+        raise InputError("person column", "no column is chosen", "choose the column that tells people apart")
     _check_typed({"rows of each person": draft["unit"]["max_rows_per_person"], "limit ε": cap(draft)[0], "limit δ": cap(draft)[1]})
     unit(draft)
     ledger.check_name(str(draft.get("population", "")))
     budgets.check_budget(*cap(draft))
     typed = wizard(draft).get("typed", {})
     if "wizard.people" in typed:
-        raise InputError("number of people", "it is not a number", "correct it, or leave it empty")
+        raise InputError("number of people", "this is not a number", "correct it, or leave it empty")
     about_spec.read(typed.get("about", ""), "licence and citation")
 
 
@@ -416,7 +416,7 @@ def _check_domain(draft: Mapping[str, Any]) -> None:
         plans.check_person(stated, draft["unit"]["person_column"])
         for name in stated.names:
             if name not in columns(table):
-                raise InputError(column_field(name), "the table has no such column", "drop it, or choose the table it comes from")
+                raise InputError(column_field(name), "the table has no such column", "drop the column, or choose the table that has it")
     domain(draft)
     if domain_zone(draft) is Zone.CURATOR:
         check_reason("justification", draft.get("domain_justification", ""), "why this domain, read from the private table, is harmless")
@@ -436,7 +436,7 @@ def _check_typed(numbers: Mapping[str, Any]) -> None:
     """Raise InputError if a number is None because its typed text cannot be used; the page shows why beside the field."""
     for name, number in numbers.items():
         if number is None:
-            raise InputError(name, "what is typed there cannot be used", "correct it")
+            raise InputError(name, "this value cannot be used", "correct the value")
 
 
 _CHECKS = {"data": _check_data, "domain": _check_domain, "workload": workload, "budget": _check_budget}
@@ -468,7 +468,7 @@ def _with_published(text: str, tables_text: str) -> Domain:
     try:
         sections = [PublishedSpec.model_validate_json(json.dumps(one)) for one in json.loads(tables_text)]
     except ValueError:  # pydantic, of a draft that was kept
-        raise InputError(published.FIELD, "one of them is none", "delete it, and give it again") from None
+        raise InputError(published.FIELD, "one entry is not a published table", "delete the entry, and add it again") from None
     return plans.with_published(_domain(text), sections)
 
 

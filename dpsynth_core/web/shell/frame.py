@@ -27,10 +27,12 @@ from dpsynth_core.web.shell import brand, document, refusals, session, sidebar, 
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.steps import ALWAYS, REFERENCE, STEPS, State, Step
 
-_CURATOR_HELP = "Exact private values. On this screen only: never in a download, a report or a log. Do not photograph or share."
+_CURATOR_HELP = (
+    "Exact private values stay on this screen: never in a download, report or log. Do not photograph or share them."
+)
 _ZONE_LOOK = {
-    Zone.PUBLIC: ("blue", ":material/public:", "Known without the private table: it may be shown to anyone."),
-    Zone.RELEASED: ("green", ":material/verified_user:", "Computed from public facts and noisy answers only: safe to publish."),
+    Zone.PUBLIC: ("blue", ":material/public:", "Anyone may see this: it is known without the private table."),
+    Zone.RELEASED: ("green", ":material/verified_user:", "You may publish this: it follows from public facts and noisy answers."),
     Zone.CURATOR: ("orange", ":material/visibility_lock:", _CURATOR_HELP),
 }
 _PAGES, _STATES, _ZONE = "_pages", "_states", "_page_zone"
@@ -58,7 +60,7 @@ def run() -> None:
 
 def _not_done(error: InputError) -> None:
     refused(error)
-    st.caption("What you just did was not done, and nothing was charged for it.")
+    st.caption("Your last step was not done, and nothing was charged for it.")
 
 
 def _route() -> None:

@@ -24,7 +24,7 @@ def positive(text: str, field: str, example: str) -> float:
         number = float(entered if _COMMA.fullmatch(entered) is None else entered.replace(",", "."))
     except ValueError:
         remedy = f"write it without thousands separators, such as {example}" if "," in entered else f"write a number such as {example}"
-        raise InputError(field, f"“{entered}” is not a number" if entered else "it is empty", remedy) from None
+        raise InputError(field, f"“{entered}” is not a number" if entered else "this is empty", remedy) from None
     if not math.isfinite(number):
         raise InputError(field, f"“{entered}” is not a finite number", f"write a number such as {example}")
     if number <= 0:
@@ -37,7 +37,7 @@ def whole(text: str, field: str, low: int, high: int) -> int:
     entered = text.strip()[:40]
     if not entered.isascii() or not entered.isdigit() or not low <= int(entered) <= high:
         remedy = "write digits only, such as 3000" if low <= 3000 <= high else f"write one such as {low}"
-        raise InputError(field, f"“{entered}” is not a whole number from {low} to {high:,}" if entered else "it is empty", remedy)
+        raise InputError(field, f"“{entered}” is not a whole number from {low} to {high:,}" if entered else "this is empty", remedy)
     return int(entered)
 
 

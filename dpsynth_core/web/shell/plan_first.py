@@ -84,7 +84,7 @@ def of_release(spec: Spec) -> Draft:
     """
     if spec.members is not None:
         remedy = "choose both tables, and load their domains"
-        raise InputError("release", "it has two linked tables, from which no plan is begun yet", remedy)
+        raise InputError("release", "this release has two linked tables, and a plan cannot start from one yet", remedy)
     stated, person = spec.model_dump(mode="json"), spec.unit.person_column
     new = document.new() | {name: stated[name] for name in _PLAN}
     new["budget"] = {name: part for name, part in stated["budget"].items() if name != "reason"}

@@ -19,7 +19,7 @@ _NAMES = {
     "budget.models": "share for columns to predict",
     "budget.ranges": "share for ranges",
     "budget.reason": "why so large an ε",
-    "criteria": "what the rows must be good enough for",
+    "criteria": "criteria",
     "data": "table",
     "data.date_format": "dates",
     "data.decimal": "decimal mark",

@@ -19,14 +19,14 @@ from dpsynth_core.web.shell.text import code, literal
 
 POLL_SECONDS = 2.0
 _NEW_NAME, _OTHER_NAME, _COPY_NAME, _WHOSE_KEY = "project_new_name", "project_rename_name", "project_copy_name", "project_copy_whose"
-COPY_HELP = "Last year's plan on this year's table: a new project with the same plan and no table."
+COPY_HELP = "Use last year's plan on this year's table: the new project has the same plan and no table."
 _WHOSE = {
     Whose.SAME: ("The same people, or some of them", "Their account in the ledger is charged again: losses add up."),
-    Whose.OTHERS: ("Other people", "No person is in both tables. You name them on the Data page; they have an account of their own."),
+    Whose.OTHERS: ("Other people", "No person is in both tables. You name the people on the Data page; they have an account of their own."),
 }
 _PROJECT, _WITH_KEY, _TO_KEY = "project", "project_share_with", "project_hand_to"
 _APART = " · "
-_SHARE_HELP = "Only you see it until you name others, or hand it over."
+_SHARE_HELP = "Only you see the project until you name others, or hand it over."
 
 
 def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
@@ -45,7 +45,7 @@ def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
         if one.owner != project.owner:
             labels[one.id] += f" · of {people.get(one.owner, one.owner[:8])}"
     names = {one.id: labels[one.id] for one in own}
-    help = "A project is one release in preparation, with its uploads and runs."
+    help = "A project prepares one release, and has its uploads and runs."
     look: dict[str, Any] = {"format_func": lambda choice: names.get(choice, ""), "help": help}
     fields.linked("project_picker", project.id, refusals.stored(session.switch), st.selectbox, "Project", list(names), **look)
     with st.container(horizontal=True, gap="small"):
@@ -91,7 +91,7 @@ def run_badge(owner: str, runs_page: st.Page) -> None:
     if not active:
         st.rerun()
     words = {"queued": "waiting", "running": "under way", "cancelling": "stopping"}[active[0].state]
-    st.badge(f"Run {words}", icon=":material/progress_activity:", color="blue", help="It goes on when you close this page.")
+    st.badge(f"Run {words}", icon=":material/progress_activity:", color="blue", help="The run goes on when you close this page.")
     st.page_link(runs_page, label="Show progress", icon=":material/monitoring:")
 
 
@@ -104,8 +104,8 @@ def _new(first_page: st.Page) -> None:
 @refusals.dialog("Copy the plan to a new project", icon=":material/content_copy:")
 def _copy(project: Current, first_page: st.Page) -> None:
     st.caption(
-        "The columns and their values, tables, budget, conditions and mechanism are copied. The table, results and charges are not. "
-        "What you have seen of the former records by now goes with the plan, for it may have shaped it: the new release says so too."
+        "The copy has the columns with their values, the tables of counts, budget, criteria and mechanism. It has no table, results or "
+        "charges. What you have seen of the former records may have shaped the plan: the new release says so too."
     )
     st.text_input("Name", placeholder="Hospital stays 2026", max_chars=80, key=_COPY_NAME)
     look = {"format_func": lambda whose: _WHOSE[whose][0], "captions": [about for _, about in _WHOSE.values()], "index": None}
@@ -113,7 +113,7 @@ def _copy(project: Current, first_page: st.Page) -> None:
 
     def copy() -> None:
         if (whose := st.session_state[_WHOSE_KEY]) is None:
-            raise InputError("people", "it is not said whom the new table is about", "choose one of the two answers")
+            raise InputError("people", "you have not said whom the new table is about", "choose one of the two answers")
         session.create(st.session_state[_COPY_NAME], copied(project.draft, whose), recorded_views.of(project.owner, project.id))
 
     _confirm("Copy", "project_copy_confirm", copy, partial(_begin, first_page))
@@ -145,8 +145,9 @@ def _share(project: Current) -> None:
         st.caption("Nobody else who may prepare releases has signed in here yet.")
         return
     st.caption(
-        "They see its tables and true values as you do, and may change, run and download, each by their role. Who shared what with whom "
-        "stays in the ledger, and nobody who worked on a project approves its plans or releases. Whoever wants one of their own uses Copy."
+        "They see its tables and true values as you do, and may change, run and download, each by their role. The ledger notes who shared "
+        "what with whom, and nobody who worked on a project approves its plans or releases. People who want a project of their own use "
+        "Copy."
     )
     look = {"format_func": labels.get, "placeholder": "nobody"}
     st.multiselect("Who works on it with you", list(labels), now, key=_WITH_KEY, **look)
@@ -154,7 +155,7 @@ def _share(project: Current) -> None:
     with st.expander("Hand it over", icon=":material/forward:"):
         asked = sharing.offered_to(project.id)
         st.selectbox("The new owner", list(may), list(may).index(asked) if asked in may else None, key=_TO_KEY, **look)
-        st.caption("They are asked. Once they take it over it is theirs, with its runs, and you see it no more unless they share it.")
+        st.caption("They are asked. Once they take it over, it is theirs with its runs, and you no longer see it unless they share it.")
         if asked:
             st.caption(f"{literal(people.get(asked, asked[:8]))} has not answered yet. Hand it over to nobody to take your offer back.")
         _confirm("Hand over", "project_hand_confirm", lambda: sharing.offer(project.owner, project.id, st.session_state[_TO_KEY] or ""))

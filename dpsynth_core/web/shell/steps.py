@@ -37,10 +37,10 @@ class Step:
 
 
 STEPS = (
-    Step("data", "Data", "Prepare", ":material/table_view:", "Which table is sensitive, and what counts as one person."),
-    Step("domain", "Domain", "Prepare", ":material/data_object:", "What every column may contain, from public knowledge."),
-    Step("workload", "Workload", "Prepare", ":material/grid_on:", "Which tables of counts must come out right."),
-    Step("budget", "Budget", "Spend", ":material/balance:", "How strongly each person is protected."),
+    Step("data", "Data", "Prepare", ":material/table_view:", "Choose the sensitive table, and say what counts as one person."),
+    Step("domain", "Domain", "Prepare", ":material/data_object:", "Say what every column may contain, from public knowledge."),
+    Step("workload", "Workload", "Prepare", ":material/grid_on:", "Choose the tables of counts that must be right."),
+    Step("budget", "Budget", "Spend", ":material/balance:", "Choose how strongly each person is protected."),
     Step("mechanism", "Mechanism", "Spend", ":material/play_circle:", "Choose how the rows are made, and make them."),
     Step("results", "Results", "Publish", ":material/monitoring:", "How good the synthetic rows are, and the downloads."),
 )

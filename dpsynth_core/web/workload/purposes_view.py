@@ -55,8 +55,8 @@ def drawn_form() -> None:
 
 
 COST_HELP = (
-    "± people: what 95% of all cells are within, at the budget and with the mechanism that are chosen now, if as many tables are measured "
-    "as an adaptive mechanism would choose."
+    "± people is the error that 95% of all cells stay within, at the chosen budget and mechanism, if as many tables are measured as an "
+    "adaptive mechanism would choose."
 )
 OWN = "own"
 _MORE_THAN_MINUTES, _MORE_THAN_MB = 60, 4000

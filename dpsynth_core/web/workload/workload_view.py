@@ -40,22 +40,24 @@ ORDERS = {1: "single", 2: "pairs", 3: "triples", 4: "fours", 5: "fives"}
 MOST_TO_COPY = 300
 MOST_TO_DRAW = 60
 """The most columns with a chart of all pairs."""
-_ABOUT = "Tables of counts over some columns. The rows are made to agree with them; what is not asked for costs nothing."
-CELLS_HELP = "A cell is one count: women of 30 to 34 in the north, say. Each cell gets the same noise, so large tables are mostly noise."
+_ABOUT = "You choose tables of counts over some columns. The rows are made to agree with them; other tables cost nothing."
+CELLS_HELP = "A cell is one count, such as women of 30 to 34 in the north. Each cell gets the same noise, so large tables are mostly noise."
 MATCHING_HELP = (
-    "With “at least” a question joins conditions by “or”: someone who matches several is still counted once. The largest error that the "
-    "Results page certifies is then that of these questions."
+    "With “at least”, a question joins conditions by “or”: someone who matches several counts once. The Results page then certifies the "
+    "largest error of these questions."
 )
-RANGES_HELP = "Every column with an order, alone and with each other one: ranges such as “from 30 to 45”, of everybody and in each group."
+RANGES_HELP = (
+    "These are ranges of every column with an order, alone and with each other column: “from 30 to 45”, of everybody and in each group."
+)
 _LINKED_HELP = (
-    "A household, a row of the first table with its members, counts once in each table, divided evenly among its members, or among the "
-    "ordered pairs of them: large households do not cost more than small ones."
+    "A household is a row of the first table with its members. It counts once in each table, divided evenly among its members or their "
+    "ordered pairs: large households do not cost more than small ones."
 )
 KINDS = {
     PARENTS: ("Of households", "Two columns of the first table, or one with the number of members."),
     CHILDREN: ("Of members", "Two columns of the second table."),
-    ACROSS: ("Across", "A column of the first table by one of a member."),
-    WITHIN: ("Within", "A column of one member by one of another member of the same household."),
+    ACROSS: ("Across both tables", "A column of the first table by one of a member."),
+    WITHIN: ("Within households", "A column of one member by one of another member of the same household."),
 }
 """The title and the description of each kind of table on pages."""
 _EVERY = 0
@@ -89,15 +91,15 @@ def _of_linked(link: Link) -> None:
     """Draw each kind of table of two linked tables, with the number of tables."""
     number, first, second = Counter(kinds(link).values()), link.households.names[0], link.members.names[0]
     examples = {
-        ACROSS: f"Such as {first} by {second}.",
-        WITHIN: f"Such as {second} by {second} of another.",
+        ACROSS: f"Example: {first} by {second}.",
+        WITHIN: f"Example: {second} by {second} of another.",
     }
-    with frame.card("What is measured of the two tables?", Zone.PUBLIC, _LINKED_HELP):
+    with frame.card("Which tables of counts will be measured?", Zone.PUBLIC, _LINKED_HELP):
         for kind, (title, what) in KINDS.items():
             if number[kind]:
                 tables = f"{number[kind]:,} table{'s' * (number[kind] != 1)}"
                 st.markdown(f"**{title}** · {tables}. {what} {literal(examples.get(kind, ''), 200)}")
-        st.caption("All tables of two columns, so that there is nothing to choose. What is asked of three columns is the model's guess.")
+        st.caption("All of these tables of two columns are measured, so you need not choose. The model guesses tables of three columns.")
 
 
 def _detail(project: Current, is_own: bool) -> None:
@@ -262,7 +264,8 @@ def _take_file(file: UploadedFile) -> None:
 
 def outcome(workload: Workload) -> None:
     """Draw the number of tables and cells as the title of an expander with the largest tables and the covered pairs of columns."""
-    largest, title = precision.largest(workload), f"{len(workload.cliques):,} tables, {numbers.count(workload.cells)} cells in all"
+    largest, tables = precision.largest(workload), len(workload.cliques)
+    title = f"{tables:,} table{'s' * (tables != 1)}, {numbers.count(workload.cells)} cells in all"
     with st.expander(title, icon=":material/table_chart:", key="workload_in_numbers"):
         st.caption(CELLS_HELP)
         names, cells = [" × ".join(clique) for clique, _ in largest], [cells for _, cells in largest]
