@@ -10,6 +10,7 @@ A run takes processor seconds.
 
 from __future__ import annotations
 
+import math
 import statistics
 import sys
 import time
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 run |= measured(source, mechanism, epsilon, options.runs)
                 print(run, file=sys.stderr, flush=True)
                 record.write(place, record.instead(record.earlier(place), run, "label", "codes", "columns", "epsilon", "mechanism"))
-    made = record.earlier(place)
+    made = sorted(record.earlier(place), key=lambda run: (run["columns"], run["codes"], run["epsilon"], run["mechanism"], run["label"]))
     record.write(place, made, record.table(_HEAD, map(_row, made)))
 
 
@@ -88,5 +89,12 @@ def error(source: CodesSource, made: np.ndarray, clique: Clique) -> float:
 
 
 def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
-    means = [f"{statistics.fmean(run[name]):.3f}" for name in ("of_codes", "of_pair")]
-    return (f"{run['codes']:,}", run["columns"], f"{run['people']:,}", run["mechanism"], *means, f"{statistics.fmean(run['seconds']):.1f}")
+    errors = [_with_error(run[name]) for name in ("of_codes", "of_pair")]
+    seconds = f"{statistics.fmean(run['seconds']):.1f}"
+    return (f"{run['codes']:,}", run["columns"], f"{run['people']:,}", run["mechanism"], *errors, seconds)
+
+
+def _with_error(values: Sequence[float]) -> str:
+    """Return the mean, with its standard error where there are several values."""
+    error = f" ± {statistics.stdev(values) / math.sqrt(len(values)):.4f}" if len(values) > 1 else ""
+    return f"{statistics.fmean(values):.4f}{error}"

@@ -1049,6 +1049,18 @@ def test_what_is_no_bundle_is_bad_input(command: list[str], capsys: pytest.Captu
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("form", ["xlsx", "parquet"])
+def test_days_that_a_workbook_holds_as_text_are_said_before_the_charge(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pd.DataFrame({"born": ["1850-01-01", "1920-01-01"] * 50, "sex": ["f", "m"] * 50}).to_csv("births.csv", index=False)
+    born = {"name": "born", "kind": "date", "lower": "1850-01-01", "upper": "1949-12-31", "width": "10 years"}
+    sex = {"name": "sex", "kind": "categorical", "categories": ["f", "m"]}
+    Path("births.json").write_text(json.dumps({"version": 1, "attributes": [born, sex]}))
+    assert synthesize("--mechanism", "independent", "--format", form, data="births.csv", domain="births.json") == 0, capsys.readouterr().err
+    before, _, _ = capsys.readouterr().err.partition("round 0")
+    note = "note: Days before 1900 are texts such as 1899-12-31, since Excel has no number for them: 'born'. Use parquet"
+    assert (note in before) == (form == "xlsx")
+
+
 def test_rows_come_in_the_formats_that_are_asked_for_with_their_labels(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(Path("domain.json").read_text())
     entry = next(one for one in document["attributes"] if one["name"] == "sex")

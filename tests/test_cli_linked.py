@@ -360,7 +360,7 @@ def test_a_verdict_counts_households(home: Path, capsys: pytest.CaptureFixture[s
     assert synthesize(home, "noisy", "--epsilon", "0.01") == 0
     made = dps.open(home / "noisy" / "release.zip").made
     assert made.certificate is not None
-    counted = re.findall(r"about ([\d,]+) households, and noise of ± ([\d,]+)", capsys.readouterr().err)
+    counted = re.findall(r"about ([\d,]+) households, and (?:noise of|the noise of each error is) ± ([\d,]+)", capsys.readouterr().err)
     noise = f"{made.certificate.noise / 6:,.0f}"
     assert counted == [(f"{total / 6:,.0f}", noise) for total in (made.certificate.total.value, made.final.released.total)]
 

@@ -186,7 +186,7 @@ def spool_beside(out: Path) -> Path:
 
 
 def check_formats(plan: Plan, formats: Sequence[str]) -> None:
-    """Check that every format can hold the rows, before anything is charged.
+    """Check that every format can hold the rows, and print what a workbook holds as text, before anything is charged.
 
     Raises:
         InputError: naming the option or the column. CapacityError for too many rows.
@@ -201,6 +201,8 @@ def check_formats(plan: Plan, formats: Sequence[str]) -> None:
             raise CapacityError("--format", problem, f"use {unlimited}, or ask for fewer rows")
     for domain in (plan.row_domain, *(() if plan.link is None else (plan.member_domain,))):
         row_files.check(domain, About.of(plan.spec), dict.fromkeys((*formats, *releases.ROW_FORMATS)))
+        for sentence in row_files.excel_notes(domain) if "xlsx" in formats else ():
+            print_message(f"note: {sentence} Use parquet if programs have to read them as days.")
 
 
 def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: Sequence[str], ours: bool) -> None:

@@ -67,6 +67,7 @@ class Statements:
         unit: The records of one person.
         swapped: By column, its counterpart for the other household member; a release does not distinguish the two.
         declared: By column of a household member, the declared attribute without the code for a missing member.
+        understood: Names of the columns that no table holds, or whose measured parts of cells show that their numbers were read.
     """
 
     evidence: Evidence
@@ -78,12 +79,13 @@ class Statements:
     unit: Unit
     swapped: Mapping[str, str] = field(default_factory=dict)
     declared: Mapping[str, Attribute] = field(default_factory=dict)
+    understood: frozenset[str] = frozenset()
 
     @cached_property
     def unread(self) -> tuple[Unread, ...]:
         """The columns of which nothing was understood."""
         total = known_total(self.evidence.measurements, self.evidence.total if self.unit.total_is_public else None)
-        return unread_columns(self.evidence, total, marginal_limits(self), self.declared)
+        return unread_columns(self.evidence, total, marginal_limits(self), self.declared, self.understood)
 
     @cached_property
     def undeclared(self) -> tuple[Undeclared, ...]:

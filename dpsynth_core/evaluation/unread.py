@@ -3,13 +3,17 @@
 If the spelling of a column's values differs from its declared list, all rows become "other", and "other" is right for every person. Its
 tables then have small errors and no information. Noisy counts of each column are released in any case, so this check costs no budget.
 
-A column is unread if its released counts put at most `NEARLY_NONE` of the people into cells of listed values, and surely at most
+If a column has no cell for values outside its list, these values share a cell with a listed value. That cell then shows nothing: people in
+it may have the listed value or any other. Only the cells of the other listed values count as read.
+
+A column is unread if its released counts put at most `NEARLY_NONE` of the people into cells of listed values alone, and surely at most
 `SURELY`; a column with more listed values is called unread with a probability of at most `FAILURE`. Where noise is too large for that,
 or the column was not measured, it is unread if at most `NEARLY_NONE` of the rows have a listed value. The share in the table is then
 known from the error bound of the smallest table with the column, with 95 % confidence, or not at all.
 
-With S the sum of the column's value cells and U the sum of its other and missing cells, the share is at most L where (1-L) S <= L U. The
-noise of that difference is normal, with at most the measurement's standard deviation in any direction times the length of its weights.
+With S the sum of the column's cells of listed values alone and U the sum of its other cells, the share is at most L where
+(1-L) S <= L U. The noise of that difference is normal, with at most the measurement's standard deviation in any direction times the length
+of its weights.
 Where the number of records T is known better than S, (1-L) T <= U says the same. The choice between the two depends on the noise levels
 alone, which are public. Limits are tried in steps of a percent, each as its own test; the smallest limit that passes bounds the share.
 """
@@ -50,11 +54,14 @@ class Unread:
         column: Name of the column, hostile text.
         share: Estimated share of the people with a listed value, 0 to 1.
         at_most: Upper bound of that share; NaN where the noise leaves it open.
+        shared_with: Label of the listed value that nearly all values count as, where values outside the list count as it too, hostile text;
+            "" where they have a cell without a listed value. Then the share is that of the other listed values.
     """
 
     column: str
     share: float
     at_most: float
+    shared_with: str = ""
 
     @property
     def is_sure(self) -> bool:
@@ -78,7 +85,11 @@ class Undeclared:
 
 
 def unread_columns(
-    evidence: Evidence, total: Total | None, limits: Mapping[Clique, float], declared: Mapping[str, Attribute]
+    evidence: Evidence,
+    total: Total | None,
+    limits: Mapping[Clique, float],
+    declared: Mapping[str, Attribute],
+    understood: Collection[str] = (),
 ) -> tuple[Unread, ...]:
     """Return the unread columns, in the order of the domain.
 
@@ -88,21 +99,32 @@ def unread_columns(
         limits: Upper bound of the error of each table, NaN where it is unbounded.
         declared: Columns whose attribute differs from the domain's: the columns of household members, whose last cell means a missing
             member.
+        understood: Names of the columns whose values are known to be read otherwise, if values outside the list count as listed ones.
     """
-    open_ones = _with_unlisted_cells(evidence.domain, declared)
+    columns = {one.name: declared.get(one.name, one) for one in evidence.domain}
+    judged = {name: own for name, own in columns.items() if own.size > own.values or name not in understood}
+    open_ones = {name: own for name, own in judged.items() if not own.is_coded and len(_listed(own)) < own.size}
     published = evidence.published([(name,) for name in open_ones])
     found = []
     for name, own in open_ones.items():
+        shared_with = own.cell_labels()[own.code_for_unlisted] if len(_listed(own)) < own.values else ""
         plain = None if own.size < evidence.domain[name].size else total
         seen = evidence.measured((name,))
         share, at_most = _measured(own, seen, plain)
         if seen is not None and _is_sparse(own, seen):
             continue
         if share <= NEARLY_NONE and at_most <= SURELY:
-            found.append(Unread(name, share, at_most))
+            found.append(Unread(name, share, at_most, shared_with))
         elif (table := published.get((name,))) is not None and (share := _read(own, table)) <= NEARLY_NONE:
-            found.append(Unread(name, share, at_most if at_most <= SURELY else _bounded(evidence.domain, name, share, limits)))
+            bound = at_most if at_most <= SURELY else _bounded(evidence.domain, name, share, limits)
+            found.append(Unread(name, share, bound, shared_with))
     return tuple(found)
+
+
+def _listed(own: Attribute) -> NDArray[np.intp]:
+    """Return the codes that no value outside the list has; all codes of values where there is only one."""
+    codes = np.arange(own.values)
+    return codes if own.values == 1 else codes[codes != own.code_for_unlisted]
 
 
 def _with_unlisted_cells(domain: Domain, declared: Mapping[str, Attribute]) -> dict[str, Attribute]:
@@ -131,31 +153,37 @@ def says_something(clique: Clique, unread: Collection[str]) -> bool:
 
 
 def _is_sparse(own: Attribute, seen: Measurement) -> bool:
-    """Return whether surely more people have a listed value than "other"; never of a column whose unlisted values count as missing."""
-    if own.other_code is None or not own.values:
+    """Return whether surely some people have a listed value, and more than have "other".
+
+    False if unlisted values count as missing, because these are not known to be fewer.
+    """
+    listed = _listed(own)
+    if own.code_for_unlisted == own.missing_code or not len(listed):
         return False
-    more = float(seen.values[: own.values].sum() - seen.values[own.other_code])
-    return more >= normal(1 - FAILURE) * seen.widest * math.sqrt(own.values + 1)
+    others = [] if own.other_code is None else [own.other_code]
+    more = float(seen.values[listed].sum() - seen.values[others].sum())
+    return more >= normal(1 - FAILURE) * seen.widest * math.sqrt(len(listed) + len(others))
 
 
 def _read(own: Attribute, table: NDArray[np.float64]) -> float:
     """Return the share of listed values in a column's published table."""
-    read, all_people = float(table[: own.values].sum()), float(table[: own.size].sum())
+    read, all_people = float(table[_listed(own)].sum()), float(table[: own.size].sum())
     return read / all_people if all_people > 0 else 1.0
 
 
 def _measured(own: Attribute, seen: Measurement | None, total: Total | None) -> tuple[float, float]:
     """Return the estimated share of listed values and its upper bound from noisy counts; NaN each without usable counts."""
-    if not own.values:
+    listed = _listed(own)
+    if not len(listed):
         return 0.0, 0.0
     if seen is None:
         return math.nan, math.nan
-    read, others = float(seen.values[: own.values].sum()), float(seen.values[own.values : own.size].sum())
-    unlisted, noise = math.sqrt(own.size - own.values), seen.widest
+    read, noise = float(seen.values[listed].sum()), seen.widest
+    others, unlisted = float(seen.values[: own.size].sum()) - read, math.sqrt(own.size - len(listed))
 
     def from_table(limit: float) -> float:
         """Return the standard deviation of the noise of (1-L) S - L U."""
-        return noise * math.hypot((1 - limit) * math.sqrt(own.values), limit * unlisted)
+        return noise * math.hypot((1 - limit) * math.sqrt(len(listed)), limit * unlisted)
 
     def from_total(limit: float) -> float:
         """Return the standard deviation of the noise of (1-L) T - U, at most: T and U rise together where both are of this table."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -45,14 +46,14 @@ def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) ->
     with saved_releases.one_at_a_time(plan):
         if (path := saved_releases.earlier(plan)) is None:
             return _run(plan, table, charged, progress, again)
-    print("note: this plan was carried out on this table before; here is that release, and nothing is spent", file=sys.stderr)
+    _privately("note", "this plan was carried out on this table before; here is that release, and nothing is spent")
     return opened(path, table.back, package_of(plan.spec.mechanism.name))
 
 
 def _run(plan: Plan, table: Given, charged: bool, progress: bool, anew: bool) -> Release:
     spools.check_room(plan)
     for finding in making.findings(plan).value:  # and what cannot be read to its end is refused while that costs nothing
-        _warn(finding)
+        _privately("warning", finding)
     place = None if charged else spools.spool_file(new_id())
     return _kept(table.back, progress, lambda told, hand_over: in_process.make(plan, place, told, hand_over, anew=anew))
 
@@ -93,10 +94,12 @@ def recover(run: str | None = None, *, answers: bool = False, progress: bool = T
     return _kept(frame_of, progress, lambda told, hand_over: in_process.finish(spool.read(place), place, told, answers, hand_over))
 
 
-def _warn(line: str) -> None:
-    """Print a line for the curator alone: what says something of single records must not stay in a log."""
-    if _is_notebook() or sys.stderr.isatty():
-        print(f"warning, for your eyes only: {line}", file=sys.stderr)
+def _privately(what: str, line: str) -> None:
+    """Print a line for the curator alone, in a notebook or on a terminal: what depends on records must not stay in a log."""
+    if _is_notebook():
+        print(f"{what}, for your eyes only (clear this output before you share the notebook): {line}", file=sys.stderr)
+    elif sys.stderr.isatty():
+        print(f"{what}, for your eyes only: {line}", file=sys.stderr)
 
 
 @contextmanager
@@ -121,7 +124,7 @@ def _working(progress: bool) -> Iterator[Told]:
 
     with interrupts.deferring(), threads.one_thread():
         try:
-            yield Told(lambda: None, note, _warn, step, interrupted)
+            yield Told(lambda: None, note, partial(_privately, "warning"), step, interrupted)
         finally:
             if bar is not None:
                 bar("")

@@ -229,6 +229,8 @@ class Release:
         """Return the statements by which its quality is judged."""
         link = self.plan.link
         told = [] if link is None else [(name, one) for one in link.told for name in (one.name, link.other(one.name))]
+        members = [] if link is None else [*link.members.names, *map(link.other, link.members.names)]
+        spread = {name for name, one in self.inside.items() if one.is_spread and self.domain[name].other_as is None}
         return Statements(
             evidence=self.final.released,
             workload=self._answered,
@@ -239,6 +241,7 @@ class Release:
             unit=self.plan.unit,
             swapped=link.swapped if link else {},
             declared=dict(told),
+            understood=frozenset(dict(told)) - {*members} | spread,
         )
 
     @property

@@ -192,12 +192,12 @@ def _xlsx(table: pa.Table, domain: Domain, about: About) -> bytes:
             _add_codebook(book.add_worksheet("codebook"), domain)
         sheet = book.add_worksheet("about")  # behind the rows, for programs read the first one; people see it first
         sheet.activate()
-        for row, line in enumerate((*about.lines, *_excel_notes(domain))):
+        for row, line in enumerate((*about.lines, *excel_notes(domain))):
             sheet.write_string(row, 0, line)
     return out.getvalue()
 
 
-def _excel_notes(domain: Domain) -> Iterable[str]:
+def excel_notes(domain: Domain) -> Iterable[str]:
     """Yield what a reader of the workbook should know of days that Excel has no number for."""
     old = [repr(a.name) for a in domain if a.dtype in ("date", "timestamp") and not a.most and a.lower.year < _EXCEL_FIRST.year]
     if old:

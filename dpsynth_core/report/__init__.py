@@ -28,7 +28,7 @@ from dpsynth_core.report.facts import facts, goodness, learnt, sentence, trusted
 from dpsynth_core.report.notebook import NOTEBOOK, notebook
 from dpsynth_core.report.page import html
 from dpsynth_core.report.sections import claim_facts
-from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
+from dpsynth_core.report.verdict import comparison, despite, fit_for, not_read, reasons, ruling, unfit_for
 from dpsynth_core.report.warnings import warnings
 from dpsynth_core.report.words import noise, protected
 from dpsynth_core.statistics.distances import percent
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["CARD", "EXPLORE", "NOTEBOOK", "REPORT", "SPEC"]
 __all__ += ["Quality", "card", "facts", "html", "parts", "quality_of", "sentence"]
 __all__ += ["can_answer", "goodness", "households", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
-__all__ += ["claim_facts", "comparison", "despite", "fit_for", "in_short", "reasons", "ruling", "unfit_for", "verdict_facts", "warnings"]
+__all__ += ["claim_facts", "comparison", "despite", "fit_for", "in_short", "not_read", "reasons", "ruling", "unfit_for"]
+__all__ += ["verdict_facts", "warnings"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", table_files.MARGINALS, "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS
 from dpsynth_core.evaluation.unread import Unread
 from dpsynth_core.evaluation.verdict import LIMIT, MISFIT, MOSTLY, NOISE, PARTLY, PUBLISH, UNREAD, UNSHOWN, Purpose, Simpler, Verdict
+from dpsynth_core.foundation.visible import shortened
 from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary import names
 
@@ -21,6 +22,7 @@ _TABLES_NAMED = 4
 _PURPOSES_NAMED = 8
 _CRITERIA_NAMED = 4
 _COLUMNS_NAMED = 4
+_LONGEST_LABEL = 40
 TRIALS = "in trials with 3,000 people at epsilon 1, 21 of 541 tables that were called good enough were not"
 """`benchmarks/naming.py`. A test compares with its results."""
 _ROOM = f"{LIMIT:.0%} of the distance from the people's mean to the nearer bound of the column"
@@ -54,7 +56,9 @@ def ruling(verdict: Verdict, most: int = _PURPOSES_NAMED) -> str:
 def _unread(verdict: Verdict, most: int) -> str:
     """Return what a release with unread columns is not for; "" where all columns were read."""
     columns = _listed([f"“{one.column}”" for one in verdict.unread], most)
-    return f"anything that uses {columns}, which {'was' if len(verdict.unread) == 1 else 'were'} not read" if columns else ""
+    were = "was" if len(verdict.unread) == 1 else "were"
+    how = "may not have been read" if any(one.shared_with for one in verdict.unread) else f"{were} not read"
+    return f"anything that uses {columns}, which {how}" if columns else ""
 
 
 def _musts(verdict: Verdict) -> str:
@@ -99,13 +103,12 @@ def not_read(unread: Sequence[Unread]) -> list[str]:
     """Return a sentence about each of the first unread columns, and one about how many more there are. Names are hostile text."""
     said = []
     for one in unread[:_COLUMNS_NAMED]:
-        where = f"Column “{one.column}” was not read: nearly all of its values are “other” or “missing”"
-        known = (
-            f"at most {one.at_most:.0%} of the people have one of its values"
-            if one.is_sure
-            else "noise hides how many people have one of its values"
-        )
-        said.append(f"{where}; {known}.")
+        where, value = f"Column “{one.column}” was not read: nearly all of its values are “other” or “missing”", "one of its values"
+        if one.shared_with:
+            counts = f"nearly all of its values count as “{shortened(one.shared_with, _LONGEST_LABEL)}”, as values outside its list do"
+            where, value = f"Column “{one.column}” may not have been read: {counts}", "another of its values"
+        known = f"at most {one.at_most:.0%} of the people have {value}" if one.is_sure else f"noise hides how many people have {value}"
+        said.append(f"{where}; {known}.{' A cell for “other” would show whether it was read.' if one.shared_with else ''}")
     more = len(unread) - _COLUMNS_NAMED
     return [*said, f"{more:,} more {'column was' if more == 1 else 'columns were'} not read."] if more > 0 else said
 
@@ -194,7 +197,8 @@ def unfit_for(verdict: Verdict) -> list[str]:
     unmet = [f"Uses that rely on a required criterion that {how}: {_listed(named, _CRITERIA_NAMED)}." for named, how in musts if named]
     untold = [name for name, is_near in verdict.means if is_near is None]
     off = [(verdict.off, f"it is surely off by more than {_ROOM}"), (untold, "it was not measured closely enough to tell")]
-    unmet += [f"Anything that uses “{one.column}”, which was not read." for one in verdict.unread]
+    doubts = [(one.column, "may not have been read" if one.shared_with else "was not read") for one in verdict.unread]
+    unmet += [f"Anything that uses “{column}”, which {doubt}." for column, doubt in doubts]
     kept = "the rows keep their order, but their distance only as finely as their groups"
     unmet += [f"How far apart “{first}” and “{second}” are: {kept}." for first, second in verdict.apart]
     unmet += [f"The mean of {_listed(named, _PURPOSES_NAMED)}: {how}." for named, how in off if named]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsynth_core.claims import weighted
+from dpsynth_core.foundation.visible import listed
 from dpsynth_core.planning import discovery, domain_origin, private_views, weakness
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UnitSpec
@@ -20,6 +21,9 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.statement import OFF
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary import zeros
+from dpsynth_core.vocabulary.recoding import unlisted_as_listed
+
+_COLUMNS_NAMED = 20
 
 READING = (
     "No row is a real person, not even a row whose combination of values is rare or unique. A row that resembles somebody does so by "
@@ -145,7 +149,7 @@ def assumptions(release: Release) -> Iterator[str]:
         yield reason
     if not spec.data.simulated:
         yield _looks(spec)
-    yield "A fixed rule moved values outside their column's list or bounds into it (see Columns). No value was left out or reported."
+    yield from _values_outside(release)
     if not release.domain.impossible:
         yield "No combination of values was declared impossible."
     for rule in release.domain.impossible:
@@ -160,6 +164,16 @@ def assumptions(release: Release) -> Iterator[str]:
     if not spec.data.simulated:  # and no ledger of this program knows it
         asked, answer = "Asked what else is published about the same people, the curator answered", spec.other_copies.strip()
         yield f"{asked}: “{answer}”" if answer else "The curator did not say whether anything else is published about the same people."
+
+
+def _values_outside(release: Release) -> Iterator[str]:
+    """Yield where values outside the declared ones are counted, and the columns whose released counts cannot show how many there are."""
+    yield "A fixed rule moved values outside their column's list or bounds into it (see Columns). No value was left out or reported."
+    link = release.plan.link
+    shared = unlisted_as_listed(release.domain if link is None else (*link.households, *link.members))
+    if shared:
+        columns = listed([f"“{column}” as “{label}”" for column, label in shared.items()], _COLUMNS_NAMED)
+        yield f"Values that these columns do not list count as a listed value, and no released count shows how many do: {columns}."
 
 
 def _published(release: Release) -> Iterator[str]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
@@ -43,9 +44,10 @@ def default_format(path: str | os.PathLike[str], stated: Mapping[str, Any] | Non
         InputError: The file does not exist, is empty, or does not begin like a table.
     """
     stated, first = stated or {}, table_files(path)[0]
-    form = TableFormat(**{**stated, "kind": stated.get("kind") or _kind(first, is_headed=not stated.get("names"))})
+    first_line = cache(partial(_first_line, first))
+    form = TableFormat(**{**stated, "kind": stated.get("kind") or _kind(first, first_line, is_headed=not stated.get("names"))})
     if "encoding" not in stated:
-        form = replace(form, encoding=_encoding(first, form))
+        form = replace(form, encoding=_encoding(first, first_line, form))
     if form.kind == "csv" and not form.names:
         header = csv_file.header_text(first, form)
         _check_header(header, is_stated="kind" in stated)
@@ -65,11 +67,11 @@ def header_delimiter(header: str, form: TableFormat) -> str:
     return max(DELIMITERS, key=cells)
 
 
-def _kind(path: Location, is_headed: bool) -> str:
+def _kind(path: Location, first_line: Callable[[], bytes], is_headed: bool) -> str:
     promised = kind_of(path)
     if promised == "jsonl" or (promised == "csv" and not is_headed):  # it begins with a record
         return promised
-    line = _first_line(path)
+    line = first_line()
     if line.startswith(signatures.ZIP) and confined.about("is_workbook", path, "spreadsheet"):
         return "spreadsheet"
     if (kind := signatures.binary_kind(line)) is not None:
@@ -80,13 +82,13 @@ def _kind(path: Location, is_headed: bool) -> str:
     return "csv"
 
 
-def _encoding(path: Location, form: TableFormat) -> str:
+def _encoding(path: Location, first_line: Callable[[], bytes], form: TableFormat) -> str:
     if form.kind in STATISTICAL:
         try:
             return known_encoding(confined.about("encoding_of", path, form.kind))
         except InputError:
             return TableFormat.encoding
-    return header_encoding(_first_line(path)) if form.kind == "csv" and not form.names else TableFormat.encoding
+    return header_encoding(first_line()) if form.kind == "csv" and not form.names else TableFormat.encoding
 
 
 def header_encoding(line: bytes) -> str:
@@ -111,8 +113,7 @@ def _first_line(path: Location) -> bytes:
         raise InputError("data", "the file cannot be read", "check its permissions") from None
     except OSError:
         raise InputError("data", "the file cannot be read, or not unpacked", "check its permissions, or save it again") from None
-    text = head.lstrip(_BLANK)
-    blank = len(head) - len(text)
+    blank = len(head) - len(text := head.lstrip(_BLANK))
     if blank > 2 and b"\n" not in head[:blank] and b"\r" not in head[:blank]:  # a container may begin with zeros
         blank, text = 0, head
     ends = [end for end in (text.find(b"\n"), text.find(b"\r")) if end >= 0]

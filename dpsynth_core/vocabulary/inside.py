@@ -41,6 +41,11 @@ class Inside:
             raise InputError(f"column {column.name!r}", "its parts are not parts of its cells", "the release is damaged")
         return Parts(column, edges, np.asarray(self.people, dtype=np.float64))
 
+    @property
+    def is_spread(self) -> bool:
+        """Return whether most people are beyond the first part, which also counts texts that are not numbers."""
+        return sum(self.people[1:]) > sum(self.people) / 2
+
     def to_json(self) -> dict[str, Any]:
         """Return the distribution as JSON."""
         return {"parts": list(self.parts), "people": list(self.people)}

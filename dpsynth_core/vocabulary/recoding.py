@@ -33,6 +33,12 @@ def folded(attributes: Iterable[Attribute]) -> tuple[str, ...]:
     )
 
 
+def unlisted_as_listed(attributes: Iterable[Attribute]) -> dict[str, str]:
+    """Return the label of the listed value that unlisted or unreadable values count as, by column without another cell for these."""
+    shared = (one for one in attributes if not one.is_coded and not one.most and one.code_for_unlisted < one.values)
+    return {one.name: one.cell_labels()[one.code_for_unlisted] for one in shared}
+
+
 def other_is_missing(attribute: Attribute) -> bool:
     """Return whether rows show values outside as empty, which also means missing: in columns that are not text."""
     return attribute.dtype != "string" and attribute.other_code is not None and attribute.missing_code is not None

@@ -8,8 +8,9 @@ import pytest
 
 from tests.app.page_texts import SNAPSHOTS, State, page_text, sidebar_text
 from tests.app.preparation_states import STATES as PREPARATION
+from tests.app.results_states import STATES as RESULTS
 
-STATES: dict[str, State] = {**PREPARATION}
+STATES: dict[str, State] = {**PREPARATION, **RESULTS}
 """The states by the names of their snapshots; those of the sidebar begin with `sidebar-`."""
 
 

@@ -10,7 +10,7 @@ import pytest
 from dpsynth_core.evaluation.unread import FAILURE, NEARLY_NONE, SURELY, Unread, distinct, says_something, unread_columns
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.totals import Total
-from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.attribute import Attribute, Recode
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement
 
@@ -45,7 +45,35 @@ def test_a_question_that_few_are_asked_is_read() -> None:
     assert unread(unlisted_are_missing, [30.0, 30.0, 1940.0], sigma=5.0)[0].is_sure
 
 
-def test_a_column_without_a_cell_for_others_is_never_unread() -> None:
+CLOSED = Attribute.categorical("x", ["a", "b", "c"])
+"""A column whose values outside the list count as a."""
+
+
+def test_a_listed_value_that_others_count_as_shows_nothing() -> None:
+    (found,) = unread(CLOSED, [2000.0, 1.0, -2.0], sigma=5.0)
+    assert (found.shared_with, found.is_sure) == ("a", True)
+    named = Attribute.categorical("x", ["a", "b"], missing=True, other_as=Recode("b", "all else is b"))
+    assert [one.shared_with for one in unread(named, [1.0, 1950.0, 49.0], sigma=5.0)] == ["b"]
+    numbers = Attribute.integer("x", 0, 99, bins=4, nearest=True)
+    assert [one.shared_with for one in unread(numbers, [1990.0, 3.0, 4.0, 3.0], sigma=5.0)] == ["0 to 24"]
+    absent = Attribute.categorical("x", ["a", "b"], missing=True)
+    assert [one.shared_with for one in unread(absent, [0.0, 1.0, 1999.0], sigma=5.0)] == [""]
+
+
+def test_another_value_that_is_surely_there_shows_that_a_column_was_read() -> None:
+    """Two in a hundred have it, which is more than the noise of both cells explains."""
+    assert unread(CLOSED, [1960.0, 40.0, 0.0], sigma=5.0) == ()
+    assert unread(CLOSED, [1000.0, 1000.0, 0.0], sigma=5.0) == ()
+    assert [one.column for one in unread(CLOSED, [1990.0, 10.0, 0.0], sigma=5.0)] == ["x"]
+
+
+def test_a_column_of_one_value_or_one_that_no_table_holds_is_never_unread() -> None:
+    assert unread(Attribute.categorical("x", ["a"]), [2000.0], sigma=5.0) == ()
+    seen = (Measurement(("x",), np.array([2000.0, 0.0, 0.0]), 1.0),)
+    assert unread_columns(Evidence(Domain((CLOSED,)), None, seen, 2000.0), None, {}, {}, {"x"}) == ()
+
+
+def test_a_column_with_a_value_that_no_other_counts_as_is_read() -> None:
     domain = Domain((Attribute.categorical("x", ["a", "b"]), Attribute.coded("y", 2)))
     seen = (Measurement(("x", "y"), np.array([[0.0, 0.0], [500.0, 500.0]]), 1.0),)
     assert unread_columns(Evidence(domain, None, seen, 1000.0), None, {}, {}) == ()

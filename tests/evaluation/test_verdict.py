@@ -100,7 +100,7 @@ def test_a_mean_that_is_off_is_in_the_headline_however_good_the_tables_are() -> 
     gain = MeanMeasured("gain", 3599.0, 1078.0, 1000.0, 1160.0, 20.0, 600.0)
     age, unsure = (MeanMeasured("age", 40.0, 41.0, low, high, 5.0, 600.0) for low, high in ((40.0, 42.0), (35.0, 47.0)))
     stated = statements(certificate(dict.fromkeys(all_kway(DOMAIN, 2).cliques, 0.04), margin=0.0))
-    stated = replace(stated, evidence=replace(stated.evidence, domain=NUMBERS))
+    stated = replace(stated, evidence=replace(stated.evidence, domain=NUMBERS, codes=None))
     whole = judge(stated, head(stated), private=True, means=[gain, age])
     assert whole.kind == PARTLY
     assert (whole.largest, whole.off) == (2, ("gain",))

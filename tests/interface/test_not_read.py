@@ -15,6 +15,7 @@ from dpsynth_core import report
 from dpsynth_core.evaluation.verdict import PUBLISH
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Learner, UsesPublic
+from dpsynth_core.report.words import assumptions
 
 PEOPLE = 3_000
 COLUMNS = {"town": ["u", "v"], "age": {"kind": "integer", "lower": 0, "upper": 99, "width": 20}}
@@ -60,6 +61,47 @@ def test_every_cause_is_said_before_the_charge_and_named_after_it(cause: str) ->
     (said,) = [sentence for sentence in plan.survey().value if "column 'x'" in sentence]
     assert "the first 1,000 records" in said
     check_named(plan.run(progress=False))
+
+
+CLOSED = {"other": False, "missing": False}
+SPELLED_OTHERWISE: dict[str, tuple[Any, dict[str, Any]]] = {
+    "capital letters": (np.where(COIN, "F", "M"), {"kind": "categorical", "categories": ["f", "m"]}),
+    "words for numbers": (np.where(COIN, "ten", "more than $5"), {"kind": "numeric", "lower": 0.0, "upper": 9.0, "bins": 3}),
+    "dates day first": ([f"{day % 28 + 1:02d}/03/2024" for day in range(PEOPLE)], DAY),
+    "levels of a code": (np.where(COIN, "X1", "Y2"), {"kind": "hierarchical", "level": 1, "categories": ["A", "B"]}),
+}
+
+
+@pytest.mark.parametrize("cause", SPELLED_OTHERWISE)
+def test_a_column_without_a_cell_for_others_that_looks_like_one_value_is_not_called_good(cause: str) -> None:
+    values, said = SPELLED_OTHERWISE[cause]
+    made = planned(values, said | CLOSED).run(progress=False)
+    (found,) = made.made.statements.unread
+    assert (found.column, found.is_sure, bool(found.shared_with)) == ("x", True, True)
+    judged = report.quality_of(made.made).value.verdict
+    assert judged is not None
+    assert judged.kind != PUBLISH
+    assert not any("x" in name.split(" × ") for name in judged.good)
+    assert "Column “x” may not have been read: nearly all of its values count as" in made.verdict
+    assert any("as values outside its list do" in warning for warning in made.warnings)
+    assert "Anything that uses “x”, which may not have been read." in report.unfit_for(judged)
+
+
+def test_a_rare_value_of_a_closed_list_is_called_good_and_the_rule_is_stated() -> None:
+    flag = {"kind": "categorical", "categories": ["no", "yes"]} | CLOSED
+    made = planned(np.where(np.arange(PEOPLE) % 50 == 0, "yes", "no"), flag).run(progress=False)
+    judged = report.quality_of(made.made).value.verdict
+    assert judged is not None
+    assert judged.kind == PUBLISH
+    assert any("no released count shows how many do: “x” as “no”." in sentence for sentence in assumptions(made.made))
+    assert "no released count shows how many do" in report.card(made.made, report.quality_of(made.made).value.headline, judged)
+
+
+def test_numbers_in_the_first_group_are_called_good_where_its_parts_show_them() -> None:
+    amount = {"kind": "integer", "lower": 0, "upper": 99_999, "bins": 10} | CLOSED
+    assert planned(RNG.integers(2_000, 9_999, PEOPLE), amount, inside=0.1).run(progress=False).made.statements.unread == ()
+    (found,) = planned(["ten"] * PEOPLE, amount, inside=0.1).run(progress=False).made.statements.unread
+    assert found.shared_with == "0 to 9999"
 
 
 def test_a_run_says_it_on_a_terminal_and_never_in_a_log(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,6 +120,26 @@ def test_learnt_categories_come_back_as_categories() -> None:
 
 
 @pytest.mark.parametrize("watched", [False, True])
+def test_that_the_table_is_still_the_same_is_said_where_the_curator_looks(
+    watched: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: watched)
+    first = made(frame(), {"code": [0, 1, 2]}, population="people")
+    assert "before" not in capsys.readouterr().err
+    assert made(frame(), {"code": [0, 1, 2]}, population="people").rows.equals(first.rows)
+    assert ("note, for your eyes only: this plan was carried out on this table before" in capsys.readouterr().err) == watched
+
+
+def test_a_notebook_is_asked_to_be_cleared_before_it_is_shared(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpsynth_core.interface.running._is_notebook", lambda: True)
+    for _ in range(2):
+        made(frame(), {"code": [0, 1, 2]}, population="people")
+    assert "for your eyes only (clear this output before you share the notebook): this plan was carried out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("watched", [False, True])
 def test_the_same_table_of_another_population_is_said_where_the_curator_looks(
     watched: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import default_format as module
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.detect import suggestions
 from dpsynth_core.sources.formats import TableFormat
@@ -87,6 +88,16 @@ def test_the_kind_of_text_is_in_its_name_or_stated(tmp_path: Path) -> None:
     refused(default_format, lines, saying="looks like JSON.*state the kind jsonl")
     assert default_format(lines, {"kind": "jsonl"}).kind == "jsonl"
     assert default_format(made(tmp_path / "a.ndjson", b"age,sex\n1,f\n")).kind == "jsonl"
+
+
+def test_kind_and_encoding_come_from_one_look_at_the_first_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "people.csv"
+    path.write_bytes("\ufeffage;sex\n".encode("utf-16-le"))
+    looks: list[object] = []
+    look = module._first_line
+    monkeypatch.setattr(module, "_first_line", lambda place: looks.append(place) or look(place))
+    assert default_format(path) == TableFormat(encoding="utf-16", delimiter=";")
+    assert len(looks) == 1
 
 
 def test_what_is_stated_is_taken_and_the_rest_is_by_default(tmp_path: Path) -> None:

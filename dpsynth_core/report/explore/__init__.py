@@ -127,6 +127,7 @@ def _data(release: Release, known: Known, why_no_rows: str) -> dict[str, Any]:
     if known.codes is not None and not why_no_rows and len(known.codes) * sum(sizes) <= CODE_BYTES:  # little-endian numbers
         codes = [b64encode(known.codes[:, i].astype(f"<u{size}").tobytes()).decode() for i, size in enumerate(sizes)]
     limits = sorted(known.limits, key=lambda table: (domain.cells(table), table))
+    doubts = {one.column: "perhaps not read" if one.shared_with else "not read" for one in release.statements.unread}
     wanted = dict.fromkeys((*limits, *(m.clique for m in known.measurements if known.codes is not None)))
     tables = [] if known.codes is None or codes is not None else _smallest((domain.cells(table), table) for table in wanted)
     measurements = [known.measurements[i] for i in sorted(_smallest((m.values.size, i) for i, m in enumerate(known.measurements)))]
@@ -139,7 +140,7 @@ def _data(release: Release, known: Known, why_no_rows: str) -> dict[str, Any]:
         "private": release.private,
         "counted": counted(release.spec),
         "held": _held(release, known, why_no_rows, codes is not None, len(tables), len(known.measurements) - len(measurements)),
-        "columns": [_column(known, attribute, attribute.name in release.statements.silent) for attribute in domain],
+        "columns": [_column(known, attribute, doubts.get(attribute.name, "")) for attribute in domain],
         "rows": None if known.codes is None else len(known.codes),
         "codes": codes,
         "tables": _tables(release, known, tables) if tables else [],
@@ -190,12 +191,12 @@ def _held(release: Release, known: Known, why_no_rows: str, rows: bool, tables: 
     return what + first + lacking
 
 
-def _column(known: Known, attribute: Attribute, is_unread: bool) -> dict[str, Any]:
-    """Return the page's description of a column; an unread column has no mean."""
-    values = None if is_unread else known.values(attribute.name)
+def _column(known: Known, attribute: Attribute, doubt: str) -> dict[str, Any]:
+    """Return the page's description of a column; an unread column has a doubt about its values, and no mean."""
+    values = None if doubt else known.values(attribute.name)
     return {
         "name": attribute.name,
-        "label": ", ".join(filter(None, (attribute.label, "not read" if is_unread else ""))),
+        "label": ", ".join(filter(None, (attribute.label, doubt))),
         "cells": list(attribute.cell_labels()),
         "values": None if values is None else [None if np.isnan(value) else float(value) for value in values],
         "half": known.off(attribute.name) if values is not None else 0.0,

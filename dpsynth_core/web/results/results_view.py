@@ -54,8 +54,8 @@ def columns(opened: OpenRun) -> None:
     if frame_of_column.value.empty:
         st.info("This column was not measured, and this mechanism writes no rows.", icon=":material/info:")
         return
-    if column in opened.release.statements.silent:
-        st.warning("This column was not read: nearly all of its values are “other” or “missing”.", icon=":material/spellcheck:")
+    for sentence in report.not_read([one for one in opened.release.statements.unread if one.column == column]):
+        st.warning(literal(sentence, WHOLE), icon=":material/spellcheck:")
     if opened.release.values is not None and other_is_missing(opened.release.domain[column]):
         st.caption("The rows have no “other” here. Values outside the domain are empty and count as missing.")
     ordered = is_ordered(opened.release.domain[column])

@@ -181,7 +181,7 @@ SHOWN = "tradeoffs_sweep"
 _STRENGTHS = {RANGE: "weak to strong", 0.0: "none", 0.25: "weak", 0.5: "medium", 0.75: "strong", 0.95: "extreme"}
 _SIZES = {ALL: "all", PARTS: "a tenth, a quarter, half and all"}
 _ABOUT = {
-    STANDIN: "Invented rows with your columns, values and impossible combinations. Nothing is spent: their errors are exact and public.",
+    STANDIN: "The rows are invented, with your columns, values and impossible combinations. Nothing is spent: errors are exact and public.",
     PUBLIC: "Nothing is spent: errors on a public table are exact and public.",
     PRIVATE: "Every trial is charged, and its true errors are for your eyes only. No trial can ever be released.",
 }
