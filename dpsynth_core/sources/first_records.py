@@ -7,6 +7,7 @@ read: the curator states it. The first `FIRST` records are read, for a table of 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +32,7 @@ from dpsynth_core.sources.notation import TRUTHS, Notation
 from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from dpsynth_core.vocabulary.names import column_field
 
 FIRST = 1_000
@@ -40,6 +42,7 @@ SOME = 0.2
 _MOST_OF_THEM = 0.5
 """Share of those values that a remedy has to reach."""
 _NUMBERS = ("int64", "float64")
+_DECIMAL_CODE = re.compile(r"[0-9]+\.0+")
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,8 @@ def _advice(attribute: Attribute, one: ColumnFit, notation: Notation) -> Iterato
         yield f"If {shown(one.placeholders[0])} stands for a missing value, state it as a missing marker."
     elif attribute.is_listed and attribute.hierarchy is None:
         yield from _other_spelling(attribute, counted)
+    elif attribute.hierarchy is not None:
+        yield from _decimal_codes(attribute.hierarchy, attribute.categories, counted)
     elif attribute.is_number:
         yield from _other_notation(attribute, one, counted, notation)
 
@@ -168,6 +173,14 @@ def _other_spelling(attribute: Attribute, counted: Counter[str]) -> Iterator[str
         if sum(counted[value] for value in met) >= _MOST_OF_THEM * counted.total():
             yield f"The table writes {shown(met[0])} where the list has {shown(listed[rewritten(met[0])])}: {remedy}."
             return
+
+
+def _decimal_codes(hierarchy: Hierarchy, groups: Sequence[str], counted: Counter[str]) -> Iterator[str]:
+    """Yield a remedy if most values are codes of these groups with ".0", as programs export a column of numbers with empty cells."""
+    codes = {value: value.rstrip("0").removesuffix(".") for value in counted if _DECIMAL_CODE.fullmatch(value)}
+    met = [value for value, code in codes.items() if hierarchy.group(code) in groups]
+    if met and sum(counted[value] for value in met) >= _MOST_OF_THEM * counted.total():
+        yield f"The table writes whole numbers as decimals, such as {shown(met[0])}: export the column as whole numbers or as text."
 
 
 def _other_notation(attribute: Attribute, one: ColumnFit, counted: Counter[str], notation: Notation) -> Iterator[str]:

@@ -17,6 +17,7 @@ from dpsynth_core.sources.first_records import FIRST, Remark
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from tests.sources.database_tables import section
 
 
@@ -31,6 +32,7 @@ AS_WRITTEN = "list the values as the table writes them, or state same_text"
 LIST = Attribute.categorical("x", ["f", "m"], other=True, missing=True)
 AGE = Attribute.integer("x", 0, 99, other=True, missing=True)
 DAY = Attribute.day("x", "2024-01-01", "2024-12-31", width="month", other=True, missing=True)
+POSTCODE = Attribute.listed("x", "hierarchical", ["01", "02"], hierarchy=Hierarchy(level=2, digits=5), other=True, missing=True)
 CAUSES: dict[str, tuple[Attribute, list[Any], str]] = {
     "capital letters": (LIST, ["F", "M"], f"The table writes 'F' where the list has 'f': {AS_WRITTEN} \"case\"."),
     "spaces inside": (Attribute.categorical("x", ["New York"]), ["New  York"], f"where the list has 'New York': {AS_WRITTEN} \"look\"."),
@@ -42,6 +44,8 @@ CAUSES: dict[str, tuple[Attribute, list[Any], str]] = {
     "zeros in front": (Attribute.categorical("x", ["01", "02"]), ["1", "2"], "where the list has '01': list whole numbers"),
     "fractions": (Attribute.categorical("x", ["1", "2"]), ["1.0", "2.0"], "where the list has '1': list whole numbers"),
     "truths": (Attribute.categorical("x", ["true", "false"]), ["yes", "no"], "list true and false, or state dtype bool"),
+    "codes as decimals": (POSTCODE, ["1067.0", "2143.00"], "writes whole numbers as decimals, such as '1067.0': export the column"),
+    "other codes as decimals": (POSTCODE, ["31067.0", "42143.0"], ""),
     "a code for missing": (LIST, ["-9"], "If '-9' stands for a missing value, state it as a missing marker."),
     "another list": (LIST, ["1", "2"], ""),
     "decimal commas": (Attribute.numeric("x", 0.0, 99.0, other=True), ["1,5", "22,25"], 'They would be read with decimal ","'),
