@@ -30,7 +30,7 @@ _CHANGING = (
     (re.compile(r"\b[0-9a-f]{12,64}\b"), "HASH"),
     (re.compile(r"\bIt took [^.]*\."), "It took TIME."),
     (re.compile(r": .* so far, about .* left\."), ": TIME so far, about TIME left."),
-    (re.compile(r"\bAbout [^·]* · (?:\d+ at a time · )?"), "About TIME · "),
+    (re.compile(r"\bAbout [^·*\n]* · (?:\d+ at a time · )?"), "About TIME · "),
 )
 
 
