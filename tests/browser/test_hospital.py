@@ -32,7 +32,7 @@ def test_all_of_the_export_is_used(page: Page, server: Server, tmp_path: Path, n
     hand.text("A person may have several rows")
     choose(page, "Column that tells people apart", "patient")
     hand.interactions += 2
-    hand.type("Rows each, at most", "5")
+    hand.type("Most rows per person", "5")
     hand.go_on("Domain")
     hand.button("Load a codebook")
     hand.choose_file(codebook)

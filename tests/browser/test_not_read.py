@@ -54,5 +54,5 @@ def test_a_column_that_is_not_understood_is_said_before_and_after(page: Page, se
     opened(page, server, f"/results?project={place}")
     expect(page.get_by_text("Column “sex” was not read").first).to_be_visible()
     expect(page.get_by_text("a larger budget would not help").first).to_be_visible()
-    expect(page.get_by_text("What would do?")).to_have_count(0)
+    expect(page.get_by_text("What would help?")).to_have_count(0)
     expect(page.get_by_text("Publish for tables of up to two columns.")).to_have_count(0)
