@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
@@ -77,6 +78,18 @@ def test_a_browser_that_has_not_drawn_an_answer_does_not_undo_it() -> None:
     assert (answered["data"]["decimal"], answered["data"]["date_format"]) == (",", "dd.mm.yyyy")
     app._run(WidgetStates(widgets=shown))
     assert projects.load(LOCAL_OWNER, place.id).draft == answered
+
+
+def test_a_list_of_tables_without_weights_is_shown_and_kept() -> None:
+    """A document may leave weights out, which are 1 then."""
+    listed: dict[str, Any] = {"kind": "marginals", "marginals": [{"attributes": ["age", "sex"]}, {"attributes": ["region"], "weight": 2.0}]}
+    place = project(workload=listed)
+    app = open_page("workload", place)
+    assert not app.exception
+    assert not app.run().exception
+    assert projects.load(LOCAL_OWNER, place).draft["workload"] == listed
+    tables = listed["marginals"]
+    assert workload_view.edited(tables, tables, {"deleted_rows": [1]}) == [{"attributes": ["age", "sex"], "weight": 1.0}]
 
 
 def test_two_clicks_before_a_page_is_drawn_again_are_both_kept() -> None:

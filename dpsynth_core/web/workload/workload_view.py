@@ -296,6 +296,7 @@ def _weights_editor(tables: Tables, take: Callable[[Callable[[Tables], Tables]],
     Args:
         take: Stores an edit; it gets the function that changes the stored tables.
     """
+    tables = [{"weight": 1.0} | table for table in tables]  # a document may leave weights out
     version, base = st.session_state.get(_BASE, (0, tables))
     if edited(base, base, st.session_state.get(f"weights_editor_{version}", {})) != tables:
         version, base = version + 1, tables
@@ -318,7 +319,7 @@ def edited(tables: Tables, base: Tables, edits: Mapping[str, Any]) -> Tables:
     weights = {_columns_of(base[int(line)]): values.get("weight") or 1.0 for line, values in edits.get("edited_rows", {}).items()}
     gone = {_columns_of(base[line]) for line in edits.get("deleted_rows", ())}
     left = [table for table in tables if _columns_of(table) not in gone]
-    return [table | {"weight": weights.get(_columns_of(table), table["weight"])} for table in left]
+    return [table | {"weight": weights.get(_columns_of(table), table.get("weight", 1.0))} for table in left]
 
 
 def _columns_of(table: Mapping[str, Any]) -> tuple[str, ...]:
