@@ -77,7 +77,7 @@ def test_a_laptops_run_is_charged_to_the_office_and_the_next_is_refused(
 def test_a_token_never_travels_in_the_open(laptop: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:  # noqa: ARG001
     monkeypatch.setenv("DPSYNTH_LEDGER", url)
     monkeypatch.setenv("DPSYNTH_LEDGER_TOKEN", "dpsynth_0")
-    refused(remote_ledger.configured, saying="begins with https")
+    refused(remote_ledger.configured, saying="does not begin with https")
 
 
 def test_a_server_that_does_not_answer_charges_nothing_and_reads_nothing(

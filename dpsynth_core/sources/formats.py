@@ -309,7 +309,7 @@ def _inside(place: Path) -> Iterator[Path]:
             raise InputError("data", "the folder holds a link to a folder, which is not followed", "give that folder, or copy its files")
         for file in (Path(folder, name) for name in names if not _hidden(name)):
             if not os.path.isfile(file):
-                raise InputError("data", "the folder has an entry that is not a file", "take it out of the folder")
+                raise InputError("data", "the folder holds a link that leads nowhere, or another entry that is not a file", "remove it")
             yield file
 
 

@@ -297,10 +297,10 @@ def test_back_and_forward_go_through_the_questions(page: Page, tmp_path: Path) -
     window.go_back()
     expect(window.locator("#answer .claim")).to_contain_text("The mean of age is")
     window.go_forward()
-    expect(window.locator("#answer .claim")).to_have_text("The mean of age, by sex: everybody.")
+    expect(window.locator("#answer .claim")).to_have_text("This is the mean of age for everybody, by sex.")
     expect(window.get_by_label("Broken down by")).to_have_value("1")
     window.reload()
-    expect(window.locator("#answer .claim")).to_have_text("The mean of age, by sex: everybody.")
+    expect(window.locator("#answer .claim")).to_have_text("This is the mean of age for everybody, by sex.")
 
 
 @pytest.mark.parametrize(

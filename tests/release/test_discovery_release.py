@@ -223,7 +223,7 @@ def test_the_column_of_persons_comes_back_as_new_identifiers_alone(tmp_path: Pat
     assert two.table is not None
     assert one.table.equals(two.table)  # whoever the people are, the rows are the same
     assert one.table["who"].to_pylist()[:2] == ["N001", "N002"]
-    assert any("which rows would belong to one person" in sentence for sentence in assumptions(one))
+    assert any("do not say which rows belong to one person" in sentence for sentence in assumptions(one))
     refused(synthesis.plan, spec(path, **fields | {"domain": {"who": 2, "place": 2}}), saying='"kind": "identifier"')
 
 

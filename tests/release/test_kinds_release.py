@@ -161,7 +161,7 @@ def test_identifiers_have_the_shape_of_the_first(pattern: str, dtype: str, first
         ("identifier", {"pattern": "1" * 16}, "no number to count up"),
         ("constant", {"value": "x", "dtype": "int64"}, "not a number of dtype int64"),
         ("constant", {"value": "x", "dtype": "date"}, "dtype is not known"),
-        ("constant", {"value": []}, "no text"),
+        ("constant", {"value": []}, "not text"),
         ("constant", {}, "not a short text"),
         ("constant", {"value": "a\nb"}, "not a short text"),
     ],
