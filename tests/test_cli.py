@@ -102,7 +102,7 @@ def test_a_release_of_rows_that_open_like_the_original() -> None:
 def test_the_simulated_people_are_a_table_with_a_domain_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     given = ["demo", "--workload", "all-1way", "--mechanism", "independent", "--epsilon", "1", "--out", "out"]
     assert cli.main(["synthesize", *given]) == 0
-    assert "invented people" in capsys.readouterr().err
+    assert "people invented by this program" in capsys.readouterr().err
     made = pd.read_csv("out/synthetic.csv")
     assert tuple(made.columns) == demo_domain().names
     assert f"{ROWS:,}" in PEOPLE
@@ -321,7 +321,7 @@ def test_what_was_seen_of_the_table_is_stated_or_not_stated(looked: tuple[str, .
     with zipfile.ZipFile("out/release.zip") as archive:
         card = archive.read("DATA_CARD.md").decode().replace("\\", "")
         page = archive.read("report.html").decode()
-    words = "is not stated" if sealed is None else LOOKS[sealed[-1]] if sealed else "as far as was recorded"
+    words = "is not stated" if sealed is None else LOOKS[sealed[-1]] if sealed else "As far as was recorded"
     assert words in card
     assert words in page
     assert cli.main(["verify", "out/release.zip"]) in (0, 4)

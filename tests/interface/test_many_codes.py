@@ -79,5 +79,5 @@ def test_a_fit_that_ends_where_it_starts_is_an_alarm_in_warning_verdict_and_log(
     verdict = report.quality_of(made.made).value.verdict
     assert verdict is not None
     assert MISFIT in verdict.causes
-    assert "try another mechanism" in report.reasons(verdict)
+    assert "Try another mechanism" in report.reasons(verdict)
     assert any("does not fit" in step.message for step in made.made.history)
