@@ -83,7 +83,7 @@ def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = 
 
 
 def published(bundle: Bundle) -> Release:
-    """Return the release of release.json, without rows. Raises InputError."""
+    """Return the release of release.json, without rows. Raises InputError for a damaged document."""
     try:
         return releases.from_json(bundle.document)
     except InputError:

@@ -108,7 +108,7 @@ def check_writable(out: Path) -> None:
 
 
 def write_new(option: str, path: Path, content: Any) -> None:
-    """Write a JSON document to a file that must not be there yet. Raises InputError."""
+    """Write a JSON document to a file that must not be there yet. Raises InputError if the file exists or cannot be written."""
     try:
         with path.open("x", encoding="utf-8") as stream:
             stream.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")

@@ -278,7 +278,7 @@ def parse_workload(text: str, domain: Domain) -> Workload:
     The forms are all-3way | target:COLUMN:3 | random:3:COUNT:SEED | skewed:3:SEED | threshold:1-of-3:all | threshold:1-of-3:target:COLUMN |
     ranges:all | ranges:a,b | weights:a,b:2;c:1 | FILE (the workload's own JSON, or lines of `columns: weight`).
 
-    Raises InputError.
+    Raises InputError for another form, an unknown column, or a file that cannot be read.
     """
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.vocabulary import workload as workloads

@@ -183,7 +183,7 @@ class _Starter:
         self.process: subprocess.Popen[bytes] | None = None
 
     def begin(self, *theirs: socket.socket) -> None:
-        """Hand over the other ends of a work's sockets. Raises InputError."""
+        """Hand over the other ends of a work's sockets. Raises InputError if no process can be started."""
         with self._lock:
             try:
                 self._send(theirs)

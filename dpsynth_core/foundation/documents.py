@@ -22,7 +22,10 @@ MAX_PATH = 4096
 
 
 def read_document(path: Path, field: str) -> str:
-    """Return the text of a UTF-8 file of at most MAX_BYTES. `field` names it in messages. Raises InputError."""
+    """Return the text of a UTF-8 file of at most MAX_BYTES. `field` names it in messages.
+
+    Raises InputError for a file that is too large, unreadable or not UTF-8.
+    """
     check_path(str(path), field)
     try:
         if not path.is_file():
@@ -37,7 +40,10 @@ def read_document(path: Path, field: str) -> str:
 
 
 def decoded(content: bytes, field: str) -> str:
-    """Return the text of a UTF-8 file with one kind of line end. `field` names it in messages. Raises InputError."""
+    """Return the text of a UTF-8 file with one kind of line end. `field` names it in messages.
+
+    Raises InputError for bytes that are not UTF-8.
+    """
     try:
         return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
     except UnicodeDecodeError:

@@ -156,7 +156,10 @@ def published(mechanism: Mechanism) -> Mechanism:
 
 
 def base(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
-    """Return the mechanism that settings change: with its defaults, or as published if `preset` asks for that. Raises InputError."""
+    """Return the mechanism that settings change: with its defaults, or as published if `preset` asks for that.
+
+    Raises InputError for an unknown preset.
+    """
     preset = given.get(PRESET, DEFAULT)
     if preset not in (DEFAULT, PAPER):
         raise InputError(f"mechanism.{PRESET}", f"{shown(preset)} is unknown", f"use {DEFAULT} or {PAPER}")

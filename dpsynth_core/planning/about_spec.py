@@ -97,7 +97,10 @@ def written(about: Mapping[str, Any]) -> str:
 
 
 def read(text: str, field: str = "about") -> dict[str, Any] | None:
-    """Return the section of a spec from its lines, or None without lines. Raises InputError."""
+    """Return the section of a spec from its lines, or None without lines.
+
+    Raises InputError for a line without a known name, or with a name for the second time.
+    """
     stated: dict[str, Any] = {}
     for line in filter(str.strip, text.splitlines()):
         found = _LINE.fullmatch(line)

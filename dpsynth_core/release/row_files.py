@@ -97,7 +97,7 @@ class RowFormat:
 
 
 def chosen(text: str) -> tuple[str, ...]:
-    """Return the formats of a list such as "csv,xlsx", each once. Raises InputError."""
+    """Return the formats of a list such as "csv,xlsx", each once. Raises InputError for an unknown format."""
     names = tuple(dict.fromkeys(name.strip().lower() for name in text.split(",")))
     if (unknown := next((name for name in names if name not in FORMATS), None)) is not None:
         raise InputError("--format", f"{shown(unknown)} is not a known format of rows", f"use {', '.join(FORMATS)}")

@@ -173,7 +173,7 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
 
 
 def ask_typed(made: Release, typed: Asked) -> Answer | Answers:
-    """Answer a question that is given in texts. Raises InputError."""
+    """Answer a question that is given in texts. Raises InputError for a question that the release cannot answer."""
     of: Any = typed.of or ()
     named = len(of) == 1 and of[0] in {one.name for one in _columns(made)}
     if typed.statistic in (MEAN, MEDIAN) or (typed.statistic == DIFFERENCE and named):

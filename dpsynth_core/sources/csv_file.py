@@ -343,7 +343,7 @@ def header_text(path: Location, form: TableFormat) -> str:
 
 
 def cells(record: str, form: TableFormat) -> tuple[str, ...]:
-    """Return the trimmed cells of a header. Raises InputError."""
+    """Return the trimmed cells of a header. Raises InputError for quotes that do not close."""
     if form.quoting == NONE:
         texts = record.split(form.delimiter)
     else:

@@ -124,7 +124,7 @@ def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | Non
 
 
 def rename(owner: str, project: str, name: str) -> Project:
-    """Give a project another name, and return it. Raises InputError."""
+    """Give a project another name, and return it. Raises InputError for a name that cannot be used, and for a project of another person."""
     with transaction() as db:
         roles.check(db, owner, Act.PREPARE)
         owned(db, "project", owner, project)
@@ -264,7 +264,7 @@ def remove_uploads(owner: str, project: str, but: Path | None = None, shelf: She
 
 
 def check_reach(owner: str, project: str, spec: Spec) -> None:
-    """Files inside the tool's own directory may be used only as uploads of this very project. Raises InputError."""
+    """Files inside the tool's own directory may be used only as uploads of this very project. Raises InputError for any other file."""
     load(owner, project)
     members, public = (table.path if table else "" for table in (spec.members, spec.public))
     private = (("data.path", spec.data.path, ("uploads", "public")), ("members.path", members, ("members",)))

@@ -33,7 +33,10 @@ def days() -> int:
 
 
 def state(owner: str, many: int) -> None:
-    """Set the days until projects and uploads are deleted; 0 for never. Raises InputError."""
+    """Set the days until projects and uploads are deleted; 0 for never.
+
+    Raises InputError for a number outside 0 to MOST_DAYS, and for a person without this right.
+    """
     if not 0 <= many <= MOST_DAYS:
         raise InputError("days", f"{many:,} is outside 0 to {MOST_DAYS:,}", "state how many, or 0 to delete nothing")
     with transaction() as db:

@@ -240,7 +240,10 @@ def note_download(owner: str, run: str, what: str) -> None:
 
 
 def approve(owner: str, run: str, stage: str, reason: str) -> None:
-    """Approve a stage of a run (`approvals.approve`). A release that needs a reason is approved with that reason. Raises InputError."""
+    """Approve a stage of a run (`approvals.approve`). A release that needs a reason is approved with that reason.
+
+    Raises InputError where `approvals.approve` does, and while the curator's reason is missing.
+    """
     with reading() as db:
         row = db.execute("SELECT owner FROM runs WHERE id = ?", (run,)).fetchone()
     if stage == approvals.RELEASE and row is not None and release(row["owner"], run).withheld:

@@ -161,7 +161,7 @@ def _offers(db: Connection, person: str) -> list[Offer]:
 
 
 def left(who: str) -> Sequence[Left]:
-    """Return the people who have left and own projects, for an administrator. Raises InputError."""
+    """Return the people who have left and own projects, for an administrator. Raises InputError for anybody else."""
     with reading() as db:
         roles.check(db, who, Act.SETTLE)
         rows = db.execute(f"SELECT id, projects.owner, people.name, seen, {_LAST} {_WHOSE} ORDER BY id").fetchall()

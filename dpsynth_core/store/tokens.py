@@ -42,7 +42,10 @@ class NotAdmitted(InputError):
 
 
 def make(owner: str, name: str) -> str:
-    """Return a new token of a person who may run plans; it is shown this once. `name` says what it is for. Raises InputError."""
+    """Return a new token of a person who may run plans; it is shown this once. `name` says what it is for.
+
+    Raises InputError for a name that cannot be used, a person without this right, and too many tokens.
+    """
     if not name.strip() or len(name) > 80 or not name.isprintable():
         raise InputError("name", "it is empty, too long or has control characters", "say in a few words where the token is used")
     token = PREFIX + secrets.token_hex(_BYTES)
@@ -56,7 +59,10 @@ def make(owner: str, name: str) -> str:
 
 
 def revoke(owner: str, key: str) -> None:
-    """End one's own token or, as an administrator, anybody's. Raises InputError."""
+    """End one's own token or, as an administrator, anybody's.
+
+    Raises InputError for another person's token, unless an administrator revokes it.
+    """
     with transaction() as db:
         row = db.execute("SELECT owner FROM tokens WHERE hash = ?", (key,)).fetchone()
         if row is None or row["owner"] != owner:

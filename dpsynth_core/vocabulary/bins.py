@@ -68,9 +68,11 @@ def _round_width(least: float, whole: bool) -> float:
 
 
 def width_edges(name: str, scale: Scale, lower: Any, upper: Any, width: Any) -> tuple[float, ...]:
-    """Return the multiples of a width between the bounds, and the bounds. Raises InputError.
+    """Return the multiples of a width between the bounds, and the bounds.
 
     `width` is a number above 0, or one of the scale's names.
+
+    Raises InputError for a width that is unknown, not positive, or makes too many bins.
     """
     first, end = _span(scale, lower, upper)
     width = _as_said(scale, width)

@@ -72,7 +72,7 @@ def _as_named(row: dict[Any, Any]) -> dict[str, str | None]:
 
 
 def load_domain(path: str | Path) -> Domain:
-    """Read a domain from a file (`parse_domain`). Raises InputError."""
+    """Read a domain from a file (`parse_domain`). Raises InputError for a file that cannot be read or is not a domain."""
     return parse_domain(read_document(Path(path), "domain"))
 
 

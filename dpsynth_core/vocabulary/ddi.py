@@ -29,7 +29,10 @@ def is_xml(text: str) -> bool:
 
 
 def declared_domain(text: str) -> dict[str, Any]:
-    """Return the JSON of a domain with the variables of a codebook; what it does not say is marked "to_do". Raises InputError."""
+    """Return the JSON of a domain with the variables of a codebook; what it does not say is marked "to_do".
+
+    Raises InputError for XML that is not a DDI codebook.
+    """
     return domain_json((_declared(variable) for variable in _variables(text)), "codebook")
 
 

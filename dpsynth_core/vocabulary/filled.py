@@ -166,7 +166,10 @@ RowColumn = Attribute | Filled
 
 
 def filled(name: str, kind: str, stated: dict[str, Any]) -> Filled:
-    """Return a column from JSON or typed input: value and dtype, or pattern. Raises InputError."""
+    """Return a column from JSON or typed input: value and dtype, or pattern.
+
+    Raises InputError for a value that is not a text, number or truth value.
+    """
     text = stated.get("value" if kind == CONSTANT.name else "pattern", "")
     if isinstance(text, bool):
         return Filled(name, kind, str(text).lower(), str(stated.get("dtype", "bool")))

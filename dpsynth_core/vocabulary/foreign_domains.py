@@ -41,7 +41,10 @@ class Peer:
 
 
 def read(text: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the JSON of a domain from JSON or YAML text, and the columns that are left out as identifiers. Raises InputError."""
+    """Return the JSON of a domain from JSON or YAML text, and the columns that are left out as identifiers.
+
+    Raises InputError for text that is none of the known documents.
+    """
     return _columns(_parsed(text))
 
 
@@ -113,7 +116,10 @@ def _without(section: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def write(domain: Domain, peer: str) -> dict[str, Any]:
-    """Return the document of a domain for another program, by its name in `PEERS`, to be written as JSON or YAML. Raises InputError."""
+    """Return the document of a domain for another program, by its name in `PEERS`, to be written as JSON or YAML.
+
+    Raises InputError for an unknown program.
+    """
     if peer not in PEERS:
         raise InputError("peer", "it is not known", f"use one of {', '.join(PEERS)}")
     return PEERS[peer].written(domain)

@@ -66,7 +66,7 @@ class Link:
 
     @classmethod
     def ruled(cls, households: Domain, members: Domain, most: int, rules: Sequence[object]) -> Link:
-        """Return a link with these rules, as JSON (`across`). Raises InputError."""
+        """Return a link with these rules, as JSON (`across`). Raises InputError for an invalid rule."""
         zeros, numbers = across.read(rules, cls(households, members, most).columns, members)
         alone = [StructuralZeros((n.column, cls.other(n.column)), ((n.codes, n.codes),)) for n in numbers if n.most == 1 < most]
         return cls(households, members, most, (*zeros, *alone), numbers)

@@ -152,7 +152,10 @@ def _products(numbers: Mapping[str, int], cliques: Iterable[Clique]) -> int:
 
 
 def all_kway(domain: Domain, k: int) -> Workload:
-    """Return all marginals of `k` columns, each with weight 1. Raises InputError or CapacityError."""
+    """Return all marginals of `k` columns, each with weight 1.
+
+    Raises InputError for a `k` outside 1 to the number of columns, CapacityError for too many marginals.
+    """
     k = _check_k(domain, k)
     _check_closure(math.comb(len(domain), k) * 2**k)
     return Workload(domain, dict.fromkeys(combinations(domain.names, k), 1.0))

@@ -242,7 +242,10 @@ def damaged() -> InputError:
 
 
 def whole(bundle: Bundle) -> Release:
-    """Return the release of a bundle with its rows, without other checks than that it can be read. Raises InputError."""
+    """Return the release of a bundle with its rows, without other checks than that it can be read.
+
+    Raises InputError for a damaged bundle.
+    """
     try:
         return Opened(bundle, releases.from_json(bundle.document)).whole
     except (Wrong, *DAMAGE):

@@ -39,7 +39,7 @@ class Address:
         return self.engine in SUFFIXES
 
     def file(self) -> str:
-        """Return the path of an existing file. Raises InputError."""
+        """Return the path of an existing file. Raises InputError if no such file exists."""
         if not os.path.isfile(self.place):
             remedy = "check the path; duckdb:/// and sqlite:/// start at the top of the file system"
             raise InputError(FIELD, "there is no such file", remedy)

@@ -88,7 +88,10 @@ class Catalogue:
         return sorted(_quoted(table) if often[text] > 1 else text for table, text in plain.items())
 
     def named(self, text: str) -> tuple[str, str]:
-        """Return the table that a name means: TABLE, SCHEMA.TABLE or "SCHEMA"."TABLE". Either may contain a point. Raises InputError."""
+        """Return the table that a name means: TABLE, SCHEMA.TABLE or "SCHEMA"."TABLE". Either may contain a point.
+
+        Raises InputError for an unknown or ambiguous name.
+        """
         same = self._is(text)
         exact = [table for table in self.tables if same(_quoted(table))]
         alone = self.find(None, same)

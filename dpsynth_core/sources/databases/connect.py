@@ -112,7 +112,10 @@ class Connection:
         return Catalogue(tables, self._opened.home, capitals=self.address.engine == "postgres")
 
     def select(self, section: Mapping[str, Any]) -> str:
-        """Return the one statement whose rows are the records (see `query`), without reading a record. Raises InputError."""
+        """Return the one statement whose rows are the records (see `query`), without reading a record.
+
+        Raises InputError unless exactly one of table and query is stated and can be read.
+        """
         from dpsynth_core.sources.databases import query  # which loads sqlglot
 
         engine, table, text = self.address.engine, section.get("table"), section.get("query")
@@ -124,7 +127,7 @@ class Connection:
         return query.whole(self._table(self.catalogue.named(str(table))), engine)
 
     def columns(self, select: str) -> list[Column]:
-        """Return the columns of a SELECT, without reading a record. Raises InputError."""
+        """Return the columns of a SELECT, without reading a record. Raises InputError if the SELECT cannot be read."""
         raw = self.raw
         with self._failures("data.table", "the table or query cannot be read", "check its name, and who may read it"):
             return self._watched(lambda: self._engine.columns(raw, select), self._deadline())

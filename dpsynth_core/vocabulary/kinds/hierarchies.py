@@ -19,7 +19,10 @@ _EQUALS = "="
 
 
 def hierarchy(name: str, level: Any = None, groups: Any = None, digits: Any = None) -> Hierarchy:
-    """Return a hierarchy from JSON or typed input: groups as an object, or as lines such as "A = Infections". Raises InputError."""
+    """Return a hierarchy from JSON or typed input: groups as an object, or as lines such as "A = Infections".
+
+    Raises InputError unless exactly one of level and groups is stated, and for unclear groups.
+    """
     table = tuple(_table(name, groups)) if groups else ()
     read = Hierarchy(_count(name, level, "level"), table, _count(name, digits, "digits"))
     if bool(read.level) == bool(read.groups):

@@ -120,7 +120,10 @@ def catalogue(text: str, only_this_machine: bool) -> list[str]:
 
 
 def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
-    """Return the table or query that is stated on the page (see `document`: wizard.database). Raises InputError."""
+    """Return the table or query that is stated on the page (see `document`: wizard.database).
+
+    Raises InputError for a missing table or query, a refused address, and a table that cannot be read.
+    """
     form = stated.get("form", BY_NAME)
     if not stated.get(form):
         remedy = "choose a table from the list" if form == BY_NAME else "write one SELECT whose rows are the records"

@@ -229,7 +229,7 @@ def engine(project: Current) -> None:
 
 
 def address(text: str) -> str | None:
-    """Return the typed address of a scheduler, None for an empty text. Raises InputError."""
+    """Return the typed address of a scheduler, None for an empty text. Raises InputError for another text."""
     if not text.strip():
         return None
     if not re.fullmatch(r"(tcp|tls|ws|wss)://[^@\s]+", text.strip()):

@@ -205,7 +205,10 @@ class Codebook:
 
 
 def read_codebook(content: bytes) -> Codebook:
-    """Read a domain JSON, a codebook CSV, a DDI codebook, or metadata of SDV or google/dpsynth on two linked tables. Raises InputError."""
+    """Read a domain JSON, a codebook CSV, a DDI codebook, or metadata of SDV or google/dpsynth on two linked tables.
+
+    Raises InputError for other content.
+    """
     text = decoded(content, "codebook")
     if (linked := _linked(text)) is not None:
         return linked

@@ -163,7 +163,7 @@ def _parted(word: str) -> list[str]:
 
 
 def read_rows(text: str) -> int:
-    """Return the number of rows of a stand-in. Raises InputError."""
+    """Return the number of rows of a stand-in. Raises InputError for a text that is not a whole number, or a number out of bounds."""
     digits = text.replace(",", "").replace(" ", "")
     if not digits.isascii() or not digits.isdigit():
         raise InputError("rows", "it is not a whole number", "write one such as 10000")
