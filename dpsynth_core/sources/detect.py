@@ -10,6 +10,7 @@ import csv
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -40,6 +41,7 @@ _ANY_BYTES = ("cp1252", "latin-1")
 _MOST, _ALMOST_ALL = 0.5, 0.9
 _ABOVE = {0: "no line", 1: "one line"}
 _MARKS = {"decimal", "thousands"}
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _SEPARATOR_LINE = re.compile('"?sep=(.)"?', re.IGNORECASE)
 
 
@@ -55,21 +57,43 @@ def suggestions(path: str | os.PathLike[str], form: TableFormat, stated: Collect
         InputError: The table cannot be read in this format.
     """
     fields = [name for name in SUGGESTED if form.applies(name) and name not in stated]
-    table, likely, asked = FileTable.of(path, form), dict[str, Any](), tuple[Doubt, ...]()
+    table, surer, asked = FileTable.of(path, form), dict[str, Any](), tuple[Doubt, ...]()
+    likely = surer
     if form.kind in TEXT and fields:
         with readers.reading(), packed.opened(table.files[0]) as stream:
             head = stream.read(_HEAD_BYTES)
-        likely = _encoding(head, form) if "encoding" in fields else {}
-        likely |= _division(head, replace(form, **likely), fields) if form.kind == "csv" else {}
+        surer = _encoding(head, form) if "encoding" in fields else {}
+        likely = surer | (_division(head, replace(form, **surer), fields) if form.kind == "csv" else {})
     if {*_SPELLED} & {*fields}:
+        likely, texts = _readable(path, form, (likely, surer))
         read = replace(form, **likely)
-        texts = FileTable.of(path, read).first_texts(_MOST_READ)
         given = {name: getattr(form, name) for name in _SPELLED if name in stated}
         found = detect_notation(list(texts.values()), read.notation, list(texts), given, read.delimiter != ";")
         asked, differs = found.doubts, {name for name, value in found.stated.items() if value != getattr(form, name)}
         differs |= _MARKS if _MARKS & differs else set()  # each of the two marks depends on the other
         likely |= {name: found.stated[name] for name in fields if name in differs}
     return curator_only((_suggestion(form, likely), *asked) if likely else asked)
+
+
+def _readable(
+    path: str | os.PathLike[str], form: TableFormat, suggested: Sequence[dict[str, Any]]
+) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """Return the first suggestion in whose format the table can be read, and its first texts by column.
+
+    A suggestion from the records may be unreadable, such as a header of blank cells: no record may refuse a table by that.
+
+    Args:
+        path: The file or folder.
+        form: Its format as stated and by default.
+        suggested: Fields in place of those of `form`, the best guess first.
+
+    Raises:
+        InputError: The table cannot be read in `form` itself.
+    """
+    for likely in suggested:
+        with suppress(InputError):
+            return likely, FileTable.of(path, replace(form, **likely)).first_texts(_MOST_READ)
+    return {}, FileTable.of(path, form).first_texts(_MOST_READ)
 
 
 def settled_format(
@@ -159,7 +183,7 @@ def _division(head: bytes, form: TableFormat, fields: Collection[str]) -> dict[s
         return {}
     text = head.decode(known_encoding(form.encoding), "replace")
     text = text if len(head) < _HEAD_BYTES else text[: text.rfind("\n") + 1]
-    first = list(islice((line for line in text.splitlines() if line.strip("\ufeff \t")), form.skip, form.skip + _MOST_ABOVE + _LINES))
+    first = list(islice((line for line in _LINE_END.split(text) if line.strip("\ufeff \t")), form.skip, form.skip + _MOST_ABOVE + _LINES))
     if not first:
         return {}
     if (separator := _SEPARATOR_LINE.fullmatch(first[0])) and "skip" in fields and not form.names:

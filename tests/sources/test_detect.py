@@ -163,3 +163,18 @@ def test_what_is_stated_of_two_marks_leaves_a_question_about_the_other(tmp_path:
     path, stated = table(tmp_path), {"decimal": "."}
     (doubt,) = suggestions(path, default_format(path, stated), stated).value
     assert [said for _, said in doubt.answers] == [{"thousands": ","}, {"thousands": ""}]
+
+
+@pytest.mark.parametrize("sign", ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_signs_that_end_lines_in_python_alone_suggest_nothing(tmp_path: Path, sign: str) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(f"home;town;pay\n;{sign};{sign}\nme;{sign};12\n", encoding="utf-8", newline="")
+    assert suggestions(path, default_format(path), ()).value == ()
+
+
+@pytest.mark.parametrize("record", [";;;", "\x1c; ;;", "\u200b;;;"])
+def test_a_record_that_would_be_a_header_of_blank_cells_is_not_suggested(tmp_path: Path, record: str) -> None:
+    """It refused the table: a record decided whether the table was read."""
+    path = tmp_path / "people.csv"
+    path.write_text(f"a;b\n{record}\n" + "1;2;3;4\n" * 20, encoding="utf-8")
+    assert suggestions(path, default_format(path), ()).value == ()
