@@ -55,13 +55,16 @@ ERRORS = {
     "paper_bound95": "float64",
 }
 """Columns of `errors`, with their types."""
+SENTENCES = ("values_outside", "domain_from")
+"""Columns of the codebook whose cells are sentences, which versions may write otherwise."""
+
 _CODEBOOK = pa.schema(
     [
         *((name, pa.string()) for name in ("column", "kind")),
         ("cell", pa.int64()),
         *((name, pa.string()) for name in ("label", "written_as")),
         *((name, pa.float64()) for name in ("at_least", "at_most")),
-        *((name, pa.string()) for name in ("values_outside", "domain_from")),
+        *((name, pa.string()) for name in SENTENCES),
     ]
 )
 

@@ -219,7 +219,7 @@ def test_points_appear_as_they_come_and_a_sweep_can_be_stopped_and_resumed(start
     worker.work(jobs.claim(started[-1]))
     monkeypatch.setattr(worker.Trials, "run", real)
     app = open_page("tradeoffs", place)
-    assert "3 trials gave nothing" in words(app)
+    assert "3 trials failed" in words(app)
     assert "division" not in words(app)
     button(app, "Try the failed ones again").click().run()
     app = open_page("tradeoffs", place)

@@ -174,7 +174,7 @@ def test_no_condition_of_the_budget_has_a_serious_finding(page: Page, server: Se
     fields["wizard"] |= {"columns": list(demo.demo_domain().names)}
     place = project(**fields)
     opened(page, server, f"/budget?project={place}")
-    conditions = page.get_by_role("radiogroup", name="Criteria").get_by_role("radio")
+    conditions = page.get_by_role("radiogroup", name="Criteria", exact=True).get_by_role("radio")
     conditions.first.focus()
     for number in range(len(CONDITIONS)):
         expect(conditions.nth(number)).to_be_checked()

@@ -46,7 +46,7 @@ def test_from_two_files_to_a_consistent_bundle(page: Page, server: Server, tmp_p
     page.reload()
     hand.sees("Within")
     hand.go_on("Budget", "Mechanism")
-    hand.sees("The mechanism for two linked tables")
+    hand.sees("This is the only mechanism for two linked tables.")
     lock_and_run(hand)
     hand.sees("Which kinds of tables are further off?")
     with zipfile.ZipFile(bundle_of(hand)) as bundle:

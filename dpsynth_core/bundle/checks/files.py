@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
@@ -20,7 +21,7 @@ from dpsynth_core.foundation.content import Content, digest_written, held
 from dpsynth_core.release import document as releases
 from dpsynth_core.report.ddi import DDI, is_plain
 from dpsynth_core.report.explore import EXPLORE, is_framed
-from dpsynth_core.report.table_files import FIRST, marginal_csvs
+from dpsynth_core.report.table_files import FIRST, SENTENCES, marginal_csvs
 
 PROGRAMS = (SCRIPT, report.NOTEBOOK)
 """Files that a reader would run; no number in them is rounded."""
@@ -123,6 +124,8 @@ def _judged(opened: Opened, name: str, ours: bytes) -> bool | None:
         return True
     if rounded(mine, other):
         return None
+    if opened.other_program and name == report.CODEBOOK and _without_sentences(mine) == _without_sentences(other):
+        return None  # versions say in other words what happens to values outside
     comparable = name.endswith(_TABLES) and mine.partition("\n")[0] == other.partition("\n")[0]
     return None if opened.other_program and not comparable else False
 
@@ -137,6 +140,16 @@ def _text(name: str, content: bytes) -> str:
         return content.decode()
     except UnicodeDecodeError:
         raise Wrong(f"{name} is no text") from None
+
+
+def _without_sentences(codebook: str) -> list[list[str]]:
+    """Return the fields of codebook.csv but those that hold sentences; none for text that is not CSV."""
+    try:
+        lines = list(csv.reader(io.StringIO(codebook)))
+    except csv.Error:
+        return []
+    left_out = {place for line in lines[:1] for place, name in enumerate(line) if name in SENTENCES}
+    return [[field for place, field in enumerate(line) if place not in left_out] for line in lines]
 
 
 def _code(notebook: Content) -> list[str]:
