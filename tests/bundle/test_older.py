@@ -20,7 +20,7 @@ from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.planning.spec import digest_of
 from dpsynth_core.release import document as releases
 from tests.bundle import pack
-from tests.bundle.bundles import failed, repacked, verified
+from tests.bundle.bundles import failed, files, repacked, verified
 from tests.golden import goldens
 
 NAMES = [claim.name for claim in CLAIMS]
@@ -151,3 +151,11 @@ def test_a_bundle_of_an_earlier_version_opens(name: str) -> None:
     release, rows = dps.open(FOLDER / name), KEPT[name][1]
     assert release.made.spec.budget.epsilon == 1
     assert (0 if release.rows is None else len(release.rows)) == rows
+
+
+def test_a_codebook_of_an_earlier_version_may_differ_in_sentences_alone() -> None:
+    """What happens to values outside is said in other words; a value that was changed is found."""
+    held = files((FOLDER / "0.1.0-aim.zip").read_bytes())
+    label = held["codebook.csv"].decode().splitlines()[1].split(",")[3]
+    held["codebook.csv"] = held["codebook.csv"].replace(label.encode(), b"another", 1)
+    assert "Do report, cards and tables agree?" in failed(pack.sealed(held))
