@@ -118,12 +118,15 @@ WITHOUT_ROWS_ABOUT_COLUMNS = {name for name, one in registry.MECHANISMS.items() 
 
 @pytest.mark.parametrize("mechanism", sorted(set(registry.MECHANISMS) - WITHOUT_ROWS_ABOUT_COLUMNS))
 def test_every_mechanism_tells(mechanism: str) -> None:
-    """Some measure the column, some only pairs, some answer queries: then the rows say it, with the error bound of a table."""
+    """Some measure the column, some only pairs, some answer queries: then the rows say it, with the error bound of a table.
+
+    At epsilon 4 the noise hides it from DualQuery in 9 of 238 runs, at 8 in none of 168.
+    """
     values, said = CAUSES["capital letters"]
     plan = dps.plan(
         pd.DataFrame({"town": OTHERS["town"], "x": values, "y": np.where(COIN, "a", "b")}),
         {"town": ["u", "v"], "x": said, "y": ["a", "b"]},
-        epsilon=4,
+        epsilon=8,
         tables=2,
         mechanism=mechanism,
         people=PEOPLE,
