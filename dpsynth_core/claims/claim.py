@@ -7,7 +7,7 @@ them, and report, card and command line state them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -334,10 +334,18 @@ class Claim(Generic[Stated]):
         """Check that it follows from the measurements, and return a sentence. Raises the exceptions of `outcome`."""
         raise NotImplementedError
 
-    def again(self, received: Received, answers: slice) -> Stated | None:
-        """Measure it again from these kernel answers; None if they were given to other questions."""
+    def again(
+        self, received: Received, answers: slice, measure: Callable[[Asked, SealedKernel, Final], Stated | None] | None = None
+    ) -> Stated | None:
+        """Measure it again from these kernel answers; None if they were given to other questions.
+
+        Args:
+            received: The release.
+            answers: The place of the answers among the kernel's.
+            measure: How an earlier version measured; None for `measure` of this version.
+        """
         try:
-            return self.measure(received.plan, self.stage(received.plan, received.replaying(answers)), received.final)
+            return (measure or self.measure)(received.plan, self.stage(received.plan, received.replaying(answers)), received.final)
         except InputError:
             return None
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, cast
 
@@ -448,6 +447,12 @@ class WeightsMeasured(Claim[Weighted]):
         codes = final.released.codes
         return None if codes is None else measure(plan, kernel, codes, final.inside, final.released)
 
+    @staticmethod
+    def _measure_as_before(plan: Asked, kernel: SealedKernel, final: Final) -> Weighted | None:
+        """Measure as the versions did that had no `believed` sum of weights."""
+        codes = final.released.codes
+        return None if codes is None else measure(plan, kernel, codes, final.inside)
+
     def answers(self, plan: Asked, stated: Weighted | None) -> int:  # noqa: ARG002
         """Return the tables, their errors and the largest of these; and the answers of groups, where they exist."""
         return 0 if stated is None else sum(len(one.tables) + 2 + len(one.certificate.most) for one in stated.parts)
@@ -458,21 +463,12 @@ class WeightsMeasured(Claim[Weighted]):
             excused = received.interrupted or received.branded(self.brand)
             expect(excused or not self.asked(received.plan), "the plan asks for them, and they are missing")
             raise Nothing("no weighted tables were measured")
-        again = self._again(received, stated)
+        again = self.again(received, self.took(received, stated), self._measure_as_before if stated.believed is None else None)
         if again is None or not alike(asdict(again), asdict(stated)):
             expect(received.other_versions, "they are not what was measured, or not of these rows")
             raise Open("whether they follow is seen where the versions are those that it names")
         columns = sum(len(one.tables) for one in stated.parts)
         return f"the weighted tables of {columns:,} columns and the weights of the rows follow from what was measured"
-
-    def _again(self, received: Received, stated: Weighted) -> Weighted | None:
-        """Return the claim as measured again, by the rule of earlier versions if it has no `believed` sum; None for other questions."""
-        final, kernel = received.final, self.stage(received.plan, received.replaying(self.took(received, stated)))
-        if final.released.codes is None:
-            return None
-        with suppress(InputError):
-            return measure(received.plan, kernel, final.released.codes, final.inside, None if stated.believed is None else final.released)
-        return None
 
     @override
     def sentences(self, plan: Asked, stated: Weighted | None, final: Final) -> list[str]:
