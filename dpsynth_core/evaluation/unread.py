@@ -101,9 +101,9 @@ def unread_columns(
             member.
         understood: Names of the columns whose values are known to be read otherwise, if values outside the list count as listed ones.
     """
-    columns = {one.name: declared.get(one.name, one) for one in evidence.domain}
+    columns = _with_labels(evidence.domain, declared)
     judged = {name: own for name, own in columns.items() if own.size > own.values or name not in understood}
-    open_ones = {name: own for name, own in judged.items() if not own.is_coded and len(_listed(own)) < own.size}
+    open_ones = {name: own for name, own in judged.items() if len(_listed(own)) < own.size}
     published = evidence.published([(name,) for name in open_ones])
     found = []
     for name, own in open_ones.items():
@@ -127,10 +127,10 @@ def _listed(own: Attribute) -> NDArray[np.intp]:
     return codes if own.values == 1 else codes[codes != own.code_for_unlisted]
 
 
-def _with_unlisted_cells(domain: Domain, declared: Mapping[str, Attribute]) -> dict[str, Attribute]:
-    """Return by column the declared attribute, for columns with a cell for other or missing values."""
+def _with_labels(domain: Domain, declared: Mapping[str, Attribute]) -> dict[str, Attribute]:
+    """Return by column the declared attribute, for columns whose values have labels: in a column of bare codes nothing can be unread."""
     columns = [(one.name, declared.get(one.name, one)) for one in domain]
-    return {name: own for name, own in columns if not own.is_coded and own.size > own.values}
+    return {name: own for name, own in columns if not own.is_coded}
 
 
 _Column = TypeVar("_Column", Unread, Undeclared)
@@ -212,7 +212,7 @@ def undeclared_columns(evidence: Evidence, declared: Mapping[str, Attribute]) ->
         evidence: What is released.
         declared: As for `unread_columns`.
     """
-    open_ones = {name: own for name, own in _with_unlisted_cells(evidence.domain, declared).items() if own.values}
+    open_ones = {name: own for name, own in _with_labels(evidence.domain, declared).items() if 0 < own.values < own.size}
     published = evidence.published([(name,) for name in open_ones])
     found = []
     for name, own in open_ones.items():

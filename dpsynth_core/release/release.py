@@ -228,8 +228,9 @@ class Release:
     def statements(self) -> Statements:
         """Return the statements by which its quality is judged."""
         link = self.plan.link
-        told = [] if link is None else [(name, one) for one in link.told for name in (one.name, link.other(one.name))]
-        members = [] if link is None else [*link.members.names, *map(link.other, link.members.names)]
+        declared = {} if link is None else {name: one for one in link.told for name in (one.name, link.other(one.name))}
+        members = set() if link is None else {*link.members.names, *map(link.other, link.members.names)}
+        computed = declared.keys() - members  # of households: no cell of a table is read for them
         spread = {name for name, one in self.inside.items() if one.is_spread and self.domain[name].other_as is None}
         return Statements(
             evidence=self.final.released,
@@ -240,8 +241,8 @@ class Release:
             rho=self.plan.shares.mechanism,
             unit=self.plan.unit,
             swapped=link.swapped if link else {},
-            declared=dict(told),
-            understood=frozenset(dict(told)) - {*members} | spread,
+            declared=declared,
+            understood=frozenset(computed | spread),
         )
 
     @property
