@@ -57,40 +57,45 @@ def suggestions(path: str | os.PathLike[str], form: TableFormat, stated: Collect
         InputError: The table cannot be read in this format.
     """
     fields = [name for name in SUGGESTED if form.applies(name) and name not in stated]
-    table, surer, asked = FileTable.of(path, form), dict[str, Any](), tuple[Doubt, ...]()
-    likely = surer
-    if form.kind in TEXT and fields:
-        with readers.reading(), packed.opened(table.files[0]) as stream:
-            head = stream.read(_HEAD_BYTES)
-        surer = _encoding(head, form) if "encoding" in fields else {}
-        likely = surer | (_division(head, replace(form, **surer), fields) if form.kind == "csv" else {})
+    table = FileTable.of(path, form)
+    suggested = _of_text(table, form, fields) if form.kind in TEXT and fields else [{}]
+    likely, asked = suggested[0], tuple[Doubt, ...]()
     if {*_SPELLED} & {*fields}:
-        likely, texts = _readable(path, form, (likely, surer))
+        likely, texts = _readable(path, form, suggested)
         read = replace(form, **likely)
         given = {name: getattr(form, name) for name in _SPELLED if name in stated}
         found = detect_notation(list(texts.values()), read.notation, list(texts), given, read.delimiter != ";")
         asked, differs = found.doubts, {name for name, value in found.stated.items() if value != getattr(form, name)}
         differs |= _MARKS if _MARKS & differs else set()  # each of the two marks depends on the other
-        likely |= {name: found.stated[name] for name in fields if name in differs}
+        likely = likely | {name: found.stated[name] for name in fields if name in differs}
     return curator_only((_suggestion(form, likely), *asked) if likely else asked)
+
+
+def _of_text(table: FileTable, form: TableFormat, fields: Collection[str]) -> list[dict[str, Any]]:
+    """Return guesses at fields of the format of a text, the best first, and {} last: encoding and division, then the encoding alone."""
+    with readers.reading(), packed.opened(table.files[0]) as stream:
+        head = stream.read(_HEAD_BYTES)
+    encoding: dict[str, Any] = _encoding(head, form) if "encoding" in fields else {}
+    division = _division(head, replace(form, **encoding), fields) if form.kind == "csv" else {}
+    return [*([{**encoding, **division}] if division else []), *([encoding] if encoding else []), {}]
 
 
 def _readable(
     path: str | os.PathLike[str], form: TableFormat, suggested: Sequence[dict[str, Any]]
 ) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """Return the first suggestion in whose format the table can be read, and its first texts by column.
+    """Return the first guess in whose format the table can be read, and its first texts by column.
 
-    A suggestion from the records may be unreadable, such as a header of blank cells: no record may refuse a table by that.
+    A guess from the records may be unreadable, such as a header of blank cells: no record may refuse a table by that.
 
     Args:
         path: The file or folder.
         form: Its format as stated and by default.
-        suggested: Fields in place of those of `form`, the best guess first.
+        suggested: Fields in place of those of `form`, the best guess first, and {} last.
 
     Raises:
         InputError: The table cannot be read in `form` itself.
     """
-    for likely in suggested:
+    for likely in suggested[:-1]:
         with suppress(InputError):
             return likely, FileTable.of(path, replace(form, **likely)).first_texts(_MOST_READ)
     return {}, FileTable.of(path, form).first_texts(_MOST_READ)
