@@ -189,7 +189,7 @@ def linked(key: str, shown: Any, take: Callable[[Any], object], widget: Callable
     own = _widget_key(name)
     if own in st.session_state and st.session_state[own] != shown:
         del st.session_state[own]  # it may hold a password that was refused
-        st.session_state[f"_changed:{name}"] = st.session_state.get(f"_changed:{name}", 0) + 1
+        _renew(name)
         own = _widget_key(name)
     if own not in st.session_state:  # setting it each time would undo half-typed text
         st.session_state[own] = shown
@@ -203,8 +203,8 @@ def linked(key: str, shown: Any, take: Callable[[Any], object], widget: Callable
 
 def _widget_key(name: str) -> str:
     """Return the key of the widget that shows a value now: another key after each change elsewhere."""
-    changes = st.session_state.get(f"_changed:{name}", 0)
-    return f"{name}:{changes}" if changes else name
+    version = _version(name)
+    return f"{name}:{version}" if version else name
 
 
 def editor_key(name: str, changed_since: Callable[[Any], bool]) -> str:
@@ -213,10 +213,18 @@ def editor_key(name: str, changed_since: Callable[[Any], bool]) -> str:
     Args:
         changed_since: Returns whether the content was changed, given the stored edits of rows.
     """
-    version = st.session_state.setdefault(f"_version:{name}", 0)
-    if changed_since(st.session_state.get(f"{name}_{version}", {}).get("edited_rows", {})):
-        st.session_state[f"_version:{name}"] = version + 1
-    return f"{name}_{st.session_state[f'_version:{name}']}"
+    if changed_since(st.session_state.get(f"{name}_{_version(name)}", {}).get("edited_rows", {})):
+        _renew(name)
+    return f"{name}_{_version(name)}"
+
+
+def _version(name: str) -> int:
+    """Return how often a widget was replaced because what it shows was changed elsewhere."""
+    return int(st.session_state.get(f"_version:{name}", 0))
+
+
+def _renew(name: str) -> None:
+    st.session_state[f"_version:{name}"] = _version(name) + 1
 
 
 def problem(error: InputError) -> None:

@@ -296,7 +296,7 @@ def _weights_editor(tables: Tables, take: Callable[[Callable[[Tables], Tables]],
     Args:
         take: Stores an edit; it gets the function that changes the stored tables.
     """
-    tables = [{"weight": 1.0} | table for table in tables]  # a document may leave weights out
+    tables = edited(tables, tables, {})  # with the weights that a document may leave out
     version, base = st.session_state.get(_BASE, (0, tables))
     if edited(base, base, st.session_state.get(f"weights_editor_{version}", {})) != tables:
         version, base = version + 1, tables
