@@ -60,6 +60,20 @@ def hostile_project(names: Sequence[str], **stated: Any) -> str:
     return place
 
 
+def sealed(project_id: str) -> document.Spec:
+    """The spec of the project's draft, as a run seals it."""
+    return document.spec(projects.load(LOCAL_OWNER, project_id).draft, "Trial", ())
+
+
+def started(project_id: str) -> str:
+    """A run whose worker (this process) has opened the records."""
+    run = runs.submit(LOCAL_OWNER, project_id, sealed(project_id))
+    jobs.claim(run)
+    jobs.take(run)
+    jobs.touch(run)
+    return run
+
+
 def finished_run(project_id: str) -> Run:
     """Run the project's draft to its end as a worker does, but in this process, which has long loaded what a worker would load first."""
     spec = document.spec(projects.load(LOCAL_OWNER, project_id).draft, "Trial")

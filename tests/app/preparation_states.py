@@ -16,7 +16,7 @@ from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import document
 from tests.app import test_linked_pages as linked_pages
 from tests.app import test_preparation_pages as preparation
-from tests.app.demo_project import COLUMNS, button, draft, field, finished_run, open_page, project
+from tests.app.demo_project import COLUMNS, button, draft, field, finished_run, open_page, project, sealed, started
 from tests.app.page_texts import State
 from tests.app.test_databases import connected
 from tests.app.test_public_table import census, with_public
@@ -408,7 +408,7 @@ def _(_: Path) -> AppTest:
 @state("mechanism-waiting")
 def _(_: Path) -> AppTest:
     place = project()
-    runs.submit(LOCAL_OWNER, place, _spec(place))
+    runs.submit(LOCAL_OWNER, place, sealed(place))
     return open_page("mechanism", place)
 
 
@@ -416,7 +416,7 @@ def _(_: Path) -> AppTest:
 def _(_: Path) -> AppTest:
     place = project()
     measured = {"kind": "measured", "round": 0, "attributes": ["age"], "sigma": 9.0, "rho_spent": 0.001, "done": 0.3, "message": ""}
-    jobs.record(_started(place), measured)
+    jobs.record(started(place), measured)
     return button(open_page("mechanism", place), "Cancel").click().run()
 
 
@@ -452,21 +452,9 @@ def _(_: Path) -> AppTest:
     return open_page("mechanism", place)
 
 
-def _spec(place: str) -> document.Spec:
-    return document.spec(projects.load(LOCAL_OWNER, place).draft, "Trial", ())
-
-
-def _started(place: str) -> str:
-    run = runs.submit(LOCAL_OWNER, place, _spec(place))
-    jobs.claim(run)
-    jobs.take(run)
-    jobs.touch(run)
-    return run
-
-
 def _ended(how: str) -> AppTest:
     place = project()
-    run = _started(place)
+    run = started(place)
     jobs.give(run, 0, how, "Its worker ran into trouble.")
     jobs.leave(run)
     return open_page("mechanism", place)

@@ -19,21 +19,8 @@ from dpsynth_core.store import balance, jobs, projects, recorded_views, runs, sp
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.web.shell import document
-from tests.app.demo_project import button, draft, every_card, finished_run, hostile_project, open_page, project, words
+from tests.app.demo_project import button, draft, every_card, finished_run, hostile_project, open_page, project, sealed, started, words
 from tests.mechanisms.offered import TABLES
-
-
-def sealed(project_id: str) -> document.Spec:
-    return document.spec(projects.load(LOCAL_OWNER, project_id).draft, "Trial", ())
-
-
-def started(project_id: str) -> str:
-    """A run whose worker (this process) has opened the records."""
-    run = runs.submit(LOCAL_OWNER, project_id, sealed(project_id))
-    jobs.claim(run)
-    jobs.take(run)
-    jobs.touch(run)
-    return run
 
 
 def ended(run: str, state: str, error: str = "") -> None:
