@@ -25,7 +25,7 @@ _NAME, _TABLE, _NAMED = 24, 36, 3
 """Characters of a name of a column and of a table, and how many purposes are named; the detail has all of them in full."""
 _ENOUGH = "A table is good enough if at most {limit:.0%} of the {who} are counted in the wrong group."
 _RULE = "This release is a rule, not a table. Its quality was measured, and it has no verdict on tables."
-_INVENTED = "The rows are invented. No row is a real person, and a row that resembles somebody does so by chance."
+_INVENTED = "The rows are invented. No row is a real person. Any likeness is chance."
 _COUNTS = "It holds noisy counts and no rows."
 REASON = "It is published all the same. The curator gives a reason below."
 
@@ -53,7 +53,7 @@ def first_page(release: Release, headline: Headline, verdict: Verdict | None) ->
         Part("What is this?", what, learnt(release)),
         Part("May it be published, and for what?", " ".join(_ruled(release, verdict)), _ruling(verdict)),
         Part("How far off is it?", goodness(release.details["rule"]) if learnt(release) else sentence(headline)),
-        Part("How are people protected?", f"{words.protected(release)[0]} {_protected(release)}"),
+        Part("How are people protected?", f"{words.protects(release)} {_protected(release)}"),
         Part("What must it not be used for?", _misuses(verdict)),
     ]
 

@@ -68,23 +68,27 @@ MISUSES = (
 
 def protected(release: Release) -> list[str]:
     """Return in plain words who is protected, against whom, and how strongly, in odds."""
-    unit, budget = release.spec.unit, release.spec.budget
-    attacker, rows = odds(release), unit.max_rows_per_person
-    owned = "the one row of a person says" if rows == 1 else f"the up to {rows:,} rows of a person say"
-    if release.plan.link is not None:
-        owned = "the row of a household and those of its members say"
-    if unit.relation == REPLACE:
-        what = f"The release protects what {owned}. With anything else in its place, all of this would be almost as likely."
-    else:
-        what = f"The release protects a person's presence, and what {owned}. Without that person, all of this would be almost as likely."
+    budget, attacker = release.spec.budget, odds(release)
+    other = "With anything else in its place" if release.spec.unit.relation == REPLACE else "Without that person"
     return [
-        what,
+        f"{protects(release)} {other}, all of this would be almost as likely.",
         f"This holds against anyone, with any knowledge and any computer, now or later. {guess(release)}",
         f"An attacker who wrongly accuses 1% of those who are not there finds at most {attacker.at_1:.1%} of those who are. One "
         f"who wrongly accuses 10% finds at most {attacker.at_10:.1%}. Pure guessing would find 1% and 10%.",
         f"The promise is (ε, δ)-differential privacy with ε = {budget.epsilon:g} and δ = {budget.delta:g}. It follows, as do the odds "
         f"above, from ρ = {release.rho:.6g} in {meaning.title(release.plan.shares.accountant)}.",
     ]
+
+
+def protects(release: Release) -> str:
+    """Return a sentence on what of a person is protected."""
+    unit = release.spec.unit
+    rows = unit.max_rows_per_person
+    owned = "the one row of a person says" if rows == 1 else f"the up to {rows:,} rows of a person say"
+    if release.plan.link is not None:
+        owned = "the row of a household and those of its members say"
+    presence = "" if unit.relation == REPLACE else "a person's presence, and "
+    return f"The release protects {presence}what {owned}."
 
 
 def guess(release: Release) -> str:

@@ -30,6 +30,16 @@ def test_the_first_page_is_short_for_every_kind_of_release(kind: str) -> None:
     assert len(text_of(wizard.RELEASES[kind]()).split()) <= first_page.MOST_WORDS
 
 
+def test_the_first_page_is_short_when_the_noise_of_many_tables_can_be_stated() -> None:
+    # The noise of each run decides which of two sentences a release of the hospital gets: this is the long one.
+    hospital, known = wizard.RELEASES["hospital"](), report.quality_of(wizard.RELEASES["by default"]()).value.headline
+    verdict = report.quality_of(hospital).value.verdict
+    assert verdict is not None
+    stated = replace(verdict, sizes=(Purpose(26, 0, size=1, error=0.4, at_most=0.8),))
+    parts = first_page.first_page(replace(hospital, brands=(Brand("x", "y"),) * 12), known, stated)
+    assert sum(len(f"{part.title} {part.lead} {part.text}".split()) for part in parts) <= first_page.MOST_WORDS
+
+
 def test_the_first_page_is_short_with_many_purposes_of_long_names() -> None:
     judged = report.quality_of(made()).value
     assert judged.verdict is not None
