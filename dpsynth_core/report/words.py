@@ -26,8 +26,8 @@ from dpsynth_core.vocabulary.recoding import unlisted_as_listed
 _COLUMNS_NAMED = 20
 
 READING = (
-    "No row is a real person, not even a row whose combination of values is rare or unique. A row that resembles somebody does so by "
-    "chance. A person who is not found among the rows may well be in the table.",
+    "No row is a real person, not even a row whose combination of values is rare or unique. A person who is not found among "
+    "the rows may well be in the table.",
     "Counts have errors. The error of every table is stated, and a difference smaller than it means nothing.",
     "Tables that are not “measured” have no noisy counts of their own. A model of the other noisy tables says what is published there.",
     "Numbers inside a bin, or inside a measured part of it, are drawn evenly. Do not read anything into their digits.",
@@ -60,9 +60,8 @@ MISUSES = (
     "Exact figures, differences smaller than the stated errors, and small groups: a decision about a minority may rest on noise alone, "
     "and an error that is small over all people can be large for those few.",
     "Relations between columns that no table asked for covers: the model had no reason to keep them.",
-    "Ordinary significance tests and confidence intervals on the rows: they ignore the noise and promise too much. Of 72 tests "
-    "(chi-square, at 5 %) between columns without a relation, 29 found one in rows of MST (1,000 people, epsilon 1). Test with the "
-    "intervals of ask instead: two groups differ if the interval of their difference excludes 0.",
+    "Ordinary significance tests and confidence intervals on the rows: they ignore the noise and promise too much. Test with "
+    "the intervals of ask instead: two groups differ if the interval of their difference excludes 0.",
 )
 
 
