@@ -109,7 +109,7 @@ class Attribute:
 
     @classmethod
     def categorical(cls, name: str, categories: Iterable[str], *, ordered: bool = False, **fields: Any) -> Attribute:
-        """fields: labels, dtype, missing, other, missing_as, other_as."""
+        """Return a column of listed values. Further fields: labels, dtype, missing, other, missing_as, other_as."""
         return cls.listed(name, "ordinal" if ordered else "categorical", categories, **fields)
 
     @classmethod
@@ -123,12 +123,14 @@ class Attribute:
         hierarchy: Hierarchy | None = None,
         **fields: Any,
     ) -> Attribute:
-        """Return a column of any kind with listed values, or of codes whose groups follow from a table.
-
-        Text around the values is trimmed, blank ones and repeats are refused.
+        """Return a column of a kind with listed values. Spaces around the values are removed.
 
         Args:
+            categories: The values; if empty, the groups of `hierarchy`.
             fields: Further fields: dtype, missing, other, missing_as, other_as.
+
+        Raises:
+            InputError: There are no values, a value is blank or not a text, or two values are the same.
         """
         texts = tuple(_text(category) for category in _items(name, categories, "categories")) or (hierarchy.names if hierarchy else ())
         if not texts:  # only of a column whose values were learnt there may be none
@@ -139,26 +141,27 @@ class Attribute:
 
     @classmethod
     def integer(cls, name: str, lower: int, upper: int, **fields: Any) -> Attribute:
-        """Whole numbers in lower..upper. By default one bin per value up to 100 values, otherwise bins of a round width.
+        """Return a column of whole numbers from lower to upper: by default a bin per value up to 100 values, else bins of a round width.
 
-        fields: one of bins (a number of equal ones), width (they start at its multiples), edges (with or without the bounds); and missing,
-        other, nearest, missing_as, other_as; here and in the constructors below.
+        Args:
+            fields: At most one of bins (number of equal bins), width (bins begin at multiples) and edges (with or without the bounds); and
+                missing, other, nearest, missing_as, other_as.
         """
         return cls.binned(name, "integer", lower, upper, **fields)
 
     @classmethod
     def numeric(cls, name: str, lower: float, upper: float, **fields: Any) -> Attribute:
-        """Real numbers in [lower, upper], by default in bins of a round width. fields: also decimals."""
+        """Return a column of real numbers in [lower, upper], by default in bins of a round width. Fields as for `integer`, and decimals."""
         return cls.binned(name, "numeric", lower, upper, **fields)
 
     @classmethod
     def day(cls, name: str, lower: date | str, upper: date | str, **fields: Any) -> Attribute:
-        """Dates from lower to upper (ISO text or datetime.date); edges may be dates or days since 1970-01-01. Bins as for integers."""
+        """Return a column of dates from lower to upper, as ISO text or date. Fields as for `integer`; edges: dates or days since 1970."""
         return cls.binned(name, "date", lower, upper, **fields)
 
     @classmethod
     def coded(cls, name: str, size: Any) -> Attribute:
-        """Return a column that already holds the codes 0..size-1, as in the field's benchmark files."""
+        """Return a column of codes 0..size-1, as in benchmark files. Raises InputError if `size` is not an integer above 0."""
         size = as_number(size)
         if not is_whole(size) or size < 1:
             raise InputError(column_field(name), "the number of codes is not a whole number from 1 up", "give the number of distinct codes")
@@ -166,7 +169,10 @@ class Attribute:
 
     @classmethod
     def unknown(cls, name: str, kind: str, most: int = DEFAULT_MOST, precision: str = "", hierarchy: Hierarchy | None = None) -> Attribute:
-        """Return a column whose values are to be learnt, `most` cells at most. Raises InputError for an unusable `most`."""
+        """Return a column whose values the kernel measures first, with at most `most` cells.
+
+        Raises InputError if `most` is out of range, or values of this kind cannot be learnt.
+        """
         if not is_whole(most) or not FEWEST_LEARNT <= most <= MOST_LEARNT:
             problem = f"'most' is not a whole number from {FEWEST_LEARNT} to {MOST_LEARNT:,}"
             raise InputError(column_field(name), problem, "say how many cells it may have at most")
@@ -192,7 +198,7 @@ class Attribute:
             name: The name.
             kind: The name of the kind.
             lower: The lower bound, as the kind writes it.
-            upper: The upper bound, likewise.
+            upper: The upper bound, as the kind writes it.
             bins: The number of equal bins.
             edges: The edges of the bins, as the kind writes them.
             width: The width of the bins. At most one of `bins`, `edges` and `width` is given.
@@ -200,7 +206,7 @@ class Attribute:
             **fields: Further attributes.
 
         Raises:
-            InputError: The bins cannot be made.
+            InputError: A bound or bin is invalid, or more than one of `bins`, `edges` and `width` is given.
         """
         if sum(stated is not None for stated in (bins, edges, width)) > 1:
             raise InputError(column_field(name), "both bins and edges are given", "give one of bins, width and edges")
@@ -248,7 +254,7 @@ class Attribute:
 
     @property
     def values(self) -> int:
-        """Number of cells without "other" and missing."""
+        """Number of cells, not counting the cells for other and missing values."""
         if self.most:
             return self.most
         if self.is_coded:
@@ -257,12 +263,12 @@ class Attribute:
 
     @property
     def ordered(self) -> int:
-        """Number of ordered cells, from the first on: all except those for missing values and others; 0 without an order."""
+        """Number of cells in order, counted from code 0: `values` if the kind has an order, else 0."""
         return self.values if self.about.ordered else 0
 
     @cached_property
     def size(self) -> int:
-        """Number of cells: of values, then of undeclared values, then of missing ones."""
+        """Number of all cells. Codes run over values, then the cell of undeclared values, then the cell of missing values."""
         return self.values + self.other + self.missing
 
     @property
@@ -276,28 +282,24 @@ class Attribute:
         return self.size - 1 if self.missing else None
 
     def unfolded(self) -> Attribute:
-        """Return the column with cells of their own for missing values and for those outside. Codes, and columns to learn, have none."""
+        """Return the column with separate cells for missing and for undeclared values; coded and unlearnt columns stay unchanged."""
         if self.is_coded or self.most:
             return self
         return replace(self, other=True, missing=True, nearest=False, missing_as=None, other_as=None)
 
     @property
     def code_for_missing(self) -> int:
-        """The cell of a missing value: its own, or the one that the curator names, or else "other".
-
-        If the curator says that no value is missing and is wrong, it is the first cell, as `recoding.outside_rule` says.
-        """
+        """The code under which a missing value counts: the missing cell, else the cell of `missing_as`, else "other", else 0."""
         return self._first_of(self.missing_code, self._named(self.missing_as), self.other_code)
 
     @property
     def code_for_unlisted(self) -> int:
-        """The cell of values that are not listed or cannot be read: "other", or the one that the curator names, or else the missing cell.
-        """
+        """The code under which an unlisted or unreadable value counts: "other", else the cell of `other_as`, else missing, else 0."""
         return self._first_of(self.other_code, self._named(self.other_as), self.missing_code)
 
     @property
     def code_for_beyond(self) -> int | None:
-        """The cell of numbers beyond the bounds: "other", or the one that the curator names; None for the nearest bin."""
+        """The code under which a number beyond the bounds counts: "other", else the cell of `other_as`; None for the nearest bin."""
         return next((code for code in (self.other_code, self._named(self.other_as)) if code is not None), None)
 
     @staticmethod
@@ -333,7 +335,7 @@ class Attribute:
 
     @property
     def other_text(self) -> str:
-        """The text of rows in the cell for values outside the list; never one of the list."""
+        """The text that rows in the cell of undeclared values get; it differs from every declared value."""
         return _unused(OTHER_LABEL, {*self._value_labels, *self.categories})
 
     def cell_labels(self) -> tuple[str, ...]:
@@ -341,7 +343,7 @@ class Attribute:
         return self._labels
 
     def stated_bins(self) -> dict[str, Any]:
-        """Return the bins as JSON: a number of equal ones, a width, or else their edges; and values with a cell each."""
+        """Return the bins as entries of a domain: "bins", "width" or "edges", and "own_cells" for values with a cell each."""
         if (regular := self._regular_bins(self.edges)) is not None:
             return regular
         own = [low for low, high in pairwise(self.edges) if high == self.scale.beyond(low)]
@@ -451,7 +453,10 @@ class Attribute:
 
 
 def scale_of(name: str, kind: str, precision: str) -> Scale:
-    """Return the scale of a kind with bins. Raises InputError for a precision that the kind does not have."""
+    """Return the mapping between values and numbers of a kind with bins.
+
+    Raises InputError if the kind lacks this precision, ValueError if it has no bins. `name` is the column's name for errors.
+    """
     about = KINDS[kind]
     if about.scale is None:
         raise ValueError(f"{kind} columns have no bins")
@@ -459,7 +464,7 @@ def scale_of(name: str, kind: str, precision: str) -> Scale:
 
 
 def _precision(name: str, kind: Kind, stated: Any) -> str:
-    """Return the stated precision, or "second" for kinds with precisions. Raises InputError for one that the kind does not have."""
+    """Return `stated`, by default "second" for kinds with precisions, else "". Raises InputError if the kind lacks this precision."""
     precision = stated or (DEFAULT_PRECISION if kind.precisions else "")
     if precision not in (kind.precisions or ("",)):
         remedy = f"use one of {', '.join(kind.precisions)}" if kind.precisions else "leave it out"
@@ -468,7 +473,7 @@ def _precision(name: str, kind: Kind, stated: Any) -> str:
 
 
 def _unused(label: str, taken: AbstractSet[str]) -> str:
-    """Return the label, in brackets if it is one of the values."""
+    """Return the label, in as many brackets as make it differ from the texts in `taken`."""
     while label in taken:
         label = f"({label})"
     return label
@@ -484,5 +489,5 @@ def _items(name: str, values: Iterable[object], what: str) -> tuple[object, ...]
 
 
 def _text(value: object) -> str:
-    """Return a category as text; JSON may give numbers and booleans."""
+    """Return a category as text without spaces around it; True becomes "true"."""
     return str(value).lower() if isinstance(value, bool) else str(value).strip()

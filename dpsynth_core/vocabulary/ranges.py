@@ -60,7 +60,7 @@ class Chosen:
 
     Attributes:
         cells: Codes of all cells with such a value, ascending.
-        cut: By code, the spans asked for of each cell that also holds other values.
+        cut: For each cell that also holds other values: by its code, the spans asked for.
     """
 
     cells: tuple[int, ...]
@@ -73,12 +73,12 @@ class Chosen:
 
 
 def reached_cells(parts: Mapping[str, Chosen]) -> dict[str, tuple[int, ...]]:
-    """Return by column the codes of all cells that are reached, whole or in part."""
+    """Return by column the codes of all cells that `parts` hold, whole or in part."""
     return {name: of.cells for name, of in parts.items()}
 
 
 def range_in(text: str) -> Between | None:
-    """Read a range from text; None for text that is not written as one."""
+    """Return the range that a text such as "15..64" or ">= 66" states; None for other texts."""
     if (compared := _COMPARED.fullmatch(text)) is not None:
         sign, end = compared[1].replace("≤", "<=").replace("≥", ">="), compared[2].strip()
         strict = "=" not in sign
@@ -90,10 +90,10 @@ def range_in(text: str) -> Between | None:
 
 
 def chosen(attribute: Attribute, ranges: Iterable[Between]) -> Chosen:
-    """Return the cells of one column that some ranges reach.
+    """Return the cells of one column that hold a value in any of the ranges.
 
     Raises:
-        InputError: An end is not a value of the column, a range ends before it begins, or no cell lies in it.
+        InputError: The column has no order, an end is not its value, or a range ends before it begins or holds no value.
     """
     found = dict[int, list[Span]]()
     for one in ranges:
@@ -173,7 +173,7 @@ def _upper_end(attribute: Attribute, one: Between) -> float:
 
 
 def _number(attribute: Attribute, entered: Any, upper: bool) -> tuple[float, bool]:
-    """Return the number of an end, and whether the end lies behind the value of that number, as 12:30 does in a column of hours."""
+    """Return the number of the value at an end, and whether the end is later than this value, as 12:30 is in a column of hours."""
     scale = attribute.scale
     if attribute.kind == "date" and isinstance(entered, str) and len(entered.strip()) > len("2024-12-31"):
         with suppress(ValueError):  # else the scale says how dates are written
@@ -216,7 +216,7 @@ def _merged(spans: Sequence[Span]) -> Spans:
 
 
 def common(first: Spans, second: Spans) -> Spans:
-    """Return the parts that two lists of spans share."""
+    """Return the intersection of two lists of spans."""
     both = ((max(a, c), min(b, d)) for a, b in first for c, d in second)
     return _merged([(low, high) for low, high in both if low < high])
 
@@ -226,8 +226,8 @@ class Part:
     """The part of a cell's people whose value is in some spans, assumed or measured.
 
     Attributes:
-        share: Their share of the cell's people.
-        mean: Mean of their numbers.
+        share: Share of the cell's people with such a value, 0 to 1.
+        mean: Mean of these people's numbers.
         measured: Whether a measured histogram of the cell gives the part; else an even spread is assumed.
     """
 
@@ -237,7 +237,7 @@ class Part:
 
 
 def part(attribute: Attribute, code: int, spans: Spans, inside: Inside | None = None) -> Part:
-    """Return the share of a cell's people in some spans, by the measured histogram of the cell or by an even spread."""
+    """Return the part of a cell's people in `spans`, by the measured histogram `inside` or else by an even spread."""
     pieces, shares, measured = [_cell(attribute, code)], [1.0], False
     if inside is not None and attribute.is_number:
         parts = inside.of(attribute)
@@ -263,12 +263,12 @@ def text_of(attribute: Attribute, spans: Spans) -> str:
 
 
 def spans_of(attribute: Attribute, of: Chosen) -> Spans:
-    """Return all values asked for of a column of numbers, neighbouring cells put together."""
+    """Return the spans of values that `of` holds in a column of numbers, adjacent spans joined."""
     return _merged([span for code in of.cells if code < attribute.values for span in of.cut.get(code, (_cell(attribute, code),))])
 
 
 def check_whole(attribute: Attribute, of: Chosen, field: str) -> None:
-    """Raise InputError if a range cuts a cell; its remedy names the nearest ranges that do not."""
+    """Raise InputError, with the nearest valid ranges, if a range covers only a part of a cell. Errors call the range `field`."""
     if not of.cut:
         return
     labels = attribute.cell_labels()
@@ -283,11 +283,11 @@ def check_whole(attribute: Attribute, of: Chosen, field: str) -> None:
 
 
 def edges_at(attribute: Attribute, cut: Mapping[int, Spans]) -> list[Any]:
-    """Return the edges to state, without the bounds, so that cells begin and end where ranges do.
+    """Return the inner edges, as written in a domain, with which cells begin and end where ranges do.
 
     Args:
         attribute: The column.
-        cut: By code, the spans asked for of each cell that ranges cut.
+        cut: By code, the spans that ranges cover in each cell that they cover in part.
     """
     inner = sorted({*attribute.edges[1:-1], *_new_edges(attribute, cut)})
     if attribute.scale.whole and inner and inner[-1] == attribute.edges[-1] - 1:
@@ -302,7 +302,7 @@ def _new_edges(attribute: Attribute, cut: Mapping[int, Spans]) -> list[float]:
 
 
 def _cut_there(attribute: Attribute, of: Chosen) -> str:
-    """Return how to state groups that begin and end where a range does."""
+    """Return the advice, for an error, which edges to state in the domain so that bins begin and end where a range does."""
     every = edges_at(attribute, of.cut)
     if len(every) <= _EDGES_SHOWN:
         return f'state "edges": [{", ".join(map(_json, every))}] for it in the domain, instead of its bins'

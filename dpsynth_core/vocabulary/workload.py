@@ -43,7 +43,7 @@ _FIELD = "workload"
 
 @dataclass(frozen=True)
 class Workload:
-    """Marginals r of `domain` with weights c_r > 0; keys are canonical cliques (see Domain.clique).
+    """The marginals of `domain` that a release must get right, each with a weight above 0; cliques are in domain order.
 
     Attributes:
         domain: The domain.
@@ -104,9 +104,9 @@ class Workload:
         return self.over_closure(dict.fromkeys(self.domain.names, 1))
 
     def over_closure(self, sizes: Mapping[str, int]) -> int:
-        """Return the sum over the closure of the product of the columns' numbers.
+        """Return the sum, over the cliques of the closure, of the product of their columns' `sizes`.
 
-        The closure is not listed where the workload has a short form.
+        Workloads of all k-way marginals are summed without listing the closure.
         """
         form = _compact_form(self)
         if form is None:
@@ -116,15 +116,15 @@ class Workload:
         return sum(sums[1:]) if column is None else sum(sums[1:-1]) + sizes[column] * sum(sums[:-1])
 
     def closure(self) -> tuple[Clique, ...]:
-        """W+: every non-empty subset of a marginal of the workload, by size, then in domain order."""
+        """Return every non-empty subset of the workload's cliques, by size, then in domain order."""
         position = {name: i for i, name in enumerate(self.domain.names)}
         parts = {part for clique in self.weights for part in subsets(clique, 1)}
         return tuple(sorted(parts, key=lambda r: (len(r), [position[name] for name in r])))
 
     def aim_weights(self) -> dict[Clique, float]:
-        """w_r = sum over s in W of c_s |r & s|, for every r of the closure (AIM, Algorithm 4, line 3).
+        """Return for every clique r of the closure w_r = sum over s in W of c_s |r & s| (AIM, Algorithm 4, line 3).
 
-        |r & s| counts the columns of r that s contains, so w_r is a sum over the columns of r.
+        c_s is the weight of the marginal s, |r & s| the number of columns that r and s share.
         """
         column = dict.fromkeys(self.domain.names, 0.0)
         for clique, weight in self.weights.items():
@@ -133,7 +133,7 @@ class Workload:
         return {clique: sum(column[name] for name in clique) for clique in self.closure()}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the draw of the marginals, if any, or else the shortest of the other forms that `from_json` reads."""
+        """Return the workload as JSON, in the shortest form that `from_json` reads."""
         asked = {"kind": "ranges", "columns": list(self.ranges)} if self.ranges else None
         form = asked or (asdict(self.draw) if self.draw else _compact_form(self)) or {
             "kind": "marginals",
@@ -147,14 +147,14 @@ class Workload:
 
 
 def _products(numbers: Mapping[str, int], cliques: Iterable[Clique]) -> int:
-    """Return the sum over the cliques of the product of their columns' numbers."""
+    """Return the sum over the cliques of the product of `numbers` over their columns."""
     return sum(math.prod([numbers[name] for name in clique]) for clique in cliques)
 
 
 def all_kway(domain: Domain, k: int) -> Workload:
     """Return all marginals of `k` columns, each with weight 1.
 
-    Raises InputError for a `k` outside 1 to the number of columns, CapacityError for too many marginals.
+    Raises InputError if `k` is not from 1 to the number of columns, CapacityError for too many marginals.
     """
     k = _check_k(domain, k)
     _check_closure(math.comb(len(domain), k) * 2**k)
@@ -162,7 +162,7 @@ def all_kway(domain: Domain, k: int) -> Workload:
 
 
 def target(domain: Domain, column: str, k: int) -> Workload:
-    """Every marginal of exactly k columns that contains `column`, weight 1."""
+    """Return all marginals of `k` columns that contain `column`, each with weight 1. Raises InputError for an unknown column."""
     if column not in domain:
         raise InputError(_FIELD, f"the target {shown(column)} is not a column of the domain", "choose one of its columns")
     k = _check_k(domain, k)
@@ -171,7 +171,7 @@ def target(domain: Domain, column: str, k: int) -> Workload:
 
 
 def drawn(domain: Domain, draw: Draw) -> Workload:
-    """Return marginals drawn at random; repeated draws add up."""
+    """Return the marginals of a random draw, whose weights add up if it draws one repeatedly."""
     k, count = _check_k(domain, draw.k), _check_whole("count", draw.count, 1, MAX_DRAWS)
     _check_whole("seed", draw.seed, 0, 2**63 - 1)
     if count * len(domain) > MAX_DRAW_STEPS:
@@ -186,7 +186,7 @@ def drawn(domain: Domain, draw: Draw) -> Workload:
 
 
 def ranges(domain: Domain, columns: Sequence[str] = ()) -> Workload:
-    """Return ranges of these columns, or of all ordered ones: each column alone, and with each other column of the domain; weight 1."""
+    """Return a workload of ranges of these columns (by default all ordered columns), alone and with each other column; weight 1."""
     asked = tuple(name for name in domain.names if (name in columns if columns else domain[name].ordered >= FEWEST_IN_ORDER))
     if not columns and not asked:
         raise InputError(_FIELD, "no column of the domain has an order", "ask for tables, or declare numbers, dates or ordered categories")
@@ -197,7 +197,7 @@ def ranges(domain: Domain, columns: Sequence[str] = ()) -> Workload:
 
 
 def hand_picked(domain: Domain, weights: Mapping[Sequence[str], float]) -> Workload:
-    """Return the given marginals; names in any order. Raises InputError for the same set of columns twice."""
+    """Return the marginals with these weights; names in any order. Raises InputError if a set of columns occurs twice."""
     return _picked(domain, weights.items())
 
 
@@ -215,14 +215,14 @@ def from_json(domain: Domain, obj: Any) -> Workload:
 
 
 def from_document(domain: Domain, name: str, text: str) -> Workload:
-    """Return the workload of a file's content: its JSON, or lines as for `from_lines`."""
+    """Return the workload that `text` states. JSON is recognised by the file's `name` or first character; `from_lines` reads the rest."""
     if name.endswith(".json") or text.lstrip().startswith(("{", "[")):
         return from_json(domain, parse_json(text, _FIELD))
     return from_lines(domain, text)
 
 
 def from_lines(domain: Domain, text: str) -> Workload:
-    """Read lines of `columns: weight`, such as `age, sex: 2`; a weight of 1 may be left out. Names with commas stand in double quotes.
+    """Return the workload of lines such as `age, sex: 2`, each with columns and weight (default 1). Quote names with commas.
 
     Raises:
         InputError: A line is invalid. The error names its number, never its text, which may be a line of the table given by mistake.
@@ -244,7 +244,7 @@ def _read_line(domain: Domain, number: int, line: str) -> tuple[list[str], float
 
 
 def names_in(text: str, where: str = "it") -> list[str]:
-    """Return the names between commas; names with commas stand in double quotes. `where` describes the text in an error."""
+    """Return the names between commas; quoted names may have commas. Raises InputError, about `where`, for a text that is too long."""
     try:
         return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
     except csv.Error:
@@ -295,7 +295,7 @@ def _picked(domain: Domain, pairs: Iterable[tuple[Sequence[str], float]]) -> Wor
 
 
 def _compact_form(workload: Workload) -> dict[str, Any] | None:
-    """Return the "all" or "target" form that means exactly this workload, if there is one."""
+    """Return the JSON form "all" or "target" of the workload without threshold; None if neither fits."""
     cliques, d = workload.cliques, len(workload.domain)
     k = len(cliques[0])
     if any(len(clique) != k for clique in cliques) or any(weight != 1 for weight in workload.weights.values()):
@@ -309,7 +309,7 @@ def _compact_form(workload: Workload) -> dict[str, Any] | None:
 
 
 def _cells_by_order(sizes: Sequence[int], most: int) -> list[int]:
-    """Cells of all marginals of exactly 0, 1, ... `most` columns together."""
+    """Return the total numbers of cells of all marginals of 0, 1, ... `most` columns. `sizes` are cells per column."""
     sums = [1] + [0] * most
     for size in sizes:
         sums = [1, *(sums[k] + size * sums[k - 1] for k in range(1, most + 1))]

@@ -82,7 +82,7 @@ class StructuralZeros:
             raise ValueError("a rule about a column has one box, or depends on one other column")
 
     def ordered(self, names: Sequence[str]) -> StructuralZeros:
-        """Return the rule with its attributes in the order of `names`."""
+        """Return the same rule with its attributes, and the codes of each box, in the order of `names`."""
         order = sorted(range(len(self.attributes)), key=lambda i: names.index(self.attributes[i]))
         boxes = tuple(sorted(tuple(box[i] for i in order) for box in self.boxes))
         return replace(self, attributes=tuple(self.attributes[i] for i in order), boxes=boxes)
@@ -101,9 +101,13 @@ def numbered(position: int) -> str:
 
 
 def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -> dict[Clique, Cells]:
-    """Return the impossible cells by set of attributes, rules about the same ones together.
+    """Check the rules of a domain and return, by clique, a table that is True in the impossible cells.
 
-    InputError for codes that do not exist, for rules that forbid everything or too many cells, and where no possible row is left.
+    Rules about the same columns share a table. Pairs of columns that only follow from several orders have tables too.
+
+    Raises:
+        InputError: A column or code does not exist, a rule forbids every cell of its columns, or the rules together leave no possible row.
+        CapacityError: The tables have too many cells.
     """
     by_name = {a.name: a for a in attributes}
     tables: dict[Clique, Cells] = {}
@@ -128,7 +132,7 @@ def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -
 
 
 def _add_orders(tables: dict[Clique, Cells], rules: Sequence[Order], attributes: Sequence[Attribute]) -> None:
-    """Put what follows from several orders into the tables."""
+    """Add to `tables` the impossible cells of all orders, including orders that follow from others (a <= b, b <= c)."""
     by_name = {a.name: a for a in attributes}
     for rule in implied(rules):
         _sizes((rule.first, rule.second), by_name, "impossible combinations")
@@ -153,10 +157,15 @@ def _sizes(columns: Iterable[str], by_name: Mapping[str, Attribute], field: str)
 
 
 def eliminated(tables: Mapping[Clique, Cells], sizes: Mapping[str, int]) -> Iterator[tuple[str, Clique, Cells]]:
-    """Yield the columns with impossible cells, eliminated one by one as in a junction tree, from the tables of what is possible.
+    """Eliminate the columns that have impossible cells one by one, as in a junction tree.
 
-    Each column comes with the columns that it is tied to then (itself among them, by name) and a table over those that is True where the
-    columns eliminated before leave a possible row. Going through them backwards, every column has a value for all values of the later ones.
+    Args:
+        tables: By clique, a table that is True in the impossible cells.
+        sizes: By column, its number of cells.
+
+    Yields:
+        The column, the clique of the columns that share a table with it at that step (sorted by name, itself included), and a table over
+        this clique that is True where the columns eliminated before leave a possible row.
 
     Raises:
         InputError: No row is possible.
@@ -227,12 +236,12 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
 
 
 def parts_named(attributes: Iterable[Attribute], said: object, field: str) -> dict[str, Chosen]:
-    """Return the cells, whole and cut, that {"column": value or values, ...} names, in the words of a rule.
+    """Return by column the cells that `said` names, including cells of which a range covers only a part.
 
     Args:
         attributes: The columns that may be named.
         said: By column, a value or a list of values; each a text, number, date, time or `ranges.Between`.
-        field: What errors call `said`.
+        field: Name of `said` in errors.
 
     Raises:
         InputError: A column or a value is not known, or a range is not valid.
@@ -241,7 +250,10 @@ def parts_named(attributes: Iterable[Attribute], said: object, field: str) -> di
 
 
 def cells_named(attributes: Iterable[Attribute], said: object, field: str) -> dict[str, Codes]:
-    """Return the cells that {"column": value or values, ...} names. Raises InputError as `parts_named`, and for ranges that cut cells."""
+    """Return by column the codes of the cells that `said` names, as {"column": value or list of values, ...}.
+
+    Raises InputError if a column or value is unknown, or a range covers only a part of a cell. Errors call `said` by the name `field`.
+    """
     by_name = {a.name: a for a in attributes}
     parts = parts_named(by_name.values(), said, field)
     for name, of in parts.items():
@@ -250,22 +262,32 @@ def cells_named(attributes: Iterable[Attribute], said: object, field: str) -> di
 
 
 def cells_sealed(attributes: Iterable[Attribute], said: object, field: str) -> dict[str, Codes]:
-    """Return the same as a sealed plan means it: of a range that cuts cells, those that lie in it.
+    """Return by column the codes of the cells that `said` names, leaving out cells of which a range covers only a part.
 
-    Plans were sealed with such ranges before they were refused, and their releases must be read as they were made. Whoever makes a new plan
-    calls `check_ranges`.
+    Old sealed plans have such ranges; new plans refuse them (`check_ranges`). Errors call `said` by the name `field`.
+
+    Raises:
+        InputError: A column or value is unknown, or a range covers no whole cell.
     """
     return _Reader({a.name: a for a in attributes}, field).sides(said)
 
 
 def check_ranges(said: object, attributes: Iterable[Attribute], field: str) -> None:
-    """Raise InputError if a range cuts a cell, anywhere in a rule or a criterion as JSON. What fits no form is left to what reads it."""
+    """Raise InputError if a range in a rule or criterion covers only a part of a cell.
+
+    Args:
+        said: The JSON of the rule or criterion. Parts of an unknown form are skipped.
+        attributes: The attributes of the domain.
+        field: Name of `said` in errors.
+    """
     for attribute, found in _ranges_in(said, attributes, field):
         check_whole(attribute, found, field)
 
 
 def edges_at_ranges(said: object, attributes: Iterable[Attribute]) -> dict[str, list[Any]]:
-    """Return by column the edges with which no range in a rule as JSON cuts a cell (`ranges.edges_at`); columns without a cut are left out.
+    """Return by column the bin edges with which no range in the JSON rule `said` covers only a part of a bin.
+
+    Columns whose present edges suffice are left out.
     """
     cut = dict[str, dict[int, Spans]]()
     by_name = {a.name: a for a in attributes}
@@ -277,7 +299,7 @@ def edges_at_ranges(said: object, attributes: Iterable[Attribute]) -> dict[str, 
 
 
 def _ranges_in(said: object, attributes: Iterable[Attribute], field: str) -> Iterator[tuple[Attribute, Chosen]]:
-    """Yield each column with an order that a rule or a criterion as JSON names, with the cells of one of its values."""
+    """Yield (column, cells) for each readable value of an ordered column in the JSON of a rule or criterion."""
     by_name = {a.name: a for a in attributes if has_ranges(a)}
     read = _Reader(by_name, field)
     for name, values in _named_in(said, by_name):
@@ -291,7 +313,7 @@ def _ranges_in(said: object, attributes: Iterable[Attribute], field: str) -> Ite
 
 
 def _named_in(said: object, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Return each column of `names` with the values that a rule or a criterion gives."""
+    """Yield (column, value or list of values) for each column of `names` in the JSON of a rule or criterion."""
     if not isinstance(said, Mapping):
         return
     if {"column", "determines", "values"} <= set(said) and isinstance(said["values"], Mapping):
@@ -332,7 +354,7 @@ class _Reader:
         return _sizes([str(name) for name in columns], self.by_name, self.field)
 
     def codes(self, name: str, values: Any) -> Codes:
-        """Codes of a value or a list of values, ascending; for a range that cuts cells, the codes of the cells that lie in it."""
+        """Return the codes, ascending, of a value or list of values; of a range, only the cells that lie wholly in it."""
         items = values if isinstance(values, list) else [values]
         if not items:
             raise InputError(self.field, f"no value of {column_field(name)} is named", "name at least one")
@@ -345,7 +367,7 @@ class _Reader:
         return tuple(sorted(codes))
 
     def chosen(self, name: str, values: Any) -> Chosen:
-        """Return the cells of a value or a list of values, whole and cut."""
+        """Return the cells of a value or list of values, including cells of which a range covers only a part."""
         attribute, codes, ranges = self.by_name[name], set[int](), list[Between]()
         for value in values if isinstance(values, list) else [values]:
             one = self._one(name, value)
@@ -373,7 +395,7 @@ class _Reader:
         return self.places[name]
 
     def _one(self, name: str, value: Any) -> int | Between:
-        """Return the code of a cell that is named by its label or category, else a range."""
+        """Return the code of the cell with this label or category, else the range that `value` states; a single number is a range."""
         attribute = self.by_name[name]
         if isinstance(value, Between):
             return value
@@ -504,7 +526,7 @@ def _others(attribute: Attribute, box: Mapping[str, Sequence[str]]) -> list[str]
 
 
 def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str:
-    """Return the rule in words."""
+    """Return the rule as an English sentence."""
     if zeros.order is not None:
         return order_sentence(zeros.order, attributes)
     obj = to_json(zeros, attributes)
