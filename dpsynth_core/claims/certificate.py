@@ -171,10 +171,10 @@ def certify(
     Args:
         kernel: The kernel.
         published: The rows' tables or the answers, as fractions.
-        released_total: Number of records, if it was released before.
-        of: ROWS or ANSWERS.
-        threshold: The workload's threshold.
-        columns: Columns of the release, for the yardstick.
+        released_total: Number of records, if it was released before; else a part of the budget measures it.
+        of: ROWS or ANSWERS, whichever `published` was made from.
+        threshold: t if the workload asks "at least t of these columns"; None for plain cells.
+        columns: Single columns of the release; their products are measured for comparison.
     """
     total = released_total or measured_total(kernel)
     rho, yardstick = kernel.rho_left, CERTIFIED_COLUMNS if columns is not None else 0.0
@@ -207,17 +207,17 @@ def state(
     largest: Largest,
     columns: ColumnsAlone | None = None,
 ) -> Certificate:
-    """Return the certificate that follows from the measured distances; every reader who has them can repeat this.
+    """Return the certificate that follows from the measured distances; the calculation reads no private data.
 
     Args:
         noisy: L1 distances of `published`, in records.
         published: The published tables, as fractions.
         total: Number of records.
         sigma: Noise of each distance.
-        rho: Cost.
-        of: ROWS or ANSWERS.
+        rho: Cost of the measurements.
+        of: ROWS or ANSWERS, whichever `published` was made from.
         largest: The measured largest error.
-        columns: The yardstick.
+        columns: The errors of products of single columns, for comparison.
     """
     masses = {r: round(float(np.abs(fractions).sum()), 12) for r, fractions in published.items()}  # 1 for rows, exactly
     k, widest, mean_mass = len(published), max(masses.values()), math.fsum(masses.values()) / len(published)
@@ -257,7 +257,7 @@ def state(
 
 
 def with_groups(stated: Certificate, published: Tables, noisy: Mapping[ranks.Group, float], sigma: float) -> Certificate:
-    """Add the measured errors of groups of tables, in records with noise `sigma`.
+    """Return the certificate with the errors of groups of tables added: `noisy`, in records, with noise `sigma`.
 
     The groups' bounds follow the CLs rule and are not below the best estimates of single errors, because groups are called good by them.
     The bounds of single tables then hold for all at once.
@@ -300,7 +300,7 @@ def _at_threshold(published: Tables, threshold: int | None) -> Tables:
 
 
 def table_bounds(certificate: Certificate, confidence: float) -> dict[Clique, float]:
-    """Return an upper bound of the share of people in a wrong cell for each table, with this confidence; for rows only."""
+    """Return by marginal an upper bound of the share of people in a wrong cell, each with this confidence. Valid for rows only."""
     total, distances = certificate.total, [one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals]
     share, fewest = floor_of(total, confidence)
     highs = surely_below(np.array(distances), certificate.sigma, total.sigma, 1 - confidence - share) / fewest if fewest > 0 else math.inf
@@ -311,9 +311,9 @@ def table_bounds(certificate: Certificate, confidence: float) -> dict[Clique, fl
 def _each(
     noisy: Mapping[Clique, float], published: Tables, masses: Mapping[Clique, float], total: Total, sigma: float
 ) -> list[tuple[float, float, float]]:
-    """Return, for each error as a fraction, the best estimate and its bounds with `CONFIDENCE` each (Proposition 23).
+    """Return (best estimate, lower bound, upper bound) of each L1 distance as a fraction, `CONFIDENCE` each (Proposition 23).
 
-    The bounds also use the other errors where there are enough.
+    Estimates and bounds also use the other distances where there are enough. `masses` are the sums of the published tables.
     """
     share, fewest = floor_of(total, CONFIDENCE)
     most, failure = 2 * total.value - fewest, 1 - CONFIDENCE - share
@@ -352,7 +352,7 @@ def _bound(error: float, sigma: float, mass: float, total: Total, count: int) ->
 
 
 def floor_of(total: Total, confidence: float) -> tuple[float, float]:
-    """Return a lower bound of the number of records, by which distances are divided, and its part of the failure probability."""
+    """Return the probability that the lower bound fails, and the lower bound of the number of records."""
     share = _FLOOR_SHARE * (1 - confidence) if total.sigma else 0.0
     return share, total.at_least(1 - share)
 

@@ -261,51 +261,51 @@ class Claim(Generic[Stated]):
     form: TypeAdapter[Any]
 
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
-        """Return whether a share is set aside. `document` holds a spec's parts by name, such as "criteria" or "domain"."""
+        """Return whether the budget has a share for this claim by default. `document` holds a spec's parts, such as "criteria"."""
         return True
 
     def requires(self, document: Mapping[str, Any]) -> Sequence[str]:  # noqa: ARG002
-        """Return the names of the other claims that a spec needs for this one."""
+        """Return the names of other claims that this claim depends on, given the parts of a spec."""
         return ()
 
     def asked(self, plan: Asked) -> bool:
-        """Return whether the release is to state it."""
+        """Return whether the plan gives this claim a share of the budget."""
         return plan.shares.of(self.name) > 0
 
     def check(self, plan: Asked) -> None:
         """Raise InputError if a plan sets budget aside for a claim that it cannot state."""
 
     def needs(self, plan: Asked) -> Sequence[Clique]:  # noqa: ARG002
-        """Return the tables that the kernel has to count for it, beyond the workload's."""
+        """Return the cliques that the kernel must count for this claim, in addition to the workload."""
         return ()
 
     def stage(self, plan: Asked, kernel: SealedKernel) -> SealedKernel:
-        """Return the part of a kernel that measures it."""
+        """Return a kernel with this claim's share of the budget; the same kernel if the share is 0."""
         rho = plan.shares.of(self.name)
         return kernel.part(rho) if rho else kernel
 
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Stated:
-        """Measure it with the kernel's whole budget. Raises AnswersEnd where a repeated run was interrupted."""
+        """Measure the claim with the kernel's whole budget. Raises AnswersEnd if a repeated run ends before an answer."""
         raise NotImplementedError
 
     def absent(self, plan: Asked) -> Any:  # noqa: ARG002
-        """Return the statement where it was not measured, or not asked for."""
+        """Return the value that stands for a claim that was not measured."""
         return None
 
     def answers(self, plan: Asked, stated: Any) -> int:
-        """Return how many kernel answers it took.
+        """Return the number of kernel answers that measuring `stated` took.
 
-        Claims after the criteria need this, because the check of criteria has to find its answers.
+        The checks of a release find the answers of each claim by these numbers.
         """
         return 0 if stated == self.absent(plan) else 1
 
     def lacks(self, plan: Asked, stated: Any) -> str:
-        """Return a warning about parts that were never measured although a share was kept, or ""."""
+        """Return a warning if the claim has a share of the budget and was not measured; else ""."""
         return self.unmeasured if self.asked(plan) and stated == self.absent(plan) else ""
 
     @property
     def brand(self) -> str:
-        """The code of that warning."""
+        """The code of the warning that the claim was not measured."""
         return f"{self.name}-interrupted"
 
     def to_json(self, plan: Asked, stated: Any) -> Any:
@@ -331,18 +331,18 @@ class Claim(Generic[Stated]):
         return self.form.validate_python(written)
 
     def follows(self, received: Received, stated: Any) -> str:
-        """Check that it follows from the measurements, and return a sentence. Raises the exceptions of `outcome`."""
+        """Return a sentence if the claim follows from the measurements. Raises an exception of `outcome` if not, or if it is not known."""
         raise NotImplementedError
 
     def again(
         self, received: Received, answers: slice, measure: Callable[[Asked, SealedKernel, Final], Stated | None] | None = None
     ) -> Stated | None:
-        """Measure it again from these kernel answers; None if they were given to other questions.
+        """Return the claim as measured again from stored kernel answers; None if they answer other questions.
 
         Args:
             received: The release.
             answers: The place of the answers among the kernel's.
-            measure: How an earlier version measured; None for `measure` of this version.
+            measure: The method of an earlier version; None for `measure` of this version.
         """
         try:
             return (measure or self.measure)(received.plan, self.stage(received.plan, received.replaying(answers)), received.final)
@@ -350,14 +350,14 @@ class Claim(Generic[Stated]):
             return None
 
     def took(self, received: Received, stated: Any) -> slice:
-        """Return the place of its answers among the kernel's."""
+        """Return the slice of the release's kernel answers that this claim took."""
         end = len(received.answers) - received.behind(self.name)
         return slice(max(0, end - self.answers(received.plan, stated)), end)
 
     def heading(self, stated: Any) -> str:  # noqa: ARG002
-        """Return the heading of its sentences."""
+        """Return the heading of the claim's sentences."""
         return self.title
 
     def sentences(self, plan: Asked, stated: Any, final: Final) -> list[str]:
-        """Return its statements in plain text with hostile names; an empty list without a statement."""
+        """Return the sentences that state the claim, as plain text with unescaped names; [] if it was not measured."""
         raise NotImplementedError

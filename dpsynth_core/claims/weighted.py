@@ -86,7 +86,7 @@ class WeightSpec(BaseModel):
 
 @dataclass(frozen=True)
 class WeightedTable:
-    """The measured weight of the people in each cell of one column, in steps."""
+    """The noisy total weight of the people in each cell of one column, in steps (`Measured.step` is the weight of a step)."""
 
     column: str
     measured: tuple[float, ...]
@@ -98,12 +98,12 @@ class Measured:
 
     Attributes:
         step: The weight that a count of 1 stands for.
-        total: The sum of all weights by the tables, as a count.
-        sigma: Standard deviation of the noise in a cell of the tables, as a count.
-        tables: The tables.
-        members: Of two linked tables the same of members; this is of their households then.
-        believed: The sum of weights, as a count, that the weights of the rows get: the mean of the measured sum and of the rows' own, by
-            precision. None in releases of versions that took the measured sum.
+        total: The sum of all weights in steps, estimated from the tables.
+        sigma: Standard deviation of the noise in a cell of the tables, in steps.
+        tables: One table per column.
+        members: The tables of members, for two linked tables; the other attributes are then about households.
+        believed: The sum, in steps, that the calibrated weights get: the mean of the measured sum and of the rows' own sum, weighted by
+            precision. None in releases of older versions, which took the measured sum.
     """
 
     step: float
@@ -115,7 +115,7 @@ class Measured:
 
     @property
     def parts(self) -> tuple[Self, ...]:
-        """The measured tables of rows, and of members."""
+        """The tables of rows or households first, then the tables of members for two linked tables."""
         return (self,) if self.members is None else (self, cast(Self, self.members))
 
 
@@ -127,7 +127,7 @@ class Weighted(Measured):
         rows: Sum of the calibrated weights.
         certificate: Errors of the weighted tables of the calibrated rows: of each other column, and of the tables that the plan names. Its
             counts are steps instead of people.
-        members: The same of members, for two linked tables.
+        members: Tables and errors of the members, for two linked tables.
     """
 
     rows: float
@@ -183,12 +183,12 @@ class Counted:
 
 
 def counted(plan: Asked, codes: Codes | Repeated) -> tuple[Counted, ...]:
-    """Return the rows; for two linked tables the households in the order of `link.apart`, and their members."""
+    """Return the rows as one group; for two linked tables the households (in the order of `link.apart`) and the members."""
     return _counted(plan, *_apart(plan, codes))
 
 
 def _apart(plan: Asked, codes: Codes | Repeated) -> tuple[Codes, Integers, Codes]:
-    """Return the rows with all columns, the row of each member, and the members; without members for one table."""
+    """Return codes of the rows, the row number of each member, and codes of the members; both are empty for one table."""
     if plan.link is not None and isinstance(codes, Repeated):
         return apart(plan.link, codes.codes)
     rows = one_table(codes)
@@ -220,7 +220,10 @@ def _groups(domain: Domain, weight: WeightSpec, link: Link | None) -> tuple[Grou
 
 
 def as_weight(domain: Domain, name: str) -> Domain:
-    """Return the domain whose column of weights clips at its bounds. Raises InputError for a column without numbers."""
+    """Return the domain with weights outside the bounds of column `name` counted in its nearest bin.
+
+    Raises InputError if the column holds no numbers, or its values are still to be learnt.
+    """
     column = domain[name]
     if column.kind not in NUMBERS:
         raise InputError(column_field(name), "it holds no numbers that could be weights", "name a column of numbers as the weight")
@@ -231,7 +234,7 @@ def as_weight(domain: Domain, name: str) -> Domain:
 
 
 def start(column: Attribute, inside: Mapping[str, Inside]) -> Floats:
-    """Return the weight that a row of each cell begins with: the mean weight of the cell, 0 if it has none. Shape (size,)."""
+    """Return the weight before calibration for each cell of the weight column: the cell's mean, or 0 without one. Shape (size,)."""
     means = behind(inside[column.name].of(column).means, column) if column.name in inside else middles(column)
     return np.maximum(np.nan_to_num(means), 0.0)
 
@@ -243,7 +246,7 @@ def calibrated(plan: Asked, codes: Codes | Repeated, inside: Mapping[str, Inside
         plan: The plan.
         codes: Codes of the rows.
         inside: By column, how numbers lie in its cells.
-        stated: The measured weighted tables; None leaves the weights of `start`.
+        stated: The measured weighted tables; None leaves the weights uncalibrated.
     """
     assert plan.weight is not None
     column, (rows, owners, members) = plan.domain[plan.weight.column], _apart(plan, codes)
@@ -262,7 +265,10 @@ def calibrated(plan: Asked, codes: Codes | Repeated, inside: Mapping[str, Inside
 def _targets(
     totals: Mapping[str, Mapping[str, float]], every: Sequence[Counted], stated: Measured, base: Floats
 ) -> list[dict[str, Floats]]:
-    """Return the targets of the weights, for rows and members: by column, public totals first, then the believed totals."""
+    """Return for rows, then members, the weighted table that each column shall have: its public totals, else its measured table.
+
+    Measured tables are first drawn towards the rows' own, as far as noise explains the difference. `base` are weights before calibration.
+    """
     targets = list[dict[str, Floats]]()
     for one, measured in zip(every, stated.parts, strict=True):
         columns = {column.name: column for column in one.group.singles}
@@ -307,9 +313,9 @@ def _in_steps(column: Attribute, most: int = STEPS) -> tuple[Attribute, Integers
 
 
 def _steps(column: Attribute, link: Link | None) -> tuple[Attribute, Integers, float]:
-    """Return the weights in steps (`_in_steps`).
+    """Return `_in_steps` of the weight column, with fewer steps for two linked tables.
 
-    A household of two linked tables is several records, so fewer steps leave room for exact sums.
+    A household is several records there, and sums must stay exact.
     """
     return _in_steps(column, STEPS if link is None else min(LINKED_STEPS, _MOST_RECORDS // link.whole))
 
@@ -329,14 +335,16 @@ def _view(plan: Asked, fine: SealedKernel, times: Integers, of_members: bool) ->
 def measure(
     plan: Asked, kernel: SealedKernel, codes: Codes | Repeated, inside: Mapping[str, Inside], released: Evidence | None = None
 ) -> Weighted:
-    """Spend all that the kernel has left, as much on each table.
+    """Measure weighted tables, calibrate the weights of the rows, and measure the errors of the weighted rows.
+
+    All of the kernel's remaining rho is spent, the same amount on each table.
 
     Args:
         plan: The plan.
         kernel: The kernel over the records.
         codes: The rows.
         inside: By column, how numbers lie in its cells.
-        released: The noisy tables and the number of records; without them nothing says how well the rows know the sum of weights.
+        released: The noisy tables and the number of records. Without them `believed` stays None.
     """
     every, (column, times, step) = counted(plan, codes), _steps(plan.domain[plan.weight.column], plan.link)
     fine = kernel.over(Domain(tuple(column if one.name == column.name else one for one in plan.domain)))
@@ -362,10 +370,10 @@ def measure(
 
 
 def _sum_believed(plan: Asked, measured: Measured, codes: Codes | Repeated, inside: Mapping[str, Inside], released: Evidence) -> float:
-    """Return the mean of the measured sum of weights and of the rows' own, by precision, as a count.
+    """Return the mean of the measured sum of weights and of the rows' own sum, weighted by precision, in steps.
 
     The mechanism measures the column of weights with the others, where a person changes one cell by 1. In weighted tables a person changes
-    a cell by the largest weight, so that the rows' own sum is often the better known one.
+    a cell by the largest weight, so that the rows' own sum is often more precise.
     """
     column = plan.domain[plan.weight.column]
     single = combined(released.measurements, (column.name,))
@@ -383,12 +391,15 @@ def _sum_believed(plan: Asked, measured: Measured, codes: Codes | Repeated, insi
 
 
 def _widths(column: Attribute) -> Floats:
-    """Return how far the numbers of each cell lie apart, shape (size,); 0 for cells that have no number."""
+    """Return the width of each cell (largest minus smallest number), shape (size,); 0 for cells without numbers."""
     return np.nan_to_num(behind(np.diff(column.edges) - column.scale.whole, column))
 
 
 def _measured(of: Group, kernel: SealedKernel, step: float, members: Measured | None) -> Measured:
-    """Return the tables of the group's columns; the kernel may give each with one more cell, for missing members."""
+    """Measure the weighted table of each single column of the group, on half of the kernel's remaining rho.
+
+    `step` and `members` become attributes of the result. A further cell for missing members is cut off.
+    """
     cliques: list[Clique] = [(one.name,) for one in of.singles]
     kernel.prepare(of.cliques)
     sigma = kernel.unit.marginal_l2 * math.sqrt(len(cliques) / (2 * _CALIBRATING * kernel.rho_left))
@@ -400,12 +411,12 @@ def _measured(of: Group, kernel: SealedKernel, step: float, members: Measured | 
 
 
 def _padded(table: Floats, sizes: Sequence[int]) -> Floats:
-    """Return the table with cells for missing members, whose weight is 0."""
+    """Return the table extended to `sizes` by cells of weight 0, which stand for missing members."""
     return np.pad(table, [(0, size - own) for size, own in zip(sizes, table.shape, strict=True)])
 
 
 def shares(of: Counted, weights: Floats) -> dict[Clique, Floats]:
-    """Return the weighted tables, as shares of all weights; even ones where no row has a weight."""
+    """Return by clique the weighted table as shares that add up to 1. All rows count alike if every weight is 0."""
     even = weights if weights.any() else np.ones_like(weights)
     tables = {clique: of.table(clique, even) for clique in of.group.cliques}
     return {clique: table / (table.sum() or 1.0) for clique, table in tables.items()}
@@ -449,12 +460,12 @@ class WeightsMeasured(Claim[Weighted]):
 
     @staticmethod
     def _measure_as_before(plan: Asked, kernel: SealedKernel, final: Final) -> Weighted | None:
-        """Measure as the versions did that had no `believed` sum of weights."""
+        """Repeat the measurement of older versions, which had no `believed` sum of weights."""
         codes = final.released.codes
         return None if codes is None else measure(plan, kernel, codes, final.inside)
 
     def answers(self, plan: Asked, stated: Weighted | None) -> int:  # noqa: ARG002
-        """Return the tables, their errors and the largest of these; and the answers of groups, where they exist."""
+        """Return the number of noisy answers that `stated` used: one per table, two for errors, one per group of tables."""
         return 0 if stated is None else sum(len(one.tables) + 2 + len(one.certificate.most) for one in stated.parts)
 
     @override
@@ -492,13 +503,13 @@ class WeightsMeasured(Claim[Weighted]):
 
 
 def _reach(stated: Measured) -> str:
-    """Return the measured total weight of the units that count."""
+    """Return the measured total weight and its 95% margin as text, such as "1,000 as measured, ± 20 with 95% confidence"."""
     doubt = normal(0.975) * stated.step * stated.total.sigma
     return f"{stated.step * stated.total.value:,.0f} as measured, ± {doubt:,.0f} with 95% confidence"
 
 
 def _worst(stated: Weighted, who: str) -> str:
-    """Return the errors of weighted tables, the largest bound first."""
+    """Return a sentence with the errors of weighted tables, the largest bound first. `who` names the units, such as "people"."""
     if stated.certificate.says_nothing:
         return f"Noise hides how far weighted tables of {who} are off: nothing is known of their errors."
     worst = sorted(stated.certificate.marginals, key=lambda one: -one.bound95)
@@ -508,7 +519,7 @@ def _worst(stated: Weighted, who: str) -> str:
 
 
 def _missed(plan: Asked, final: Final, stated: Measured) -> dict[str, float]:
-    """Return for each column the largest difference of a cell from its public total, as a share of the total."""
+    """Return by column with public totals the largest error of a cell of the calibrated rows, as a share of all cells' sum."""
     assert plan.weight is not None
     codes, missed = final.released.codes, dict[str, float]()
     assert codes is not None
@@ -529,7 +540,10 @@ def assumed(plan: Asked) -> str:
 
 
 def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
-    """Raise InputError for a column that cannot be the weight, and for totals that do not go with the domain."""
+    """Raise InputError if the column cannot be the weight, or tables or public totals do not fit the domain.
+
+    Raises CapacityError if the tables have too many cells.
+    """
     column = domain[weight.column]
     if link is not None and column.name not in link.households:
         problem = "the column is not in the first table, and a household's weight counts for its members"
@@ -561,7 +575,7 @@ def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
 
 
 def _check_tables(weight: WeightSpec, columns: Collection[str]) -> None:
-    """Raise InputError unless tables of several columns name known columns."""
+    """Raise InputError if a table names an unknown column or the weight, or fewer than two columns."""
     for number, table in enumerate(weight.tables):
         for name in table:
             if name not in columns or name == weight.column:
@@ -572,7 +586,10 @@ def _check_tables(weight: WeightSpec, columns: Collection[str]) -> None:
 
 
 def _check_totals(columns: Mapping[str, Attribute], weight: WeightSpec) -> float:
-    """Return the common sum of the public totals, 0 without totals. Raises InputError unless they name every cell and agree on the sum."""
+    """Return the common sum of the public totals of `columns`, 0 without totals.
+
+    Raises InputError if totals miss a cell or name an unknown one, a total is out of range, or the sums of two columns differ.
+    """
     sums = dict[str, float]()
     for name, cells in weight.totals.items():
         if name not in columns:

@@ -131,9 +131,9 @@ class Coefficient(MeasuredCriterion):
         return self._interval(stated.slope, one_side, either_side) if one_side and either_side else UNKNOWN
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
-        """Return the expected uncertainty if people were spread evenly over the bins of all columns, the release right, and noise typical.
+        """Return the expected half width of the coefficient's bounds, for people spread evenly over all bins and a release without error.
 
-        Infinite where the spread of the columns might then vanish: avoiding that at epsilon 1 takes some tens of thousands of people.
+        The result is infinite if noise may hide the spread of a column (below some tens of thousands of people at epsilon 1).
         """
         columns = (*self.beside, self.on, self.outcome)
         *regressors, y = (middles(workload.domain[name])[: workload.domain[name].values] for name in columns)
@@ -147,12 +147,12 @@ class Coefficient(MeasuredCriterion):
         return math.inf if ends is None else max(map(abs, ends))
 
     def _interval(self, slope: float, one_side: Range, either_side: Range) -> Interval:
-        """Return the error, from the difference between the real coefficient and the release's.
+        """Return the interval of the criterion's error, given bounds of the real coefficient minus the release's.
 
         Args:
             slope: The release's coefficient.
-            one_side: Two bounds of which each holds by itself.
-            either_side: Two bounds that hold together.
+            one_side: Lower and upper bound, each with 95 % confidence by itself.
+            either_side: Lower and upper bound that hold together with 95 % confidence.
         """
         raise NotImplementedError
 
@@ -212,7 +212,7 @@ class CoefficientSign(Coefficient):
 
 @dataclass(frozen=True, eq=False)
 class Stated:
-    """The release's regression: t_0 to t_k and v of every cell, 0 where no person counts, and its coefficient of x."""
+    """The release's regression: orthogonal regressors t_0 to t_k and residuals v by cell (0 outside the group), and x's coefficient."""
 
     directions: list[Floats]
     left: Floats
@@ -220,7 +220,7 @@ class Stated:
 
 
 def _stated(shares: Floats | None, regressors: list[Floats], y: Floats, members: NDArray[np.bool_]) -> Stated | None:
-    """Return the release's regression, or None if the group is empty there, or a regressor follows from those before."""
+    """Return the regression in the release; None if its group is empty or the regressors are collinear."""
     weights = None if shares is None else np.where(members, shares, 0.0)
     if weights is None or not (group := float(weights.sum())) > 0:
         return None
@@ -248,10 +248,10 @@ class Measured:
     """A measured sum.
 
     Attributes:
-        value: The value.
-        sigma: Its noise.
-        scale: Value of its largest part.
-        failure: Its share of the failure probability.
+        value: The noisy value.
+        sigma: Standard deviation of the noise.
+        scale: Largest contribution of a person.
+        failure: Share of the failure probability that its bounds may use.
     """
 
     value: float
@@ -260,9 +260,9 @@ class Measured:
     failure: float
 
     def reach(self, people: float, sides: int) -> float:
-        """Return the largest distance from the true sum: noise, and the rounding of the parts of that many people.
+        """Return the largest distance from the true sum, due to noise and to rounding the contributions of `people`.
 
-        Its share of the failure probability is divided between `sides` sides.
+        The failure probability is divided between `sides` sides (1 or 2).
         """
         deviations = normal(1 - self.failure * (1 - CONFIDENCE) / sides)
         return deviations * self.sigma + self.scale * people / SUM_STEPS
@@ -274,7 +274,7 @@ _LEFT = -1
 
 
 def _planned(last: int) -> dict[tuple[int, int], tuple[float, float]]:
-    """Return the sums for that many regressors, the deciding one first, with their parts of the budget and of the failure probability."""
+    """Return by sum (l, m) its shares of the budget and of the failure probability, for `last` regressors; the deciding sum first."""
     of_g = [(one, other) for one in range(last + 1) for other in range(one, last + 1)]
     pairs = sorted([*of_g, *((one, _LEFT) for one in range(last + 1))], key=lambda pair: pair != (last, _LEFT))
     rest = len(pairs) - 2
@@ -295,7 +295,10 @@ def _measured(kernel: SealedKernel, clique: Clique, stated: Stated) -> Sums:
 
 
 def _difference(sums: Sums, sides: int) -> Range | None:
-    """Return the bounds of c_k, or None if people or spread may vanish. `sides` is the number of sides on which failures of b_k count."""
+    """Return the bounds of the last coefficient c_k; None if noise may hide the number of people or a column's spread.
+
+    The failure probability of b_k is divided between `sides` sides (1 or 2).
+    """
     last = max(one for one, _ in sums)
     count = sums[0, 0]
     people = count.value + count.reach(0.0, 2)  # their parts are 1, and not rounded
@@ -311,9 +314,9 @@ def _difference(sums: Sums, sides: int) -> Range | None:
 
 
 def _enclosed(g: Floats, e: Floats, b: Floats, f: Floats) -> Range | None:
-    """Return the bounds of the last entry of c with G c = b, for elementwise |G - g| <= e and b within f of the given one.
+    """Return the bounds of the last entry of c with G c = B, for all |G - g| <= e and |B - b| <= f elementwise.
 
-    None if G may be singular.
+    Returns None if such a G may be singular.
     """
     try:
         inverse = np.linalg.inv(g)
