@@ -62,21 +62,21 @@ def largest_error(true: Marginals, estimate: Marginals, threshold: int | None = 
 
 
 def largest_gap(true: Marginals, estimate: Marginals, threshold: int | None = None) -> float:
-    """Return `largest_error` of marginals that are fractions already, without dividing by their sums."""
+    """Return `largest_error` for marginals given as fractions."""
     return max(float(np.abs(at_least(true[r] - estimate[r], threshold or len(r))).max()) for r in true)
 
 
 def scaled(marginals: Marginals, total: float) -> dict[Clique, NDArray[np.float64]]:
-    """Return each marginal with the sum `total`; an empty one stays zero."""
+    """Return the marginals, each scaled to the sum `total`; a marginal of zeros stays zero."""
     return {r: _fractions(table) * total for r, table in marginals.items()}
 
 
 def possible(share: float, least: float = 0.0) -> float:
-    """Return what of an estimate of a share can be true; NaN, where nothing is known, stays NaN.
+    """Return the estimate of a share clipped to `least` and 1; NaN stays NaN.
 
     Args:
-        share: the estimate.
-        least: the smallest share that there is; -1 for a difference.
+        share: The estimate.
+        least: The smallest possible share; -1 for a difference of shares.
     """
     return min(max(share, least), 1.0)  # in this order: max(least, NaN) would be `least`
 

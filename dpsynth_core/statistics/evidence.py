@@ -82,7 +82,7 @@ class Evidence:
 
     @cached_property
     def _counted(self) -> dict[Clique, NDArray[np.float64]]:
-        """Cache of marginals of the rows that were asked for together."""
+        """Cache of the marginals of the rows, as fractions by clique."""
         return {}
 
 

@@ -45,11 +45,11 @@ class Noisy:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A measured difference of sums over people, divided by the number of people.
+    """A noisy difference of two sums over people, divided by the noisy number of people.
 
     Attributes:
-        difference: The difference, in steps.
-        people: The number of people.
+        difference: The measured difference, in steps.
+        people: The measured number of people.
         scale: Value of one step of the difference.
     """
 
@@ -59,7 +59,7 @@ class Ratio:
 
     @property
     def rounding(self) -> float:
-        """The most that rounding the records' weights to steps of `SUM_STEPS` can move `value`: one step for each record."""
+        """The largest change of `value` due to rounding: one of `SUM_STEPS` steps per person."""
         return self.scale / SUM_STEPS
 
     @property
@@ -68,26 +68,25 @@ class Ratio:
         return self.scale * self.difference.value / self.people.value
 
     def at_most(self) -> float:
-        """Return the largest |difference| / people that is not refuted.
+        """Return the upper confidence bound of |difference| / people; infinite if the number of people does not exceed its noise.
 
-        It is the t at which |d| - t b reaches `z` times its own noise (Fieller 1954).
+        With d the difference and b the people, it is the t at which |d| - t b is z of its standard deviations below 0 (Fieller 1954).
 
-        For the true t, d - t b is normal around 0 with the variance used here, so the bound is exact. It is infinite where the number of
-        people does not exceed its noise.
+        For the true t, d - t b is normal around 0 with the variance used here, so the bound is exact.
         """
         _, most = fraction(replace(self.difference, value=abs(self.difference.value)), self.people, float(scipy.special.ndtri(CONFIDENCE)))
         return self.scale * most
 
     def deviation(self, limit: float) -> float:
-        """Return the standard deviation of `value` if its true size is `limit`."""
+        """Return the standard deviation of `value` if the true ratio is `limit`."""
         own = self.scale * self.difference.sigma
         return math.hypot(own, limit * self.people.sigma) / self.people.value
 
 
 def fieller(above: float, below: float, covariances: tuple[float, float, float], reach: float) -> tuple[float, float]:
-    """Return the interval of the ratio of two sums measured with normal noise (Fieller 1954).
+    """Return the confidence interval (low, high) of the ratio of two sums measured with normal noise (Fieller 1954).
 
-    The interval holds every t for which above - t below is within `reach` of its own deviations of 0. It is (-inf, inf) where `below` does
+    The interval holds every t for which above - t below is within `reach` standard deviations of 0. It is (-inf, inf) if `below` does
     not exceed its noise.
 
     Args:
@@ -106,16 +105,17 @@ def fieller(above: float, below: float, covariances: tuple[float, float, float],
 
 
 def fraction(count: Noisy, people: Noisy, reach: float) -> tuple[float, float]:
-    """Return the interval of count / people for independent noises (see `fieller`)."""
+    """Return the confidence interval (low, high) of count / people for independent noises. `reach` is in standard deviations."""
     return fieller(count.value, people.value, (count.sigma**2, 0.0, people.sigma**2), reach)
 
 
 def absolute(parts: Sequence[Ratio]) -> Interval:
-    """Return the interval of |sum of the parts|, to first order in the noise of the numbers of people.
+    """Return the interval of the error |sum of the ratios in `parts`|, to first order in the noise of the numbers of people.
 
-    The upper bound follows the CLs rule (`statistics.naming`): it is the smallest error that looks as small as this one a twentieth as
-    often as no error does. It fails in 5 % of cases at most. A bound that fails in exactly 5 % would let luck keep limits below the noise;
-    this bound keeps no limit below 2.45 deviations.
+    The upper bound follows the CLs rule (`statistics.naming`): it is the smallest error that measures as small as this one a twentieth as
+    The upper bound follows the CLs rule (`statistics.naming`): it is the smallest error that measures as small as this one a twentieth
+    as often as an error of 0 does. It fails in 5 % of cases at most. A bound that fails in exactly 5 % would let luck keep limits below
+    the noise; this bound keeps no limit below 2.45 deviations.
     """
     limits = [part.at_most() for part in parts]
     if not all(map(math.isfinite, limits)):
@@ -129,7 +129,7 @@ def absolute(parts: Sequence[Ratio]) -> Interval:
 
 
 def _largest_size(measured: float) -> float:
-    """Return the upper CLs bound of |t|, in deviations, for a normal number measured at `measured`.
+    """Return the upper CLs bound of the mean |t| of a normal number with deviation 1 that was measured as `measured`.
 
     It is the smallest t for which a normal number around t with deviation 1 is as near 0 as `measured` 1 - `CONFIDENCE` times as often as
     one around 0.
@@ -147,7 +147,7 @@ def _largest_size(measured: float) -> float:
 
 
 def _least_size(measured: float) -> float:
-    """Return the lower bound of |t|, in deviations, for a normal number measured at `measured`.
+    """Return the lower bound of the mean |t| of a normal number with deviation 1 that was measured as `measured`.
 
     It is the smallest t for which a normal number around t with deviation 1 is as far from 0 as `measured` with probability 1 -
     `CONFIDENCE`. Noise of either sign makes a t near 0 look large; a t far from 0 looks large by noise of its own sign alone.
@@ -177,7 +177,7 @@ def largest(distances: Sequence[float], sigma: float, people: Noisy, mass: float
     Args:
         distances: Measured distances, each with noise `sigma`.
         sigma: Standard deviation of the noise of a distance.
-        people: The number that published shares were multiplied by.
+        people: The measured number of people, by which published shares were multiplied.
         mass: Sum of the published shares; 1 for rows.
     """
     failure = (1 - CONFIDENCE) / (2 if people.sigma else 1)
@@ -191,7 +191,10 @@ def largest(distances: Sequence[float], sigma: float, people: Noisy, mass: float
 
 
 def _root(distance: float, sigma: float, people: Noisy, mass: float, z: float, which: int) -> float:
-    """Return the larger (which = 1) or smaller (which = -1) root; infinite where the number of people does not exceed its noise."""
+    """Return the larger (which = 1) or smaller (which = -1) root E of the equation in `largest`.
+
+    The root is infinite if the number of people does not exceed its noise.
+    """
     doubt = (z * people.sigma) ** 2
     a = people.value**2 - doubt
     if people.value <= 0 or a <= 0:

@@ -37,9 +37,16 @@ _LEAST_NOISE = 1 / 20
 
 
 def surely_below(measured: Array, sigma: float, folded: Array | float, failure: float) -> Array:
-    """Return for each measured distance the smallest distance that it excludes, with all larger ones.
+    """Return for each measured distance an upper bound of the distance by the CLs rule.
 
-    The result is above 0, and at least the bound of the distance alone.
+    Args:
+        measured: Measured distances, in records, shape (k,).
+        sigma: Standard deviation of the noise of a distance.
+        folded: Standard deviation of the further error due to the uncertain number of records.
+        failure: Probability that a bound fails, at most.
+
+    Returns:
+        Bounds above 0, shape (k,).
     """
     if len(measured) > _TOGETHER:
         some = [slice(start, start + _TOGETHER) for start in range(0, len(measured), _TOGETHER)]
@@ -52,9 +59,9 @@ def surely_below(measured: Array, sigma: float, folded: Array | float, failure: 
 
 
 def surely_above(measured: Array, sigma: float, folded: Array | float, failure: float, most: Array | float) -> Array:
-    """Return for each measured distance the largest distance that it excludes, with all smaller ones; it may be below 0.
+    """Return for each measured distance a lower bound of the distance, possibly below 0; see `surely_below`.
 
-    `most` is the largest possible distance of a table; it takes the place of the perfect table's 0.
+    `most` is the largest possible distance of a table.
     """
     return np.asarray(most - surely_below(most - measured, sigma, folded, failure))
 
@@ -77,13 +84,13 @@ def _quantiles(log_probability: Array, sigma: Array, off: Array, mass: Array) ->
 
 
 def _log_mean(logs: Array, mass: Array) -> Array:
-    """Ln of the mean over the last axis, of what the logarithms are given of: several times as fast as SciPy's `logsumexp`."""
+    """Return ln of the mean of exp(logs) over the last axis, weighted by `mass`; several times as fast as SciPy's `logsumexp`."""
     top = logs.max(axis=-1, keepdims=True)
     return np.asarray(np.log(np.exp(logs - top) @ mass) + top[..., 0])
 
 
 def _beside(folded: Array | float, sigma: float) -> tuple[Array, Array]:
-    """Folded |G| at nodes of |G|, which are in the last axis, and their weights."""
+    """Return `folded` times |G| at the nodes of |G|, which are the last axis, and the weights of the nodes."""
     panels = FEW_PANELS if np.max(folded) <= sigma / 2 else PANELS
     nodes, mass = half_normal_nodes(panels) if np.any(folded) else (np.zeros(1), np.ones(1))
     return np.multiply.outer(folded, nodes), mass

@@ -29,7 +29,7 @@ PANELS, FEW_PANELS = 64, 12
 
 
 def normal(confidence: float) -> float:
-    """Return the standard normal quantile."""
+    """Return the quantile of the standard normal distribution at probability `confidence`."""
     return float(scipy.special.ndtri(confidence))
 
 
@@ -108,7 +108,7 @@ def margin(sigma: float, folded: float, count: int, confidence: float) -> float:
 
 @lru_cache(maxsize=2)
 def half_normal_nodes(panels: int = PANELS) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return nodes and weights for means over |X|, X standard normal: Gauss-Legendre on short panels, which resolve steep functions."""
+    """Return the nodes x and weights w for which sum(w f(x)) is the mean of f(|X|), X standard normal (Gauss-Legendre on panels)."""
     nodes, weights = np.polynomial.legendre.leggauss(8)
     width = _REACH / panels
     g = (np.arange(panels)[:, None] + (nodes + 1) / 2) * width

@@ -27,7 +27,9 @@ _MET = 1e-9
 
 
 def raked(cells: Sequence[Codes], base: Floats, targets: Sequence[Floats], owners: Sequence[Integers | None] | None = None) -> Floats:
-    """Return weights of rows whose tables are the targets, as near as factors up to `MOST_FACTOR` in each direction allow.
+    """Return the weights, shape (rows,), with which weighted tables of the rows meet the targets.
+
+    A weight changes by a factor of `MOST_FACTOR` at most, relative to all others, so targets may be met only approximately.
 
     Cells without weighted rows stay empty, and the other cells share their sum.
 

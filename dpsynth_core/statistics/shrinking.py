@@ -47,7 +47,7 @@ class Likely:
         return np.asarray((self.weights * self.values).sum(axis=1))
 
     def quantiles(self, probability: float) -> Array:
-        """Return this quantile of each error, shape (k,), interpolated between the values on a logarithmic scale."""
+        """Return the posterior quantile of each error at `probability`, shape (k,), interpolated on a logarithmic scale."""
         reached = np.cumsum(self.weights, axis=1) - self.weights / 2
         logs = np.log(self.values)
         return np.exp([np.interp(probability, one, log) for one, log in zip(reached, logs, strict=True)])

@@ -37,7 +37,7 @@ class Total:
     sigma: float
 
     def doubt(self, confidence: float) -> float:
-        """Return the largest distance of N from T, in records, with this confidence; 0 if T is exact."""
+        """Return the half width of the confidence interval of N around T, in records; 0 if T is exact."""
         return normal((1 + confidence) / 2) * self.sigma if self.sigma else 0.0
 
     def at_least(self, confidence: float) -> float:
@@ -63,7 +63,7 @@ def known_total(measurements: Sequence[Measurement], public: float | None) -> To
 
 
 def measured_total(kernel: Kernel) -> Total:
-    """Measure the number of records with a tenth of the kernel's remaining budget, or read it where it is public.
+    """Return the number of records: exact if public, else measured with a tenth of the kernel's remaining budget.
 
     The noise is scaled to marginal_l2, which is at least the sensitivity of the total.
     """
