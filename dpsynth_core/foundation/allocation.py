@@ -24,9 +24,9 @@ _ADDRESSES, _DATA = 900 << 20, 300 << 20
 
 
 def check_room() -> None:
-    """Raise CapacityError if our libraries cannot be loaded.
+    """Raise CapacityError if the process has too little memory to load NumPy and the other libraries.
 
-    While it is loaded, linear algebra requests missing memory again and again, so that such a process would never end, and heed no signal.
+    The linear algebra library would otherwise request memory forever while it loads, and heed no signal.
     """
     for size, use in ((_ADDRESSES, mmap.PROT_READ), (_DATA, mmap.PROT_READ | mmap.PROT_WRITE)):
         try:
@@ -37,9 +37,7 @@ def check_room() -> None:
 
 
 def keep_freed_memory() -> None:
-    """Keep freed memory for the rest of this process, and look for cycles of objects a tenth as often.
-
-    Other C libraries than glibc ignore the first.
+    """Make the C library keep freed memory (glibc only), and Python collect reference cycles a tenth as often.
     """
     gc.set_threshold(_NEW_OBJECTS)
     try:

@@ -25,13 +25,13 @@ def holds_times(kind: pa.DataType) -> bool:
 
 
 def array(values: Micros, kind: pa.DataType, absent: NDArray[np.bool_]) -> pa.Array:
-    """Return an array of one of these types from microseconds."""
+    """Return an Arrow array of the time type `kind` from microseconds. `absent` is True where the value is null."""
     counts = pa.array(values if kind.unit == "us" else values // 1000, pa.int64(), mask=absent)
     return (counts.cast(pa.int32()) if kind.bit_width == 32 else counts).cast(kind)
 
 
 def micros(values: pa.Array) -> Micros:
-    """Return the microseconds of an array with a type of time; `NO_TIME` where it is null."""
+    """Return timestamps, dates, times or durations as microseconds; `NO_TIME` for null."""
     if pa.types.is_timestamp(values.type):
         values = pc.local_timestamp(values) if values.type.tz else values
         target = pa.timestamp("us")
@@ -52,7 +52,7 @@ def readable(values: pa.Array) -> pa.Array:
 
 
 def clock_text(micros: int) -> str:
-    """Return hours, minutes, seconds, and milliseconds or microseconds if any."""
+    """Return microseconds as text, such as "01:02:03" or "01:02:03.250"."""
     seconds, fraction = divmod(abs(micros), 1_000_000)
     rest = f".{fraction:06d}".rstrip("0") if fraction else ""
     if len(rest) > len(".123"):

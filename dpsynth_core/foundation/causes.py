@@ -23,7 +23,7 @@ EXTRAS = {
 
 
 def cause_of(error: BaseException) -> InputError | None:
-    """Return the failure's message, or None if its type suggests a mistake of the program."""
+    """Return an InputError that explains missing memory or a missing package; None for other errors."""
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return CapacityError("memory", "it is used up", "end other programs, ask for fewer or smaller tables, or use a larger machine")
     if not isinstance(error, ImportError):
@@ -38,14 +38,14 @@ def cause_of(error: BaseException) -> InputError | None:
 
 
 def command(package: str) -> str:
-    """Return the command that installs a package that this program imports."""
+    """Return the pip command that installs the extra with this package."""
     extra = next((name for name, packages in EXTRAS.items() if package in packages), "")
     return f'pip install "dpsynth-studio[{extra}]"' if extra else "pip install dpsynth-studio"
 
 
 @contextmanager
 def explained_imports() -> Iterator[None]:
-    """Turn the error of a missing package into an InputError that says how to install it."""
+    """Turn an ImportError of the body into an InputError that says how to install the package."""
     try:
         yield
     except ImportError as error:

@@ -59,18 +59,18 @@ class Ended(Exception):
 
 
 class Work(Iterator[Any]):
-    """The answers of one piece of work. Leaving the `with` block kills its process.
+    """An iterator over the answers of a generator that runs in a process of its own. Leaving the `with` block kills the process.
 
     Args:
-        function: "module:function".
+        function: The generator function, as "module:function".
         *arguments: JSON values or bytes.
-        limits: Limits of its process, and of each process that it starts; None for no limits.
-        files: All files that it may read beside programs, without a network; None for all that this program may read.
-        patience: Wall seconds for each answer.
-        load: Further modules of the work, which are loaded once for all work.
+        limits: Limits of the process, and of each process that it starts; None for no limits.
+        files: The only files that the process may read besides programs, without a network; None for no such confinement.
+        patience: Wall seconds to wait for each answer; None for no limit.
+        load: Further modules to load, once for all work.
 
     Raises:
-        InputError: As the work raises it, or if no process can be started or a package is missing.
+        InputError: The function raises it, no process can be started, or a package is missing.
         Ended: The work ended without an answer.
     """
 
@@ -129,7 +129,7 @@ class Work(Iterator[Any]):
         return value
 
     def send(self, message: Any) -> None:
-        """Send a message to a generator that yields `NEXT`. If the work has ended, the next answer reports it."""
+        """Send a message to the generator, which receives it by yielding `NEXT`. If the process has ended, the next answer raises."""
         with suppress(OSError):
             _write(self._socket, message)
 
@@ -161,7 +161,7 @@ class Work(Iterator[Any]):
 def answer(
     function: str, *arguments: Any, limits: Limits | None = None, files: Sequence[str] | None = None, patience: float | None = None
 ) -> Any:
-    """Return the only answer of work that has one. Raises as `Work`."""
+    """Run a generator in a process of its own, as `Work` does, and return its only answer."""
     with Work(function, *arguments, limits=limits, files=files, patience=patience) as work:
         (value,) = work
         return value
@@ -174,7 +174,7 @@ def prepare(*modules: str) -> None:
 
 
 class _Starter:
-    """The process that forks for each work, from the first one on. It ends with this program. `whole`: see `confinement.environment`."""
+    """The process that forks a process for each `Work`. `whole`: whether its environment may hold secrets."""
 
     def __init__(self, whole: bool = True) -> None:
         self._whole = whole
@@ -183,7 +183,7 @@ class _Starter:
         self.process: subprocess.Popen[bytes] | None = None
 
     def begin(self, *theirs: socket.socket) -> None:
-        """Hand over the other ends of a work's sockets. Raises InputError if no process can be started."""
+        """Send the starter the process's ends of two sockets, starting it if needed. Raises InputError if it cannot be started."""
         with self._lock:
             try:
                 self._send(theirs)
@@ -230,14 +230,14 @@ def _write(to: socket.socket, message: Any, kind: int = _JSON) -> None:
 
 
 def _read(source: socket.socket, most: int | None = None) -> tuple[int, bytes]:
-    """Return kind and content of a message.
+    """Return the kind (such as `_JSON`) and the content of the next message.
 
     Args:
         source: The socket.
         most: Largest number of bytes; `MAX_JSON` by default.
 
     Raises:
-        EOFError: The stream ended.
+        ConnectionError: The stream ended.
         Ended: The message is larger.
     """
     kind, size = _HEAD.unpack(_exactly(source, _HEAD.size))
@@ -279,7 +279,7 @@ def main(descriptor: int) -> None:
 
 
 def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]) -> int:
-    """Run a keeper: let a worker work until it ends or its reader is gone, and report how it ended."""
+    """Fork a worker that runs `work`, kill it if its reader closes `status`, send its exit code to `status`, and return 0."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     sandbox.adopt_orphans()
     lives, life = os.pipe()
@@ -311,7 +311,7 @@ def _end_children() -> None:
 
 
 def _work(answers: socket.socket, function: Callable[..., Generator[Any, Any, None]], count: int, limits: dict[str, int] | None) -> int:
-    """Run the worker. Returns its exit code."""
+    """Call `function` with `count` arguments read from the socket, send its answers, and return the exit code."""
     try:
         files, *arguments = [_message(answers) for _ in range(1 + count)]
         if limits is not None:
@@ -342,7 +342,7 @@ def _message(answers: socket.socket) -> Any:
 
 
 def _say(answers: socket.socket, error: Exception) -> None:
-    """Send an error of ours whole, and only the type of any other error, whose text may quote the work's content."""
+    """Send an InputError in full, but only the type of any other error, whose text may quote private content."""
     ours = error if isinstance(error, InputError) else cause_of(error)
     if ours is None:
         _write(answers, type(error).__name__, _FAILED)

@@ -28,8 +28,8 @@ class Limits:
     """Limits of a process, and of each process that it lets search for records, one per usable processor.
 
     Attributes:
-        megabytes: Memory.
-        seconds: Processor time.
+        megabytes: Memory, in units of 2^20 bytes.
+        seconds: Seconds of processor time.
         processors: Number of processors.
     """
 
@@ -43,14 +43,14 @@ class Limits:
         return f"{self.megabytes:,} MB of memory or {self.seconds:,} seconds of work"
 
     def exceeded(self, code: int) -> str:
-        """Return which limit a process exceeded that ended with this `subprocess` exit code, or ""."""
+        """Return, as a clause, the limit that a process with this `subprocess` exit code exceeded, or ""."""
         if code == -signal.SIGXCPU:
             return f"takes more than {self.seconds:,} seconds of work"
         return f"takes more than {self.megabytes:,} MB of memory" if code == TOO_MUCH else ""
 
 
 def fate(code: int) -> str:
-    """Return how a process ended, other than by its limits, from its `subprocess` exit code."""
+    """Return, as a clause, how a process with this `subprocess` exit code ended, other than by its limits."""
     if code >= 0:
         return f"failed with exit code {code}"
     system = ", as the system does where memory is used up" if code == -signal.SIGKILL else ""
@@ -58,7 +58,7 @@ def fate(code: int) -> str:
 
 
 def environment(whole: bool = True) -> dict[str, str]:
-    """Return the environment of such a process: a fresh Python finds this package, and works with one thread.
+    """Return environment variables for a Python process that finds this package and works with one thread.
 
     Args:
         whole: Whether to include variables that may hold secrets.
@@ -71,7 +71,7 @@ def environment(whole: bool = True) -> dict[str, str]:
 
 
 def limit(limits: Limits) -> None:
-    """Limit this process for good."""
+    """Apply processor time, processors and memory limits to this process, irrevocably."""
     limit_seconds(limits.seconds)
     if hasattr(os, "sched_setaffinity"):
         there = sorted(os.sched_getaffinity(0))
@@ -112,9 +112,9 @@ def end_first() -> None:
 
 
 def _statm() -> list[int] | None:
-    """Return bytes of address space, of memory, ..., and sixth of data, or None if the system does not report them and so keeps no limits.
+    """Return the sizes of /proc/self/statm in bytes: address space first, resident memory second, data sixth.
 
-    Reserved and unused space does not count as memory.
+    Returns None if the system has no such file, and so keeps no limits.
     """
     try:
         pages = Path("/proc/self/statm").read_text().split()

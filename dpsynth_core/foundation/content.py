@@ -23,7 +23,7 @@ Writer = Callable[[BinaryIO], None]
 
 @dataclass(frozen=True)
 class Digest:
-    """Size in bytes, and SHA-256 in hexadecimal digits."""
+    """The size of a content in bytes, and its SHA-256 in hexadecimal digits."""
 
     size: int
     sha256: str
@@ -31,7 +31,7 @@ class Digest:
 
 @dataclass(frozen=True)
 class Content:
-    """A content. `open` returns a new stream at its beginning. Contents with equal digests are equal."""
+    """Bytes in memory or in a file, with their digest. `open` returns a new stream at the beginning."""
 
     digest: Digest
     open: Callable[[], BinaryIO] = field(compare=False)
@@ -43,18 +43,18 @@ class Content:
 
 
 def held(content: bytes) -> Content:
-    """Return bytes in memory as a content."""
+    """Return a `Content` of bytes in memory."""
     return Content(Digest(len(content), sha256(content).hexdigest()), lambda: io.BytesIO(content))
 
 
 def stored(path: Path) -> Content:
-    """Return a file as a content; the file is read once now, for its digest."""
+    """Return a `Content` of a file, which is read once now for the digest."""
     with path.open("rb") as stream:
         return Content(digest_of(stream), lambda: path.open("rb"))
 
 
 def digest_of(stream: BinaryIO) -> Digest:
-    """Return the digest of the rest of a stream."""
+    """Return the digest of a stream from its present position to its end."""
     size, hashed = 0, sha256()
     while part := stream.read(PART_BYTES):
         size += len(part)
@@ -63,7 +63,7 @@ def digest_of(stream: BinaryIO) -> Digest:
 
 
 def digest_written(write: Writer) -> Digest:
-    """Return the digest of a writer's output without keeping the output."""
+    """Return the digest of the bytes that `write` writes to the stream it is given; the bytes are not kept."""
     hashed = sha256()
     sink = Sink(hashed.update)
     write(sink)  # type: ignore[arg-type]  # a stream that can only be written to
@@ -90,12 +90,12 @@ class Sink(io.RawIOBase):
 
 @contextmanager
 def written_aside(write: Writer, folder: Path) -> Iterator[Content]:
-    """Write a content into a file without a name, for one reader at a time.
+    """Yield the output of `write` as a `Content` in a temporary file without a name, for one reader at a time.
 
     No other process can open the file, and it disappears with this process, however that ends.
 
     Args:
-        write: The writer.
+        write: Writes the content to the stream that it is given.
         folder: A folder on the disk to use.
     """
     with tempfile.TemporaryFile(dir=folder) as file:

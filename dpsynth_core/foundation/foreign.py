@@ -14,7 +14,7 @@ MECHANISMS = "dpsynth_studio.mechanisms"
 
 
 class Missing(InputError):
-    """A request for an object of a package that is not installed, cannot be loaded, or is not allowed."""
+    """The requested object's package is not installed, cannot be loaded, or is not allowed."""
 
 
 def package_of(name: str) -> str:
@@ -28,7 +28,7 @@ def offered(group: str) -> dict[str, EntryPoint]:
 
 
 def load(group: str, name: str) -> object:
-    """Return the object of a "PACKAGE:NAME". Raises Missing."""
+    """Return the object that the entry point "PACKAGE:NAME" loads. Raises Missing if it is not installed or cannot be loaded."""
     package = package_of(name)
     point = offered(group).get(name)
     if point is None:

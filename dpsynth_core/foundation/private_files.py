@@ -20,7 +20,7 @@ _PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
 
 
 def private_directory(path: Path) -> Path:
-    """Create a directory like `lasting_directory`, readable by its owner only."""
+    """Create and return a directory, as `lasting_directory` does, that its owner alone can read."""
     return lasting_directory(path, 0o700)
 
 
@@ -34,7 +34,7 @@ def lasting_directory(path: Path, mode: int = 0o777) -> Path:
 
 @contextmanager
 def private_file(path: Path) -> Iterator[BinaryIO]:
-    """Write the whole of `path` atomically, mode 0600; nothing appears there if the block raises or the process dies."""
+    """Yield a file that replaces `path` atomically, mode 0600, when the block ends; `path` stays as it was if the block raises."""
     partial = path.with_name(f".{path.name[:60]}.{secrets.token_hex(4)}.partial")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -58,7 +58,7 @@ def remove_partial(folder: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file's content, or the names in a directory, are on the disk."""
+    """Write a file's content, or a directory's list of names, to the disk and wait until it is there."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -68,7 +68,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def made_once(path: Path) -> Iterator[Path]:
-    """Open an empty file beside `path`, mode 0600, to fill. It then becomes `path`, unless another process was first, whose file stays."""
+    """Yield an empty file, mode 0600, to fill. It is renamed to `path` afterwards, unless another process has created `path` first."""
     candidate = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
     candidate.touch(mode=0o600)
     try:

@@ -60,12 +60,12 @@ _SECCOMP, _SUBREAPER, _NO_NEW_PRIVILEGES, _FILTER = 22, 36, 38, 2
 
 
 def close(files: Sequence[str]) -> None:
-    """Confine this process for good: it can read programs, libraries and the named files and folders, and write nothing.
+    """Confine this process irrevocably: it can read programs, libraries and the named `files` and folders, and write nothing.
 
     It can open no socket but a pair, and look into no other process or, with Landlock 6, signal one.
 
     Raises:
-        InputError: The kernel refuses.
+        InputError: The operating system refuses a protection that it has.
     """
     if sys.platform == "linux":
         _done(_libc().prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))

@@ -21,14 +21,14 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 
 
 def limit() -> None:
-    """Set one thread here and in processes started from here, unless the environment sets a number. Call it before NumPy is loaded."""
+    """Limit linear algebra to one thread, here and in child processes, unless the environment sets a number. Call it before NumPy loads."""
     for name, number in ONE_THREAD.items():
         os.environ.setdefault(name, number)
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Use one thread regardless of the environment, for loaded libraries, where a sum must be rounded as it was before."""
+    """Limit loaded linear algebra libraries to one thread while the body runs, so that sums are rounded as before."""
     with _libraries(len(sys.modules)).limit(limits=1):
         yield
 

@@ -13,5 +13,5 @@ WINGS = ("dpsynth_core.research",)
 
 
 def registered(part: str) -> tuple[ModuleType, ...]:
-    """Return one of the three modules of every wing."""
+    """Return from every wing the module `part`: "operations", "offers" or "audits"."""
     return tuple(import_module(f"{wing}.{part}") for wing in WINGS)

@@ -38,17 +38,17 @@ class Zoned(Generic[T]):
 
 
 def public(value: T) -> Zoned[T]:
-    """Mark what was known without the private table: domain, workload, budget, simulated rows."""
+    """Return the value in the zone of what is known without the private table, such as domain, workload and budget."""
     return Zoned(Zone.PUBLIC, value)
 
 
 def released(value: T) -> Zoned[T]:
-    """Mark what is computed from public inputs and kernel answers only."""
+    """Return the value in the zone of what is computed from public inputs and kernel answers only."""
     return Zoned(Zone.RELEASED, value)
 
 
 def curator_only(value: T) -> Zoned[T]:
-    """Mark what touches private records without noise."""
+    """Return the value in the zone of what is computed from private records without noise."""
     return Zoned(Zone.CURATOR, value)
 
 
