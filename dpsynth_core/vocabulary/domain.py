@@ -76,17 +76,17 @@ class Domain:
 
     @cached_property
     def zeros(self) -> dict[Clique, Cells]:
-        """The impossible cells: for each set of attributes with rules, a table of its shape that is True where no record can be."""
+        """The impossible cells by clique with rules: a table of the clique's shape that is True there."""
         return checked(self.impossible, self.attributes)
 
     @cached_property
     def orders(self) -> tuple[Order, ...]:
-        """The orders of columns, those that follow from several others among them."""
+        """The stated orders of columns, and the orders that these imply (a <= c from a <= b and b <= c)."""
         return tuple(implied([rule.order for rule in self.impossible if rule.order is not None]))
 
     @cached_property
     def loose_orders(self) -> tuple[Order, ...]:
-        """The stated orders of columns whose cells hold several values: of these rows know the distance only as finely as the cells."""
+        """The stated orders of two columns of which at least one has cells with several values."""
         stated = (rule.order for rule in self.impossible if rule.order is not None)
         return tuple(one for one in stated if not all(one_value_each(self[name]) for name in (one.first, one.second)))
 
@@ -139,7 +139,7 @@ class Domain:
         return len(self.attributes)
 
     def position(self, name: str) -> int:
-        """Index of a column. InputError if no column has that name."""
+        """Return the index of an attribute. Raises InputError for an unknown name."""
         try:
             return self._position[name]
         except KeyError:
@@ -147,7 +147,7 @@ class Domain:
             raise InputError(column_field(str(name)), problem, remedy) from None
 
     def clique(self, names: Iterable[str]) -> Clique:
-        """Return the canonical form of a set of columns: domain order. InputError for unknown or repeated names."""
+        """Return the names in domain order. Raises InputError for an unknown or repeated name."""
         positions = [self.position(name) for name in names]
         ordered = sorted(set(positions))
         if (repeated := first_repeated(positions)) is not None:
@@ -155,7 +155,7 @@ class Domain:
         return tuple(self.names[p] for p in ordered)
 
     def sizes(self, clique: Iterable[str]) -> tuple[int, ...]:
-        """Shape of a marginal's table."""
+        """Return the shape of a marginal: its number of cells along each axis."""
         return tuple([self.attributes[self.position(name)].size for name in clique])
 
     def cells(self, clique: Iterable[str]) -> int:
@@ -163,14 +163,14 @@ class Domain:
         return math.prod(self.sizes(clique))
 
     def possible_cells(self, clique: Clique) -> int:
-        """Return the number of cells of a marginal that its rules leave possible. Others get no noise from a model that knows the rules."""
+        """Return the number of cells of a marginal that the rules about its columns leave possible."""
         if clique not in self._possible_cells:
             impossible = self.impossible_cells(clique)
             self._possible_cells[clique] = self.cells(clique) - (0 if impossible is None else int(impossible.sum()))
         return self._possible_cells[clique]
 
     def impossible_cells(self, clique: Clique) -> Cells | None:
-        """Return the cells that the rules inside a marginal leave no record for, True in a table of its shape; None without such a rule."""
+        """Return a table of the marginal's shape, True in impossible cells; None if no rule concerns its columns alone."""
         inside = {zeros: table for zeros, table in self.zeros.items() if set(zeros) <= set(clique)}
         if not inside:
             return None
@@ -189,7 +189,7 @@ class Domain:
         return {}
 
     def keep(self, names: Collection[str]) -> Domain:
-        """Return the domain with only these attributes, in the same order, and the rules that name no other."""
+        """Return the domain with only these attributes, in domain order, and the rules and published tables that name no other."""
         kept = set(self.clique(names))
         rules = tuple(rule for rule in self.impossible if kept.issuperset(rule.attributes))
         published = tuple(table for table in self.published if kept.issuperset(table.columns))
@@ -200,7 +200,7 @@ class Domain:
         return any(set(clique) <= set(table.columns) for table in self.published)
 
     def published_columns(self) -> dict[Clique, NDArray[np.float64]]:
-        """Return the shares of the people in the cells of each published column."""
+        """Return by published column its one-way marginal, as shares of people."""
         tables = ((table, name) for table in self.published for name in table.columns)
         return {(name,): project(table.shares, table.columns, (name,)) for table, name in tables}
 
@@ -209,12 +209,12 @@ class Domain:
         return [clique for clique in cliques if not self.is_published(clique)]
 
     def ordered_like(self, columns: Sequence[str]) -> Domain:
-        """Return the columns in the order of a file's; columns that the file lacks come last."""
+        """Return the domain without published tables, its columns in the order of `columns`, further columns last."""
         place = {name: i for i, name in enumerate(columns)}
         return Domain.of(sorted(self.columns, key=lambda column: place.get(column.name, len(place))), self.impossible, self.origin)
 
     def unfolded(self) -> Domain:
-        """Return the columns with separate cells for values that would count as something else, and without rules."""
+        """Return the domain without rules, with separate cells for missing and undeclared values in every column."""
         return Domain(tuple(attribute.unfolded() for attribute in self.attributes))
 
     @property
@@ -223,12 +223,12 @@ class Domain:
         return tuple(attribute for attribute in self.attributes if attribute.most)
 
     def completed(self, learnt: Iterable[Attribute]) -> Domain:
-        """Return the domain with these attributes, under its own labels, in place of the ones with the same names."""
+        """Return the domain with the attributes of the same names replaced by `learnt`; descriptions (`label`) are kept."""
         by_name = {attribute.name: replace(attribute, label=self[attribute.name].label) for attribute in learnt}
         return replace(self, attributes=tuple(by_name.get(attribute.name, attribute) for attribute in self.attributes))
 
     def to_json(self) -> dict[str, Any]:
-        """Our JSON form; `from_json` reads it back to an equal domain."""
+        """Return the domain as JSON; `from_json` reads it back to an equal domain."""
         obj: dict[str, Any] = {"version": VERSION, "attributes": [Column.of(column).to_json() for column in self.columns]}
         by_name = {a.name: a for a in self.attributes}
         obj |= {"origin": self.origin} if self.origin else {}
@@ -236,19 +236,19 @@ class Domain:
 
     @classmethod
     def stated(cls, obj: object) -> Domain:
-        """Read the domain of a new plan: as `from_json`, but a rule with a range that cuts groups is refused (`ranges.check_whole`)."""
+        """Return the domain of a new plan. Raises InputError as `from_json`, and if a range in a rule covers only a part of a cell."""
         domain = cls.from_json(obj)
         domain.check_rules(obj.get("impossible", []) if isinstance(obj, Mapping) else [])
         return domain
 
     def check_rules(self, rules: object) -> None:
-        """Raise InputError if a range in one of these rules, as JSON, cuts a group of its column."""
+        """Raise InputError if a range in one of these JSON rules covers only a part of a cell."""
         for place, rule in enumerate(rules if isinstance(rules, list) else []):
             check_ranges(rule, self.attributes, numbered(place))
 
     @classmethod
     def from_json(cls, obj: object) -> Domain:
-        """Read our form {"version": 1, "attributes": [...]} or the benchmark form {"age": 32, ...}."""
+        """Return the domain of the JSON {"version": 1, "attributes": [...]}, or of {"age": 32, ...} with sizes as in benchmarks."""
         if not isinstance(obj, Mapping) or not obj:
             raise InputError("domain", "it is not a JSON object with columns", 'give {"version": 1, "attributes": [...]} or {"age": 32}')
         entries = obj.get("attributes")
