@@ -57,9 +57,9 @@ class MeanMeasured:
         rows: Mean that rows are drawn around.
         value: The people's measured mean.
         low95: Lower end of its 95 % interval, within the bounds.
-        high95: Upper end.
-        sigma: Noise of the sum, in people at the far end of the range.
-        people: Number of people with a number.
+        high95: Upper end of its 95 % interval.
+        sigma: Standard deviation of the noise in the measured sum of (value - mean) / width.
+        people: Number of people with a number, measured or known.
     """
 
     column: str
@@ -101,17 +101,17 @@ class _Column:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The least and the largest weight."""
+        """The smallest and the largest (value - mean) / width that a person can contribute to the sum."""
         return min(0.0, (self.low - self.mean) / self.width), max(0.0, (self.low + self.width - self.mean) / self.width)
 
     @property
     def grid(self) -> float:
-        """The most that the grid may move a mean."""
+        """The largest change of a mean due to the grid of values, in the column's unit."""
         return max((high - low - self.cells.scale.whole) / 2 for low, high in pairwise(self.cells.edges))
 
 
 def _columns(domain: Domain, codes: NDArray[np.integer], inside: Mapping[str, Inside]) -> list[_Column]:
-    """Return the columns with bins whose rows do not merely spread evenly in them; other means are not claimed."""
+    """Return the numeric columns whose means can be measured: those with one value per bin, or a measured histogram in `inside`."""
     found = []
     for place, one in enumerate(domain):
         if not one.is_number or one.edges[-1] - one.edges[0] <= one.scale.whole or one.missing_as or one.other_as:
@@ -139,7 +139,7 @@ def _grid(column: Attribute, parts: Sequence[float]) -> tuple[float, ...]:
 
 
 def measure(kernel: SealedKernel, columns: Sequence[_Column], records: Noisy) -> tuple[MeanMeasured, ...]:
-    """Measure the means with the kernel's remaining budget. `records` is the number of records."""
+    """Measure and return the means of the columns with the kernel's remaining budget. `records` is the number of records."""
     rho, need = kernel.rho_left * _HEADROOM, np.array([1 / one.spread for one in columns])
     fine = kernel.over(Domain(tuple(one.cells for one in columns)))
     fine.prepare([(one.cells.name,) for one in columns])
@@ -159,7 +159,7 @@ def _measured(kernel: SealedKernel, column: _Column, rho: float, records: Noisy)
 
 
 def state(column: _Column, total: Noisy, people: Noisy) -> MeanMeasured:
-    """Return the mean that follows from the measured sum and number."""
+    """Return the mean and its interval, given the measured sum `total` and the number of `people` with a value."""
     low, high = fraction(total, people, normal((1 + _CONFIDENCE) / 2))
     least, most = column.low, column.low + column.width
 
@@ -179,7 +179,7 @@ def state(column: _Column, total: Noisy, people: Noisy) -> MeanMeasured:
 
 
 class Means(Claim[tuple[MeanMeasured, ...]]):
-    """The distances of the means of columns of numbers from the people's."""
+    """The claim about the means of numeric columns: how far the means of the rows are from the people's."""
 
     name = part = "means"
     share = BudgetShare(default=0.0, least=0.001, most=0.4, otherwise="0 to measure no means")
@@ -195,7 +195,7 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
     form = TypeAdapter(tuple[MeanMeasured, ...])
 
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
-        """Return False where rows are counted in pairs, or a table has no numbers; a draft without columns may still get some."""
+        """Return whether the mechanism makes rows of one table that has, or in a draft may still get, a numeric column."""
         columns = (document.get("domain") or {}).get("attributes")
         numbers = columns is None or any(one.get("kind") in _NUMBERS for one in columns)
         return numbers and mechanism.card.makes_rows and document.get("members") is None
@@ -205,7 +205,7 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
         return ()
 
     def lacks(self, plan: Asked, stated: tuple[MeanMeasured, ...]) -> str:  # noqa: ARG002
-        """Return a warning, or "" for a table without columns of numbers, which has no means."""
+        """Return "", because a table without numeric columns has no means to miss."""
         return ""
 
     @override
@@ -236,9 +236,9 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
 
 def near(column: Attribute, one: MeanMeasured) -> bool | None:
-    """Return whether the rows' mean is "closely known": within a tenth of the way from the people's mean to the nearer bound.
+    """Return whether the rows' mean is near the people's mean: within a tenth of the distance from that to the nearer bound.
 
-    True if the whole interval is, False if no part is, None if noise leaves it open.
+    Returns None if the 95 % interval of the people's mean leaves the answer open.
     """
     low, high = float(column.edges[0]), float(column.edges[-1] - column.scale.whole)
     room = LIMIT * min(one.value - low, high - one.value)

@@ -53,7 +53,7 @@ class Most:
 
 
 def tables_of(groups: Collection[Group], cliques: Collection[Clique]) -> dict[Group, list[Clique]]:
-    """Return the tables of each group, in order."""
+    """Return the cliques that belong to each group, in the order of `cliques`."""
     tables: dict[Group, list[Clique]] = {group: [] for group in groups}
     of_size = {group.size: some for group, some in tables.items() if group.size}
     of_column = {group.name: some for group, some in tables.items() if not group.size}
@@ -65,21 +65,21 @@ def tables_of(groups: Collection[Group], cliques: Collection[Clique]) -> dict[Gr
 
 
 def rank_of(tables: int) -> int:
-    """Return how many of that many tables count as most."""
+    """Return the number of tables that count as most of `tables`: the share `MOSTLY`, rounded up."""
     return math.ceil(MOSTLY * tables - 1e-9)
 
 
 def at_ranks(groups: Collection[Group], errors: Mapping[Clique, float]) -> dict[Group, float]:
-    """Return the bound that most of each group's tables keep, from known errors."""
+    """Return for each group the error that most of its tables (see `rank_of`) do not exceed, given the error of each table."""
     return {group: sorted(errors[r] for r in some)[rank_of(len(some)) - 1] for group, some in tables_of(groups, errors).items()}
 
 
 def groups(unit: Unit, rho: float, people: float, cliques: Collection[Clique]) -> tuple[Group, ...]:
-    """Return the groups to measure; none where single errors are precise enough, or groups would not help.
+    """Return the groups to measure: () if single errors are precise enough, or groups would not be more precise.
 
     Args:
         unit: The unit of privacy.
-        rho: Budget of single errors.
+        rho: Budget for the errors of single tables.
         people: Released number of people.
         cliques: The tables.
     """
@@ -97,7 +97,7 @@ def groups(unit: Unit, rho: float, people: float, cliques: Collection[Clique]) -
 def measure(
     kernel: Kernel, answers: Mapping[Clique, NDArray[np.float64]], chosen: Sequence[Group], sigma: float
 ) -> dict[Group, float]:
-    """Measure the error at the rank of each group, in records. `answers` are counts."""
+    """Return by group the noisy L1 distance, in records, that most of its tables do not exceed. `answers` are published counts."""
     distances = {}
     for group, tables in tables_of(chosen, answers).items():
         of_group = {r: answers[r] for r in tables}

@@ -62,7 +62,7 @@ class Entry(Enum):
 
 @dataclass(frozen=True)
 class Field:
-    """An entry. `usual` is the value of a new criterion, `least` the smallest share of people."""
+    """An entry of a criterion's JSON. `usual` is the default in a new criterion, `least` the smallest share of people."""
 
     name: str
     label: str
@@ -72,7 +72,7 @@ class Field:
 
     @classmethod
     def amount(cls, usual: float) -> Field:
-        """Return the entry for a tolerance in a column's unit, with a usual value."""
+        """Return the entry "tolerance", an amount in a column's unit, with the default `usual`."""
         return cls("tolerance", "Off by at most", Entry.AMOUNT, usual)
 
 
@@ -130,16 +130,16 @@ class Criterion:
 
         @property
         def unit_of_error(self) -> str:
-            """The words behind an error or a limit, such as "of the people in a wrong cell"."""
+            """The words that follow an error or a limit, such as "of the people in a wrong cell"."""
 
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
-        """Read a criterion from its JSON. Raises InputError naming an entry of `field`."""
+        """Return the criterion that the JSON `entries` state. Raises InputError, about an entry of `field`, for an invalid entry."""
         raise NotImplementedError
 
     @classmethod
     def common(cls, entries: Entries, field: str) -> tuple[Importance, str]:
-        """Return importance and name. Raises InputError for these, and for entries that the kind does not have."""
+        """Return importance and name. Raises InputError if either is invalid, or for entries that the kind does not have."""
         everything = ("kind", "importance", "name", *(one.name for one in cls.form))
         unknown = next((name for name in entries if name not in everything), None)
         if unknown is not None:
@@ -156,11 +156,11 @@ class Criterion:
         raise NotImplementedError
 
     def needs(self, workload: Workload) -> Sequence[Clique]:  # noqa: ARG002
-        """Return the tables that the kernel has to count for it."""
+        """Return the cliques that the kernel must count to measure the criterion."""
         return ()
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
-        """Return how far the upper bound is expected to exceed the measured error, with `people` people. `rho` is its budget."""
+        """Return by how much the upper bound is expected to exceed the measured error, with budget `rho` and `people` people."""
         raise NotImplementedError
 
     def amount(self, error: float) -> str:
@@ -168,11 +168,11 @@ class Criterion:
         return f"{percent(possible(error)) if self.is_share else f'{error:.3g}'} {self.unit_of_error}"
 
     def requirement(self) -> str:
-        """Return the requirement, which follows the sentence."""
+        """Return the requirement in words, such as "within 5%" and the unit of the error; it follows `sentence`."""
         return f"within {self.amount(self.limit)}"
 
     def finding(self, interval: Interval) -> str:
-        """Return the measured result, if it is informative."""
+        """Return a sentence with the measured error and its bounds, or that the group is too small to know a share."""
         if self.is_share and interval.at_most >= 1 and interval.at_least <= 0:
             return TOO_SMALL
 
@@ -187,12 +187,12 @@ class Criterion:
         return self.amount(margin)
 
     def rule(self, margin: float) -> str:
-        """Return when it will be met, not met or undecided, for a measurement with this uncertainty."""
+        """Return a sentence: which measured errors make the criterion met, not met or undecided, given the uncertainty `margin`."""
         low, high = (self.amount(self.limit + sign * margin) for sign in (-1, 1))
         return f"Measured below {low}, it is met; above {high}, not met; in between it stays undecided."
 
     def hopeless(self, margin: float) -> bool:
-        """Return whether it can hardly come out as met, however good the rows are."""
+        """Return whether the criterion will hardly be met, however good the rows are, because `margin` reaches the limit."""
         return margin >= self.limit
 
 
@@ -201,7 +201,7 @@ class MeasuredCriterion(Criterion):
     """A criterion that the kernel measures. Others follow from other measurements (`models`)."""
 
     def clique(self, domain: Domain) -> Clique:
-        """Return the columns of the table that decides it, for kinds decided by one table."""
+        """Return the clique of the marginal that decides the criterion, for kinds that one marginal decides."""
         raise NotImplementedError
 
     @override
@@ -209,11 +209,11 @@ class MeasuredCriterion(Criterion):
         return (self.clique(workload.domain),)
 
     def hopeless(self, margin: float) -> bool:
-        """Return whether the limit is below `LUCKY` deviations, which no measurement can confirm."""
+        """Return whether the limit is at most `LUCKY` standard deviations of the noise, which no measurement can confirm."""
         return margin * LUCKY >= self.limit * normal(CONFIDENCE)
 
     def answers(self, workload: Workload) -> int:  # noqa: ARG002
-        """Return how many kernel answers decide it."""
+        """Return the number of kernel answers that decide the criterion."""
         return 1
 
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
@@ -238,7 +238,7 @@ class Decided:
         return NOT_MET if self.interval.at_least > self.criterion.limit else UNDECIDED
 
     def is_must(self, *outcomes: str) -> bool:
-        """Return whether it must be met, and has one of these outcomes."""
+        """Return whether the criterion has importance `MUST` and one of these outcomes."""
         return self.criterion.importance == MUST and self.outcome in outcomes
 
     @property
@@ -253,7 +253,7 @@ class Decided:
 
 
 def positive(entries: Entries, name: str, field: str, below: float = math.inf) -> float:
-    """Return a limit. Raises InputError unless it is a number above 0, and below `below` if that is given."""
+    """Return the limit that `entries` state as `name`. Raises InputError if it is not a number above 0 and below `below`."""
     value = entries.get(name)
     if value is None:
         raise InputError(f"{field}.{name}", "it is missing", "add it")
