@@ -64,7 +64,7 @@ def test_reports_state_the_trials_that_were_made() -> None:
         return sum(int(one[1]) for one in found if one)
 
     named, wrong, failed = map(counted, ("named good", "of these wrong", "bound fails there"))
-    assert f"{wrong} of {named} were not" in TRIALS
+    assert f"{wrong} of {named} tables that were called good enough were not" in TRIALS
     assert f"at epsilon 1, {failed} of {named} tables that were called good enough were above their bound" in PICKED
 
 
