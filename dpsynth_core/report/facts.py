@@ -148,7 +148,7 @@ def counted(spec: Spec) -> str:
     if spec.unit.max_rows_per_person == 1 or spec.members is not None:
         return ""
     return (
-        "Counts, shares and means are of records, also where they say “people”. A person may have "
+        "Counts, shares and means are of records, also where they say “people”. A person has at most "
         f"{spec.unit.max_rows_per_person:,} of them. The guarantee is for people."
     )
 

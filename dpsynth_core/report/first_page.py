@@ -53,7 +53,7 @@ def first_page(release: Release, headline: Headline, verdict: Verdict | None) ->
         Part("What is this?", what, learnt(release)),
         Part("May it be published, and for what?", " ".join(_ruled(release, verdict)), _ruling(verdict)),
         Part("How far off is it?", goodness(release.details["rule"]) if learnt(release) else sentence(headline)),
-        Part("How are people protected?", f"{words.protects(release)} {_protected(release)}"),
+        Part("How are people protected?", f"{words.protection(release)} {_protected(release)}"),
         Part("What must it not be used for?", _misuses(verdict)),
     ]
 

@@ -70,7 +70,7 @@ def protected(release: Release) -> list[str]:
     budget, attacker = release.spec.budget, odds(release)
     other = "With anything else in its place" if release.spec.unit.relation == REPLACE else "Without that person"
     return [
-        f"{protects(release)} {other}, all of this would be almost as likely.",
+        f"{protection(release)} {other}, all of this would be almost as likely.",
         f"This holds against anyone, with any knowledge and any computer, now or later. {guess(release)}",
         f"An attacker who wrongly accuses 1% of those who are not there finds at most {attacker.at_1:.1%} of those who are. One "
         f"who wrongly accuses 10% finds at most {attacker.at_10:.1%}. Pure guessing would find 1% and 10%.",
@@ -79,8 +79,8 @@ def protected(release: Release) -> list[str]:
     ]
 
 
-def protects(release: Release) -> str:
-    """Return a sentence on what of a person is protected."""
+def protection(release: Release) -> str:
+    """Return a sentence that names what the release protects of a person."""
     unit = release.spec.unit
     rows = unit.max_rows_per_person
     owned = "the one row of a person says" if rows == 1 else f"the up to {rows:,} rows of a person say"

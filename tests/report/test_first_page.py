@@ -21,8 +21,12 @@ def page_of(release: Release) -> list[first_page.Part]:
     return first_page.first_page(release, judged.headline, judged.verdict)
 
 
+def text_in(parts: list[first_page.Part]) -> str:
+    return " ".join(f"{part.title} {part.lead} {part.text}" for part in parts)
+
+
 def text_of(release: Release) -> str:
-    return " ".join(f"{part.title} {part.lead} {part.text}" for part in page_of(release))
+    return text_in(page_of(release))
 
 
 @pytest.mark.parametrize("kind", wizard.RELEASES)
@@ -37,7 +41,7 @@ def test_the_first_page_is_short_when_the_noise_of_many_tables_can_be_stated() -
     assert verdict is not None
     stated = replace(verdict, sizes=(Purpose(26, 0, size=1, error=0.4, at_most=0.8),))
     parts = first_page.first_page(replace(hospital, brands=(Brand("x", "y"),) * 12), known, stated)
-    assert sum(len(f"{part.title} {part.lead} {part.text}".split()) for part in parts) <= first_page.MOST_WORDS
+    assert len(text_in(parts).split()) <= first_page.MOST_WORDS
 
 
 def test_the_first_page_is_short_with_many_purposes_of_long_names() -> None:
@@ -46,7 +50,7 @@ def test_the_first_page_is_short_with_many_purposes_of_long_names() -> None:
     purposes = tuple(Purpose(3, 3, name=f"{place} a name of very many words " * 20) for place in range(30))
     verdict = replace(judged.verdict, kind=PARTLY, columns=purposes)
     parts = first_page.first_page(made(), replace(judged.headline, worst_table="a b c " * 300), verdict)
-    assert sum(len(f"{part.title} {part.lead} {part.text}".split()) for part in parts) <= first_page.MOST_WORDS
+    assert len(text_in(parts).split()) <= first_page.MOST_WORDS
 
 
 def test_it_answers_what_this_is_whether_to_publish_how_far_off_who_is_protected_and_what_not_to_do() -> None:
