@@ -354,7 +354,10 @@ class _Reader:
         return _sizes([str(name) for name in columns], self.by_name, self.field)
 
     def codes(self, name: str, values: Any) -> Codes:
-        """Return the codes, ascending, of a value or list of values; of a range, only the cells that lie wholly in it."""
+        """Return the codes, ascending, of a value or list of values; of a range, only the cells that lie wholly in it.
+
+        Raises InputError if a list is empty, a value is unknown, or a range covers no whole cell.
+        """
         items = values if isinstance(values, list) else [values]
         if not items:
             raise InputError(self.field, f"no value of {column_field(name)} is named", "name at least one")
