@@ -83,7 +83,12 @@ def write_domain(columns: Columns, program: str) -> dict[str, Any]:
 
 
 def domain(columns: Columns) -> Domain:
-    """Return a domain, given as itself, as the path of its file, or as a mapping that describes its columns.
+    """Return the domain that `columns` describes.
+
+    Args:
+        columns: A domain, which is returned unchanged; the path of its file; a domain in JSON; the
+            number of codes of each column; or what each column may contain, in short notation
+            (`Said`).
 
     Raises:
         InputError: The description is invalid; the error names the column or field.
@@ -116,9 +121,15 @@ def _column(name: str, said: Any) -> dict[str, Any]:
 
 
 def _listed(said: Any) -> dict[str, Any] | None:
-    """Return kind and categories of values in a list, an array, an index or a series; None for anything else.
+    """Return the fields `kind` and `categories` of a column whose values are listed.
 
     A pandas categorical gives the values of its dtype; it is ordinal if the dtype is ordered.
+
+    Args:
+        said: A list, a tuple, an array, an index, a series or a categorical dtype.
+
+    Returns:
+        The two fields; None for an empty list and for any other type.
     """
     if isinstance(said, list | tuple):
         return {"kind": "categorical", "categories": list(said)} if said else None
@@ -131,7 +142,7 @@ def _listed(said: Any) -> dict[str, Any] | None:
 
 
 def _value(category: Any) -> Any:
-    """Return a category as JSON has it: a truth, a number or a text."""
+    """Return a category as JSON stores it: a boolean or a number unchanged, anything else as text."""
     value = plain(category)
     return value if isinstance(value, bool | int | float) else str(category)
 

@@ -51,7 +51,14 @@ class Synthesizer:
         self.columns, self.epsilon, self.tables, self.population, self.options = columns, epsilon, tables, population, options
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: ARG002  # scikit-learn's signature
-        """Plan a release of `X` and make it, which spends. `y` is not used. Raises InputError where this was fitted before."""
+        """Plan a release of the table `X` and make it, which spends the budget. `y` is not used.
+
+        Returns:
+            This synthesizer, whose `plan_` and `release_` are now set.
+
+        Raises:
+            InputError: It was fitted before, or `plan` or `Plan.run` refuses.
+        """
         if hasattr(self, "release_"):
             raise InputError("fit", "this was fitted before, and each fit is charged", "make another Synthesizer, if that is what you want")
         self.plan_ = plan(X, self.columns, epsilon=self.epsilon, tables=self.tables, population=self.population, **(self.options or {}))
@@ -59,7 +66,19 @@ class Synthesizer:
         return self
 
     def sample(self, n: int | None = None, where: Mapping[str, Any] | None = None) -> Any:
-        """Return the released rows; or so many more of the released model, of everybody or of a group. Costs nothing."""
+        """Return the released rows, or draw new rows from the released model. This spends no budget.
+
+        Args:
+            n: Number of rows to draw. With neither `n` nor `where`, the released rows are returned;
+                with `where` alone, as many rows are drawn as were released.
+            where: The group to draw from, as values by column; everybody if None.
+
+        Returns:
+            A table of the same kind as the fitted one.
+
+        Raises:
+            InputError: Nothing was fitted yet, or `dpsynth_core.sample` refuses.
+        """
         if not hasattr(self, "release_"):
             raise InputError("sample", "nothing was fitted yet", "call fit first")
         return self.release_.rows if n is None and where is None else sample(self.release_, n or self.release_.made.rows, where).rows
@@ -69,7 +88,11 @@ class Synthesizer:
         return {name: getattr(self, name) for name in ("columns", "epsilon", "tables", "population", "options")}
 
     def set_params(self, **changed: Any) -> Self:
-        """Set parameters by name, as scikit-learn expects. Raises InputError for an unknown name, and after `fit`."""
+        """Set parameters of the constructor by name, as scikit-learn expects, and return this synthesizer.
+
+        Raises:
+            InputError: A name is unknown, or the synthesizer was fitted already.
+        """
         if hasattr(self, "release_"):
             raise InputError("set_params", "this was fitted already", "make another Synthesizer")
         for name, value in changed.items():

@@ -53,8 +53,9 @@ class Fitted:
     Attributes:
     ----------
     rows : a pandas frame.
-    differences : for each given table, the share of the rows that must move to another cell to match the table. Negative counts
-        of the table are read as 0.
+    differences : a pandas frame with a row for each given table: `table`, the names of its columns,
+        and `difference`, the share of the rows that must move to another cell to match the table's
+        shares. Negative counts of the table are read as 0.
     statement : a sentence about privacy, to be passed on with the rows.
     """
 
@@ -148,7 +149,16 @@ def _names(names: Any) -> list[str]:
 
 
 def _counted(domain: Domain, names: list[str], table: Any) -> tuple[list[str], NDArray[np.float64]]:
-    """Return the columns of a table and its counts, an array with one axis per column."""
+    """Return the columns of a table and its counts.
+
+    Args:
+        domain: The domain of the columns.
+        names: The columns that the table is given for; empty if the table's own labels name them.
+        table: A table with labels, or an array with one axis per name.
+
+    Returns:
+        The column names in the order of the axes, and a count for each cell.
+    """
     if isinstance(table, str) or (not names and isinstance(table, Mapping)):
         raise InputError("tables", f"{shown(table)} is no table of counts", "give tables by their columns, or pandas frames with a count")
     field = f"table {label(tuple(names))}" if names else "tables"

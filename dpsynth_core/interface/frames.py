@@ -33,8 +33,11 @@ class Given:
 
     Attributes:
         section: The data section of a spec.
-        back: The conversion of rows to the kind of table that was given.
-        held: The object that keeps a table in memory at its address.
+        back: The function that converts synthetic rows to the kind of table that was given.
+        name: The name that the spec gets: the stem of a file's name, for example.
+        held: The object that keeps a table in memory at the address in `section`; None for a file,
+            a database or simulated people.
+        second: The second of two linked tables.
     """
 
     section: Mapping[str, Any]
@@ -44,7 +47,7 @@ class Given:
     second: Given | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the table itself out of a pickle: nothing private is written with a plan."""
+        """Leave the table itself out of a pickle, so that no record is written with a plan."""
         return {**vars(self), "held": None}
 
     def __copy__(self) -> Self:
@@ -55,15 +58,18 @@ class Given:
 
 
 def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
-    """Return a table as a spec names it.
+    """Return a table as a spec names it. The first records of a file are read to settle its format.
 
     Args:
-        data: A frame; the path of a file, or of a folder of files; the address of a database; "demo", the simulated people.
-        form: How a file is written, as far as that is stated, or the table or query of a database: entries of a spec's section.
-        field: What errors call the table.
+        data: A frame; the path of a file, or of a folder of files; the address of a database;
+            "demo", the simulated people.
+        form: Entries of a spec's data section: the format of a file, as far as stated, or the
+            table or query of a database.
+        field: The name of the table in errors: "data", or "members" for the second of two linked
+            tables.
 
     Raises:
-        InputError: The table cannot be read so, or its first records suggest another format.
+        InputError: The table cannot be read, or its first records suggest another format.
     """
     if isinstance(data, str | os.PathLike):
         return _place(os.fspath(data), form, field)
@@ -88,7 +94,15 @@ def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
 
 @dataclass(frozen=True, eq=False)
 class _AsGiven:
-    """Converts rows into a table of the library, types and names of one that came in, of which it holds nothing else."""
+    """A function that converts synthetic rows to the kind of table that was given.
+
+    It keeps no record of the given table, only these:
+
+    Attributes:
+        library: The top-level package of the table's type, such as "pandas" or "polars".
+        types: The column types, as `row_types.restorable` returns them.
+        columns: The column labels of a pandas frame; None for other libraries.
+    """
 
     library: str
     types: pa.Schema
@@ -102,7 +116,14 @@ class _AsGiven:
 
 
 def _renamed(rows: pd.DataFrame, columns: pd.Index[Any]) -> pd.DataFrame:
-    """Return rows with the names of the columns that came in, which may be numbers or have several levels."""
+    """Return a frame whose column names, which are texts, are replaced by the original labels.
+
+    Original labels may be numbers, or tuples of several levels.
+
+    Args:
+        rows: Synthetic rows, with texts as column names.
+        columns: The column labels of the frame that was given.
+    """
     import pandas as pd
 
     own = {str(name): name for name in columns}
@@ -132,12 +153,16 @@ def _place(place: str, form: Mapping[str, Any], field: str) -> Given:
 
 
 def frame_of(table: pa.Table, _domain: Domain) -> pd.DataFrame:
-    """Return rows as a pandas frame, the type used for rows of files."""
+    """Return synthetic rows as a pandas frame: the conversion for files, databases and simulated people."""
     return pandas_of(table)
 
 
 def pandas_of(table: pa.Table) -> pd.DataFrame:
-    """Return a table as a pandas frame: whole numbers and truths with missing values keep their type, and dates are pandas' own."""
+    """Return a table as a pandas frame.
+
+    Integer and boolean columns with missing values get pandas' nullable types instead of becoming
+    floats or objects, and dates become datetime64.
+    """
     import pandas as pd
 
     kept: dict[pa.DataType, Any] = {getattr(pa, name.lower())(): getattr(pd, f"{name}Dtype")() for name in _INTEGERS}

@@ -18,7 +18,11 @@ from dpsynth_core.foundation.errors import InputError, shown
 
 
 def plain(value: Any) -> Any:
-    """Return an argument as a JSON value (text, number, boolean, list or object); a value without a JSON form is returned unchanged."""
+    """Return an argument as a JSON value (text, number, boolean, list or object).
+
+    NumPy numbers, arrays, Series, Index, dates and paths are converted. A tuple that is the key of
+    a dict and a value without a JSON form are kept unchanged.
+    """
     if isinstance(value, Mapping):
         return {name if isinstance(name, tuple) else plain(name): plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -33,29 +37,29 @@ def plain(value: Any) -> Any:
 
 
 def names(value: Any) -> Any:
-    """Return a list, array, Index or Series of names as a list, and any other value unchanged."""
+    """Return a list, tuple, array, Index or Series of names as a list, and any other value unchanged."""
     if isinstance(value, list | tuple | np.ndarray) or _is_pandas_list(value):
         return list(value)
     return value
 
 
 def cells(value: Any) -> Any:
-    """Return a Series of cells by column as a dict, and any other value unchanged."""
+    """Return a Series as a dict from its index (columns) to its values, and any other value unchanged."""
     return dict(value.items()) if _is_pandas_list(value) and hasattr(value, "index") else value
 
 
 def whole_number(value: Any, field: str, what: str, lowest: int, highest: int) -> int:
-    """Return a whole number of any library as an int.
+    """Return a whole number of any library, such as NumPy, as an int.
 
     Args:
         value: The argument.
-        field: Its name.
-        what: What it is, for the error: "a number of rows".
-        lowest: The smallest value that it may have.
-        highest: The largest.
+        field: The name of the argument in errors.
+        what: A description of the argument for errors, such as "a number of rows".
+        lowest: The smallest value allowed.
+        highest: The largest value allowed.
 
     Raises:
-        InputError: It is not a whole number, or not in this range.
+        InputError: `value` is not a whole number, or not in this range.
     """
     number = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
     if isinstance(number, bool) or not issubclass(type(number), Integral) or not lowest <= number <= highest:
@@ -64,7 +68,7 @@ def whole_number(value: Any, field: str, what: str, lowest: int, highest: int) -
 
 
 def path_of(value: Any, field: str) -> Path:
-    """Return a path. Raises InputError for anything else."""
+    """Return a text or path object as a Path. Raises InputError for anything else."""
     if isinstance(value, str | os.PathLike) and isinstance(place := os.fspath(value), str):
         return Path(place)
     raise InputError(field, f"a {type(value).__name__} is not a path", "give the path of a file as a text")

@@ -32,29 +32,36 @@ _VALUES = (str, Real, np.bool_, Decimal, date, time, timedelta, np.datetime64, n
 
 
 def counts(table: Any, domain: Domain, names: Sequence[str], field: str) -> Counts | None:
-    """Return the counts of a labelled table by cell of the domain, or None for an array, which has no labels.
+    """Return the counts of a labelled table by cell of the domain, or None for an array without labels.
 
     Args:
-        table: counts of any form that `lines` reads.
-        domain: the columns that the table may be over.
-        names: the columns that the table is given for; none where its own labels have to say it.
-        field: what errors call the table.
+        table: Counts in any form that `lines` reads.
+        domain: The columns that the table may be over.
+        names: The columns that the table is given for; empty if its own labels must name them.
+        field: The name of the table in errors.
 
     Raises:
-        InputError: For labels that are not values of the domain, and for axes that do not say which column they are about.
+        InputError: A label is not a value of the domain, or it is unclear to which column an axis
+            belongs.
     """
     source = lines(table, names, field)
     return None if source is None else published.counts(source, domain, field)
 
 
 def known_cells(table: Any, domain: Domain) -> tuple[dict[str, pa.Array], dict[str, NDArray[np.intp]]]:
-    """Return the known columns of a table of records: their numbers, and their cells in the domain.
+    """Return the values of a table of known columns, one line per row to complete.
+
+    Args:
+        table: A pandas, Polars or Arrow table whose columns are in the domain.
+        domain: The domain of the model.
 
     Returns:
-        The values of numeric columns, by column, and the cell codes of all columns, by column.
+        Two dicts by column: the exact values, for numeric columns whose values fit the type of the
+            synthetic rows; and for all columns the cell code of each line.
 
     Raises:
-        InputError: The table has a column or a value that the domain lacks, or it has no column or no line.
+        InputError: The table has a column or a value that the domain lacks, or no column or no
+            line.
     """
     field = "known"
     held = None if isinstance(table, str | os.PathLike) else given(table, {}, field).held
@@ -74,7 +81,12 @@ def known_cells(table: Any, domain: Domain) -> tuple[dict[str, pa.Array], dict[s
 
 
 def _numbers(attribute: Attribute, column: pa.Array) -> pa.Array | None:
-    """Return a column in the type that rows have; None where it names cells, or has something finer than rows."""
+    """Return a column cast to the type that it has in synthetic rows.
+
+    Returns:
+        None if the cast fails: the column has labels of cells, or finer values than that type
+            stores.
+    """
     try:
         return column.cast(arrow_type(attribute))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -82,13 +94,23 @@ def _numbers(attribute: Attribute, column: pa.Array) -> pa.Array | None:
 
 
 def lines(table: Any, names: Sequence[str], field: str) -> Frame | Columns | None:
-    """Return a labelled table as lines, each with a value of every column and a count; None for an array, which has no labels.
+    """Return a labelled table as lines, each with a value of every column and a count.
 
-    A table says which column each of its axes is about: by the names of its index and of its columns, or by columns of its own beside
-    `count`. An axis without a name is about the only one of `names` that no other axis has. What is in which order makes no difference.
+    A table names the column of each axis by the names of its index and of its columns, or by
+    columns of its own next to `count`. An axis without a name belongs to the only one of `names`
+    that no other axis has. The order of lines and labels makes no difference.
+
+    Args:
+        table: A dict, or a table of pandas, xarray, Polars or Arrow.
+        names: The columns that the table is given for; empty if its own labels must name them.
+        field: The name of the table in errors.
+
+    Returns:
+        The table with its counts in the column `count`; None for an array, which has no labels.
 
     Raises:
-        InputError: For axes that do not say which column they are about, and for labels that are no single values.
+        InputError: It is unclear to which column an axis belongs, the labels name other columns
+            than `names`, or a label is not a single value.
     """
     source = _read(table, list(names), field)
     if source is None:
@@ -124,7 +146,7 @@ def _read(table: Any, names: list[str], field: str) -> Frame | Columns | None:
 
 
 def _flat(table: pd.DataFrame, field: str) -> pd.DataFrame:
-    """Return a frame with a column `count`, and with the named levels of its index as columns."""
+    """Return a frame that has a column `count`, with the named levels of its index turned into columns."""
     named = [name for name in table.index.names if name is not None]
     if clash := set(named) & set(table.columns):
         raise InputError(field, f"{shown(str(clash.pop()))} is both in its index and a column", "drop one of the two")
@@ -148,7 +170,7 @@ def _levels(index: pd.Index[Any]) -> list[tuple[Hashable, pd.Index[Any]]]:
 
 
 def _cross_table(table: pd.DataFrame, names: list[str], field: str) -> pd.DataFrame:
-    """Return a table with an axis of rows and one of columns as lines, row after row."""
+    """Return a cross table as lines, one for each pair of a row label and a column label, row by row."""
     rows, columns = table.shape
     down = [(name, labels.repeat(columns)) for name, labels in _levels(table.index)]
     across = [(name, labels.take(np.tile(np.arange(columns), rows))) for name, labels in _levels(table.columns)]
@@ -156,7 +178,20 @@ def _cross_table(table: pd.DataFrame, names: list[str], field: str) -> pd.DataFr
 
 
 def _cells(levels: list[tuple[Hashable, pd.Index[Any]]], numbers: Any, names: list[str], field: str) -> pd.DataFrame:
-    """Return a line for each label of the levels, which have as many each as there are numbers."""
+    """Return lines, each with a label of every level and a count.
+
+    Args:
+        levels: For each column of the table, its name (None if it has none) and a label for each
+            count.
+        numbers: The counts.
+        names: The columns that the table is given for; the one that no level names is used for a
+            level without a name.
+        field: The name of the table in errors.
+
+    Raises:
+        InputError: A level has no name that can be inferred, a name is repeated, or a label is not
+            a single value.
+    """
     found = [None if name is None else str(name) for name, _ in levels]
     open_names = [name for name in names if name not in found]
     if found.count(None) == len(open_names) == 1:
@@ -170,7 +205,14 @@ def _cells(levels: list[tuple[Hashable, pd.Index[Any]]], numbers: Any, names: li
 
 
 def _check_labels(columns: Iterable[tuple[str, Any]], field: str) -> None:
-    """Raise InputError for labels that are no single values, such as intervals and lists: a table would call them missing."""
+    """Raise InputError for labels that are not single values, such as intervals and lists.
+
+    The reading of tables would otherwise count them as missing values.
+
+    Args:
+        columns: Pairs of a column name and its labels.
+        field: The name of the table in errors.
+    """
     for name, labels in columns:
         different = list(labels) if labels.dtype == object else labels.dropna().unique()
         if any(not isinstance(label, _VALUES) and label is not None and label is not pd.NA for label in different):

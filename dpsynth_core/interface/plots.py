@@ -18,16 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plots:
-    """Each method draws one chart. threshold: share of people up to which a table is good enough."""
+    """The charts of a release. Each method returns one Altair chart.
+
+    The parameter `threshold` is the largest acceptable error of a table, as a share of people.
+    """
 
     _made: Release
 
     def errors(self, threshold: float = LIMIT, *, show: int = 20) -> Any:
-        """Draw the errors of the worst tables, one line per table."""
+        """Draw the errors of the `show` worst tables, one line per table."""
         return _charts().marginals(self._judged(threshold), threshold, show=show)
 
     def overview(self, threshold: float = LIMIT) -> Any:
-        """Draw the quality of all tables together."""
+        """Draw the errors of all tables side by side, the worst first, with the threshold."""
         return _charts().overview(self._judged(threshold), threshold)
 
     def simpler(self) -> Any:
@@ -36,7 +39,7 @@ class Plots:
         return _charts().means(quality.means(released(judged.headline), released(judged.table)))
 
     def pairs(self) -> Any:
-        """Draw a map of the pairs of columns that can be trusted."""
+        """Draw a map of the pairs of columns: the upper bound (95 % confidence) of each two-way error."""
         return _charts().pair_map(quality.pair_map(report.statements(self._made)))
 
     def _judged(self, threshold: float) -> Zoned[pd.DataFrame]:

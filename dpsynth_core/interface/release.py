@@ -53,16 +53,23 @@ class Release:
     back: Back
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the bundle, from which the release is opened again: no file, cache or fitted model is in a pickle."""
+        """Pickle the bundle's bytes, from which unpickling opens the release again.
+
+        No path, cache or fitted model is in a pickle, unless the bundle's file is gone: then its
+        path is.
+        """
         bundle = self._bundle.read_bytes() if isinstance(self._bundle, Path) and self._bundle.is_file() else self._bundle
         return opened, (bundle, self.back, package_of(self.made.spec.mechanism.name))
 
     @cached_property
     def rows(self) -> Any:
-        """The synthetic rows as the kind of table that came in, in pandas where that was a file or a database. None where none are.
+        """The synthetic rows as the kind of table that was given; None if the release has no rows.
 
-        Do not test hypotheses on them: a test takes noise for people, and finds relations that are not there far more often than it says.
-        Ask for the difference instead, ``ask("difference", ...)``, and look whether its interval leaves out 0.
+        For a file or a database they are a pandas frame.
+
+        Do not test hypotheses on them: a test takes noise for people, and finds relations that are
+        not there far more often than its level says. Ask for the difference instead,
+        ``ask("difference", ...)``, and look whether its interval leaves out 0.
         """
         return None if self.made.table is None else self.back(self.made.table, self.made.domain)
 
@@ -94,7 +101,7 @@ class Release:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """A summary of the release, as pairs of name and text."""
+        """A summary of the release in four lines, as pairs of name and text."""
         return report.in_short(self.made)
 
     @property
@@ -217,7 +224,7 @@ class Release:
 
     @cached_property
     def refitted(self) -> Refitted:
-        """Its model, from its answers (see `sample`)."""
+        """The model of the release, fitted again from the released answers on first use. See `sample`."""
         from dpsynth_core.release import sampling
 
         return sampling.refit(self.made)
@@ -270,7 +277,11 @@ class Release:
 
 
 def _column(by: Any) -> str | None:
-    """Return the one column that is named. Raises InputError for several."""
+    """Return the column that `by` names, as a text; None for None.
+
+    Raises:
+        InputError: A list does not name exactly one column.
+    """
     named = names(by)
     if isinstance(named, list):
         if len(named) != 1:
@@ -362,7 +373,17 @@ def open(path: str | os.PathLike[str] | bytes | BinaryIO, *, package: str = "") 
 
 
 def opened(stored: Path | bytes, back: Back, package: str) -> Release:
-    """Open a bundle whose rows are given back as another kind of table."""
+    """Open a bundle as a release whose rows are converted by `back`.
+
+    Args:
+        stored: The path of the bundle, or its bytes.
+        back: The function that converts synthetic rows to the caller's kind of table.
+        package: The trusted other package whose mechanism made the release, or "".
+
+    Raises:
+        InputError: It is not a bundle or is damaged, or its mechanism belongs to another package
+            than `package`.
+    """
     from dpsynth_core.bundle import unpack
     from dpsynth_core.bundle.checks.opened import whole
 
@@ -372,7 +393,11 @@ def opened(stored: Path | bytes, back: Back, package: str) -> Release:
 
 
 def _bundle(given: Any) -> Path | bytes:
-    """Return where a bundle is, or its bytes. Raises InputError for anything else."""
+    """Return the path of a bundle, or the bytes of a bundle given as bytes or as a binary stream.
+
+    Raises:
+        InputError: `given` is a text stream, or no path, bytes or stream.
+    """
     if hasattr(given, "read"):
         given = given.read()
         if not isinstance(given, bytes):

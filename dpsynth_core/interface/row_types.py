@@ -13,10 +13,11 @@ from dpsynth_core.vocabulary.filled import TYPED
 
 
 def restorable(columns: pa.Schema) -> pa.Schema:
-    """Return the columns with the types that `restored` uses, and no type for the others.
+    """Return the columns with the types that `restored` uses, and with the null type for all others.
 
-    Plans and releases are pickled with the result. So metadata of fields, and of nested or extension types, is left out: it may hold
-    values, as metadata of Polars' Enum columns does.
+    Plans and releases are pickled with the result. Metadata of fields, and of nested or extension
+    types, is therefore left out: it may hold values of records, as metadata of Polars' Enum columns
+    does.
     """
     return pa.schema([(column.name, _restorable(column.type)) for column in columns])
 
@@ -28,14 +29,16 @@ def _restorable(kind: pa.DataType) -> pa.DataType:
 
 
 def restored(rows: pa.Table, types: pa.Schema, domain: Domain) -> pa.Table:
-    """Return synthetic rows whose columns have types of the table that came in.
+    """Return synthetic rows whose columns have the types of the table that was given, where they fit.
 
-    Listed values are categories again, in the order of the list, where the column had categories; whole numbers have their width where the
-    bounds of the domain fit into it; timestamps have their time zone. (Categories of the table itself would tell which values it has.)
+    Listed values become categories again, in the order of the domain, where the column was
+    categorical; integers get their width back if the bounds of the domain fit into it; timestamps
+    get their time zone. Categories come from the domain, not from the given table, whose categories
+    would disclose which values occur.
 
     Args:
         rows: The rows of a release.
-        types: The columns that came in (`restorable`).
+        types: The column types of the given table, from `restorable`.
         domain: The domain of the rows.
     """
     for place, name in enumerate(rows.column_names):

@@ -32,7 +32,15 @@ _DRAWN: WeakSet[Given] = WeakSet()
 
 @explained_imports()
 def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) -> Release:
-    """See `Plan.run`."""
+    """Carry out a plan, or return its earlier release for the same table. See `Plan.run`.
+
+    Args:
+        plan: The sealed plan.
+        table: The table that the plan is for.
+        charged: Whether the plan names a population, whose ledger account is charged.
+        progress: Whether to show a progress bar.
+        again: Whether to spend again for another release, even if the ledger shows an earlier one.
+    """
     if charged:
         ledger.check_name(plan.spec.population)
         signing.check()
@@ -59,7 +67,14 @@ def _run(plan: Plan, table: Given, charged: bool, progress: bool, anew: bool) ->
 
 
 def _kept(back: Back, progress: bool, work: Callable[[Told, Callable[[releases.Release, Any], None]], object]) -> Release:
-    """Return the release that `work` makes, once it is stored. `work` gets an observer and a function that takes the finished release."""
+    """Return the release that `work` makes, after it was stored in DPSYNTH_HOME.
+
+    Args:
+        back: The conversion of the release's rows for the caller.
+        progress: Whether to show a progress bar.
+        work: Called with the callbacks of the run and with a function to which it must pass the
+            finished release.
+    """
     made: list[Release] = []
     with _working(progress) as told:
         work(told, lambda one, _: made.append(Release(one, saved_releases.keep(one, told.note), back)))
@@ -95,7 +110,14 @@ def recover(run: str | None = None, *, answers: bool = False, progress: bool = T
 
 
 def _privately(what: str, line: str) -> None:
-    """Print a line for the curator alone, in a notebook or on a terminal: what depends on records must not stay in a log."""
+    """Print a line to stderr only if that is a notebook or a terminal.
+
+    The line depends on records, so it must not reach a log.
+
+    Args:
+        what: The kind of line, such as "warning".
+        line: The text.
+    """
     if _is_notebook():
         print(f"{what}, for your eyes only (clear this output before you share the notebook): {line}", file=sys.stderr)
     elif sys.stderr.isatty():
@@ -104,7 +126,11 @@ def _privately(what: str, line: str) -> None:
 
 @contextmanager
 def _working(progress: bool) -> Iterator[Told]:
-    """While a run is under way: Ctrl-C waits for the end of a step, linear algebra has one thread, and a bar shows how far it is."""
+    """Set up a run in the `with` block, and yield its callbacks.
+
+    Within the block Ctrl-C takes effect at the end of a step, linear algebra uses one thread, and a
+    progress bar is shown if `progress`.
+    """
     bar = _bar() if progress else None
 
     def step(progress: Progress) -> None:
@@ -135,7 +161,11 @@ def _is_notebook() -> bool:
 
 
 def _bar() -> Callable[[str], None] | None:
-    """Return a function that shows a line in place of the previous one and clears it for ""; None without a notebook or a terminal."""
+    """Return a function that shows a line in place of the previous one; "" clears it.
+
+    Returns:
+        The function; None if stderr is neither a notebook nor a terminal.
+    """
     if _is_notebook():
         display = import_module("IPython.display").display
         handle = display({"text/plain": ""}, raw=True, display_id=True)

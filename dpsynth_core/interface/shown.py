@@ -54,12 +54,12 @@ def _leak_lines(leaks: Sequence[Leak]) -> Pairs:
 
 
 def plan_text(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
-    """Return a plan as text.
+    """Return a plan as text of several lines: its summary, its facts and what it discloses.
 
     Args:
         plan: The plan.
-        leaks: Its leaks besides the charge.
-        hope: Expected number of good tables; None without a number of people.
+        leaks: Disclosures that the privacy charge does not cover.
+        hope: The expected quality of the tables; None if the number of people is unknown.
     """
     facts = [f"  {name}: {text}" for name, text in _plan_facts(plan, hope)]
     found = [f"  - {title}. {text}" for title, text in _leak_lines(leaks)]
@@ -67,7 +67,7 @@ def plan_text(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
 
 
 def plan_html(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
-    """Return a plan as HTML, with the arguments of `plan_text`."""
+    """Return a plan as HTML, with the arguments of `plan_text`. The disclosures are folded away."""
     serious = sum(leak.severity is not Severity.NOTE for leak in leaks)
     things = f"{len(leaks)} thing{'s' * (len(leaks) != 1)} that it gives away besides what it is charged for"
     title = f"{things}, {serious} of them to think about" if serious else things
@@ -84,7 +84,7 @@ def release_line(made: Release) -> str:
 
 
 def verdict(made: Release) -> str:
-    """Return the sentence that judges a release, or ""."""
+    """Return the verdict on a release with its reasons; "" if the release has no verdict."""
     return next((text for _, text in report.verdict_facts(made)), "")
 
 

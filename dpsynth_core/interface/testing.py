@@ -31,12 +31,19 @@ _COLUMNS = {**_VALUES, "age": (0, 9)}
 
 
 def seeded(plan: Plan, seed: int) -> Plan:
-    """Return the same plan with noise that repeats: on one machine its release is always the same, and it is marked as not private.
+    """Return the same plan with noise from a fixed seed.
+
+    On one machine its release is always the same. The release is not private and is marked so.
+
+    Args:
+        plan: The plan.
+        seed: A non-negative integer.
 
     Examples:
     --------
     >>> import dpsynth_core as dps
-    >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, mechanism="independent", tables=1)
+    >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, mechanism="independent",
+    tables=1)
     >>> plan = dps.testing.seeded(plan, 7)
     """
     document = plan.sealed.spec.model_dump(mode="json")
@@ -90,7 +97,14 @@ def _check_split(tried: Plan) -> None:
 
 
 def _check_replay(tried: Plan, made: Release) -> None:
-    """Raise InputError unless a replay from the answers alone, without the table, makes the same rows."""
+    """Raise InputError unless a replay on the recorded kernel answers gives the same result.
+
+    The replay has no access to the table; rows and measurements must both be equal.
+
+    Args:
+        tried: The plan.
+        made: The release of that plan.
+    """
     sealed = tried.sealed
     kernel = replaying(sealed.domain, sealed.unit, sealed.shares, made.transcript, made.charges)
     again = synthesis.carry_out(sealed, kernel, made.private, lambda _: None)
