@@ -48,7 +48,15 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _audits(options: argparse.Namespace, noise: Noise) -> Iterator[Audited]:
-    """Yield the audits that the options name, one pair of tables after the other. Raises InputError."""
+    """Yield the audit of each pair of neighbouring tables that the options ask for.
+
+    Args:
+        options: The options of the command `audit`.
+        noise: The noise source of the audited kernel operations and mechanisms.
+
+    Raises:
+        InputError: An option is missing, unusable, or does not go with the others.
+    """
     from dpsynth_core.audit import mechanisms, report
     from dpsynth_core.planning.spec import load_spec
 

@@ -114,7 +114,13 @@ def _sample(options: argparse.Namespace) -> None:
 
 
 def _show(progress: Progress) -> None:
-    """Print the steps of a run without its spending: the answers come from the release, which paid for them."""
+    """Print a step of a refit. Its spent budget is left out, because refitting spends none.
+
+    The measurements are taken from the release, whose run was charged for them.
+
+    Args:
+        progress: A measured marginal or a phase; other kinds print nothing.
+    """
     interrupts.check()
     if progress.kind == "measured":
         what = " x ".join(progress.attributes) or "the number of records"

@@ -38,7 +38,11 @@ from dpsynth_core.foundation.places import APP
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code."""
+    """Run one command of the command line, print its errors to stderr, and return the exit code.
+
+    Args:
+        arguments: The command and its options; by default the arguments of this process.
+    """
     try:
         options = parser().parse_args(arguments)
         check_given(options)
@@ -69,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> Parser:
-    """All commands with their options."""
+    """Return the argument parser with all commands and their options."""
     every = Parser(prog="python -m dpsynth_core", description="Synthetic tables under differential privacy.", allow_abbrev=False)
     commands = every.add_subparsers(title="commands", required=True, metavar="COMMAND")
     groups = (release_commands, next_command, domain_command, bundle_commands, audit_command, ledger_commands)
@@ -89,7 +93,11 @@ def _mechanisms(_: argparse.Namespace) -> None:
 
 
 def _studio(options: argparse.Namespace) -> NoReturn:
-    """Replace this process by the server."""
+    """Replace this process by the Streamlit server of the app, on 127.0.0.1.
+
+    Raises:
+        InputError: A package is missing, or the port is invalid or in use.
+    """
     for package in ("streamlit", "altair"):
         if find_spec(package) is None:
             raise InputError("packages", f"{package} is missing", command(package))

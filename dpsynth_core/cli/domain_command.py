@@ -54,7 +54,11 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _linked(options: argparse.Namespace) -> LinkedTables | None:
-    """Return the two linked tables that another program's document describes, or None."""
+    """Return the two linked tables that another program's document describes; None for one table.
+
+    Raises:
+        InputError: The option --members-out is stated for one table, or missing for two.
+    """
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.vocabulary import foreign_domains
 

@@ -48,14 +48,14 @@ _LONGEST_NAME = 255
 def release(
     spec: Spec, out: Path, population: str | None, formats: Sequence[str], assumed: str, unstated: Sequence[str], notes: bool
 ) -> None:
-    """Check a plan, charge if asked to, make the release and write it with its rows in these formats.
+    """Check a plan, charge the ledger if a population is named, make the release and write its files.
 
     Args:
         spec: The spec of the release.
         out: The folder of --out.
         population: The population to charge; None charges no ledger.
         formats: Formats of the rows.
-        assumed: The table's format, as far as it was assumed and not stated.
+        assumed: The assumed parts of the table's format, in words; "" if all were stated.
         unstated: Columns that do not state how missing and unlisted values count.
         notes: Whether notes for the curator only are printed even if stderr is not a terminal.
     """
@@ -85,9 +85,10 @@ def release(
 
 @contextmanager
 def alone_in(out: Path, formats: Sequence[str], population: str | None) -> Iterator[None]:
-    """Hold the folder of --out for one run, after a check that the files of a release can be written there, before anything is charged.
+    """Lock the folder of --out for one run, after a check that the files of a release can be written.
 
-    No other run writes there meanwhile, no release of another population is replaced, and half-written files of a killed run are removed.
+    The check comes before any charge. Within the block no other run writes there. A release of
+    another population is never replaced, and half-written files of a killed run are removed.
 
     Args:
         out: The folder of --out.
@@ -95,7 +96,8 @@ def alone_in(out: Path, formats: Sequence[str], population: str | None) -> Itera
         population: The population that is charged, or None.
 
     Raises:
-        InputError: The folder cannot be written, another run holds it, or it has a release of another population.
+        InputError: The folder cannot be written, another run holds it, or it has a release of
+            another population.
     """
     check_writable(out)
     descriptor = os.open(out, os.O_RDONLY)
@@ -118,7 +120,12 @@ def alone_in(out: Path, formats: Sequence[str], population: str | None) -> Itera
 
 
 def _check_population(document: Path, population: str | None) -> None:
-    """Raise InputError if the folder holds a release that was charged to another population."""
+    """Raise InputError if the folder holds a release that was charged to another population.
+
+    Args:
+        document: The path of the folder's release.json, which may be missing.
+        population: The population of the new release; None if it is charged to no ledger.
+    """
     charged = None
     with suppress(InputError, AttributeError):  # it is no release
         charged = parse_json(read_document(document, "--out"), "--out").get("ledger", {}).get("population")
@@ -128,7 +135,15 @@ def _check_population(document: Path, population: str | None) -> None:
 
 
 def _notes(plan: Plan, assumed: str, unstated: Sequence[str], shown_here: bool) -> list[str]:
-    """Return the lines that the curator should read before the charge; `shown_here` includes notes for the curator only."""
+    """Return the lines that the curator should read before the charge.
+
+    Args:
+        plan: The plan.
+        assumed: The assumed parts of the table's format, in words.
+        unstated: Columns that do not state how missing and unlisted values count.
+        shown_here: Whether to include notes that depend on records; if not, one fixed line replaces
+            them, so that the output does not disclose whether there are any.
+    """
     lines = [f"assumed, for your eyes only: {assumed}"] if assumed else []
     lines += [f"warning, for your eyes only: {finding}" for finding in making.findings(plan).value]
     if not shown_here:  # one line whether there are some or not
@@ -151,10 +166,11 @@ def _notes(plan: Plan, assumed: str, unstated: Sequence[str], shown_here: bool) 
 
 
 def told(plan: Plan, lines: Sequence[str] = (), privately: bool = False) -> Told:
-    """Return the messages of a run, all on stderr.
+    """Return the callbacks of a run, which print to stderr.
 
     Args:
-        lines: Notes for the curator once nothing prevents the run.
+        plan: The plan.
+        lines: Notes for the curator, printed right before the first record is read.
         privately: Whether messages that depend on single records are printed too.
     """
 
@@ -175,9 +191,10 @@ def told(plan: Plan, lines: Sequence[str] = (), privately: bool = False) -> Told
 
 
 def spool_beside(out: Path) -> Path:
-    """Return the path where a run without a ledger stores its measurements: beside the folder of --out, or inside if that is impossible.
+    """Return the path where a run without a ledger stores its measurements.
 
-    The folder itself may be lost.
+    The file is next to the folder of --out, which may be deleted after an interruption. It is
+    inside the folder if the parent cannot be written or the name is too long.
     """
     whole = out.resolve()
     beside = f"{whole.name}.interrupted"
@@ -186,10 +203,13 @@ def spool_beside(out: Path) -> Path:
 
 
 def check_formats(plan: Plan, formats: Sequence[str]) -> None:
-    """Check that every format can hold the rows, and print what a workbook holds as text, before anything is charged.
+    """Check that every format can hold the rows of a plan, before anything is charged.
+
+    For Excel, it prints a note about each kind of value that a workbook holds as text.
 
     Raises:
-        InputError: naming the option or the column. CapacityError for too many rows.
+        InputError: A column does not fit a format.
+        CapacityError: There are more rows than a format can hold.
     """
     if not plan.mechanism.card.makes_rows:
         return
@@ -211,9 +231,13 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     Args:
         made: The release.
         out: The folder of --out.
-        taken: The duration of the run, for a file that is not published.
+        taken: The durations of the run, for times.json, which is not published; None for a
+            recovered run.
         formats: Formats of the rows.
         ours: Whether this installation made the release, so that its key may sign the bundle.
+
+    Raises:
+        InputError: The folder cannot be written.
     """
     try:
         lasting_directory(out)
@@ -259,7 +283,14 @@ def _write_packed_rows(made: Release, out: Path, formats: Sequence[str]) -> dict
 
 
 def _write_further_rows(made: Release, out: Path, formats: Sequence[str]) -> None:
-    """Write the rows in formats that the bundle does not hold. It is there already, and so a format whose library fails is a warning."""
+    """Write the rows in the formats that the bundle does not contain.
+
+    The bundle is already written at this point, so a format whose library fails only gives a
+    warning.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
     kept = [("synthetic", made.values, made.plan.row_domain)]
     if made.members is not None:
         kept.append(("members", made.members, made.plan.member_domain))
@@ -279,11 +310,11 @@ def _write_further_rows(made: Release, out: Path, formats: Sequence[str]) -> Non
 
 
 def _show(progress: Progress, each: int = 1) -> None:
-    """Print a line for a measured marginal or a phase. A signal ends the run here.
+    """Print a line for a measured marginal or a phase. A signal received before ends the run here.
 
     Args:
-        progress: The entry of the history.
-        each: Number of records per row.
+        progress: The step of the run.
+        each: Number of records per row, by which sigma is divided.
     """
     interrupts.check()
     spent = f"rho {progress.rho_spent:.4g}, {progress.done:.0%} done"

@@ -72,7 +72,11 @@ def _plan(path: Path) -> Spec:
 
 
 def _declared(options: argparse.Namespace) -> dict[str, list[str]]:
-    """Return the values that the table itself declares, by column; of a CSV, none."""
+    """Return the categories that the table's own metadata declare, by column.
+
+    The dict is empty for files without such metadata, such as CSV, and for databases and simulated
+    people.
+    """
     from dpsynth_core.sources.files import declared_domain
 
     if table_options.is_demo(options) or table_options.is_database(options):

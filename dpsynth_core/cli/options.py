@@ -28,7 +28,7 @@ Command = Callable[[argparse.Namespace], int | None]
 
 
 class Parser(argparse.ArgumentParser):
-    """Mistakes on the command line are InputErrors like all others: one line, no usage text."""
+    """A parser whose errors are InputErrors: one line without the usage text."""
 
     @override
     def error(self, message: str) -> NoReturn:
@@ -36,14 +36,24 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_command(commands: Commands, name: str, run: Command, purpose: str) -> argparse.ArgumentParser:
-    """Return a command without options yet; purpose is its line in --help."""
+    """Add a command to the command line and return its parser, to which options are added.
+
+    Args:
+        commands: The commands of the parser.
+        name: The name of the command.
+        run: The function that carries out the command.
+        purpose: The line about the command in --help.
+    """
     parser = commands.add_parser(name, help=purpose, allow_abbrev=False)
     parser.set_defaults(command=run)
     return parser
 
 
 def check_given(options: argparse.Namespace) -> None:
-    """InputError for text that no document can hold and for paths that no system can open, before a command looks at them."""
+    """Raise InputError if an option has text that is not valid UTF-8, or a path that cannot be opened.
+
+    This runs before a command reads its options.
+    """
     for name, value in vars(options).items():
         texts = [str(text) for text in (value if isinstance(value, list) else [value]) if isinstance(text, str | Path)]
         for text in texts:
@@ -60,7 +70,11 @@ def _option(name: str) -> str:
 
 
 def number(text: str | None) -> Any:
-    """Return a whole number or float if it reads as one; otherwise the text, which the spec refuses with the name of the field."""
+    """Return a text as an int, or else as a float; unchanged if it is neither.
+
+    A text that is not a number is refused later, by the validation of the spec, which names the
+    field. A text of more than `MAX_DIGITS` characters is not converted.
+    """
     if text is not None and len(text) > MAX_DIGITS:
         return text
     for read in (int, float):
@@ -72,7 +86,9 @@ def number(text: str | None) -> Any:
 
 
 def whole(text: str) -> int | None:
-    """Return a whole number of a few ordinary digits, None for anything else: other digits, such as superscripts, are no numbers to `int`.
+    """Return a text of at most nine ASCII digits as an int; None for any other text.
+
+    Other digits, such as superscripts, are excluded because `int` cannot convert them.
     """
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _FEW_DIGITS else None
 
@@ -83,10 +99,10 @@ def add_setting(parser: argparse.ArgumentParser) -> None:
 
 
 def settings(pairs: Sequence[str]) -> dict[str, str]:
-    """Read the values of `--set` into settings by name.
+    """Return the mechanism's settings that `--set NAME=VALUE` states, as texts by name.
 
     Raises:
-        InputError: A value is not NAME=VALUE, or a name is there twice.
+        InputError: An item is not NAME=VALUE, or a name is repeated.
     """
     settings: dict[str, str] = {}
     for pair in pairs:
@@ -98,7 +114,7 @@ def settings(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def check_writable(out: Path) -> None:
-    """Raise InputError unless the folder, and files in it, can be made."""
+    """Make the folder `out` if it is missing. Raises InputError if no files can be written in it."""
     try:
         lasting_directory(out)
         with tempfile.TemporaryFile(dir=out):

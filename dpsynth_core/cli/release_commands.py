@@ -187,7 +187,12 @@ def _synthesize(options: argparse.Namespace) -> None:
 
 
 def _weight(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the spec's section about survey weights; none where no column is the weight. Raises InputError."""
+    """Return the spec's section about survey weights; {} if no column is the weight.
+
+    Raises:
+        InputError: Totals or tables of weights are stated without --weight, or a file cannot be
+            read.
+    """
     from dpsynth_core.foundation.documents import parse_json, read_document
     from dpsynth_core.vocabulary.workload import names_in
 
@@ -202,7 +207,19 @@ def _weight(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
-    """Return the spec's sections about two linked tables, in place of those for one; none where there is one. Raises InputError."""
+    """Return the spec's sections that differ for two linked tables; {} if there is one table.
+
+    Args:
+        options: The options of `synthesize`.
+        domain: The domain of the first table.
+
+    Returns:
+        The sections members, unit, workload and mechanism.
+
+    Raises:
+        InputError: An option about a second table is missing, or stated without --members; or an
+            option does not go with two linked tables.
+    """
     stated = {"--members-domain": options.members_domain, "--key": options.key, "--max-members": options.max_members}
     for option, value in stated.items():
         if (value is None) != (options.members is None):
@@ -241,7 +258,11 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
 
 
 def table_of(options: argparse.Namespace) -> tuple[str, dict[str, Any], tuple[str, ...], str]:
-    """Return the name of a release of the table, the spec's section about it, its columns, and its assumed format in words.
+    """Return facts about the table that the options name, from its header and its first records.
+
+    Returns:
+        A name for the release; the spec's data section; the column names in order; and the assumed
+            parts of the table's format, in words.
 
     Raises:
         InputError: The table cannot be read with these options.
@@ -265,7 +286,10 @@ def table_of(options: argparse.Namespace) -> tuple[str, dict[str, Any], tuple[st
 
 
 def _model(text: str, domain: Domain) -> dict[str, Any]:
-    """COLUMN or COLUMN=TOLERANCE; a column may have "=" in its name. Raises InputError."""
+    """Return the spec's entry about a model from COLUMN or COLUMN=TOLERANCE.
+
+    A column's name may contain "=": a text that is the name of a column is taken as the name.
+    """
     column, equals, tolerance = text.rpartition("=")
     if text in domain or not equals:
         return {"column": text}
@@ -275,10 +299,12 @@ def _model(text: str, domain: Domain) -> dict[str, Any]:
 def parse_workload(text: str, domain: Domain) -> Workload:
     """Parse a workload.
 
-    The forms are all-3way | target:COLUMN:3 | random:3:COUNT:SEED | skewed:3:SEED | threshold:1-of-3:all | threshold:1-of-3:target:COLUMN |
-    ranges:all | ranges:a,b | weights:a,b:2;c:1 | FILE (the workload's own JSON, or lines of `columns: weight`).
+    The forms are all-3way | target:COLUMN:3 | random:3:COUNT:SEED | skewed:3[:COUNT]:SEED |
+    threshold:1-of-3:all | threshold:1-of-3:target:COLUMN | ranges:all | ranges:a,b |
+    weights:a,b:2;c:1 | FILE (the workload's own JSON, or lines of `columns: weight`).
 
-    Raises InputError for another form, an unknown column, or a file that cannot be read.
+    Raises:
+        InputError: The form or a column is unknown, or the file cannot be read.
     """
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.vocabulary import workload as workloads
@@ -313,7 +339,7 @@ def parse_workload(text: str, domain: Domain) -> Workload:
 
 
 def _public_table(path: Path) -> dict[str, Any]:
-    """Return the spec's section about a public table: how the file is written, and its content's digest."""
+    """Return the spec's section about a public table: the format of the file and its SHA-256."""
     from dpsynth_core.sources.detect import public_format
     from dpsynth_core.sources.public import digest
 
@@ -322,7 +348,12 @@ def _public_table(path: Path) -> dict[str, Any]:
 
 
 def _published(options: argparse.Namespace, domain: Domain) -> list[dict[str, Any]]:
-    """Return the spec's sections about published tables. Raises InputError."""
+    """Return the spec's sections about the tables of --published.
+
+    Raises:
+        InputError: --published-from is not stated once per table, or a table does not fit the
+            domain.
+    """
     from dpsynth_core.sources.published import section
 
     if len(options.published) != len(options.published_from):
@@ -366,7 +397,16 @@ def _recover(options: argparse.Namespace) -> None:
 
 
 def _spool_of(run: str | None, out: Path) -> Path:
-    """Return the spool that is meant: a file, a run in DPSYNTH_HOME, the one beside --out, or the only one there is. Raises InputError."""
+    """Return the file with the stored measurements of an interrupted run.
+
+    Args:
+        run: A path, or the name of a run in DPSYNTH_HOME. If None: the file next to `out`, or else
+            the only interrupted run in DPSYNTH_HOME.
+        out: The folder of --out.
+
+    Raises:
+        InputError: No run fits, or several do.
+    """
     from dpsynth_core.cli import making
     from dpsynth_core.store import spools
 

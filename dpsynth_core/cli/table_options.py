@@ -57,7 +57,10 @@ _MARKS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'", "none": "
 
 
 def place(text: str) -> Path | str:
-    """Return a path; an address or the name of the simulated people stays a text. argparse calls this function."""
+    """Convert an argument to a path. An address (with "://") and "demo" stay texts.
+
+    argparse calls this as the type of an argument.
+    """
     return text if "://" in text or text == DEMO else Path(text)
 
 
@@ -84,7 +87,11 @@ def demo_domain() -> dict[str, Any]:
 
 
 def is_database(options: argparse.Namespace) -> bool:
-    """Return whether the data are in a database. Raise InputError if they are not and an option is for databases only."""
+    """Return whether the data are in a database.
+
+    Raises:
+        InputError: They are not, and an option for databases is stated.
+    """
     if is_address(str(options.data)):
         return True
     _refuse(options, _OF_DATABASES, "the data are not in a database", "leave it out, or give the address of a database")
@@ -92,7 +99,11 @@ def is_database(options: argparse.Namespace) -> bool:
 
 
 def database_section(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the spec's section about the data. InputError."""
+    """Return the spec's data section for a database.
+
+    Raises:
+        InputError: The address is invalid, or an option for files is stated.
+    """
     read(str(options.data))
     _refuse(options, _NOT_OF_DATABASES, "databases do not have that")
     named = {name: getattr(options, name) for name in _OF_DATABASES if getattr(options, name) is not None}
@@ -100,18 +111,21 @@ def database_section(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _refuse(options: argparse.Namespace, names: Iterable[str], problem: str, remedy: str = "leave it out") -> None:
-    """Raise InputError for the first of these options that is stated. None and "here" count as not stated."""
+    """Raise InputError for the first of the options `names` that is stated.
+
+    None and "here", the defaults, count as not stated.
+    """
     for name in names:
         if getattr(options, name, None) not in (None, "here"):
             raise InputError(_option(name), problem, remedy)
 
 
 def add_table_options(parser: argparse.ArgumentParser, counted: bool = True) -> None:
-    """Add the options that name a table.
+    """Add the options that name a table and state its format.
 
     Args:
         parser: The parser of a command.
-        counted: Whether the command counts the table, and so needs an engine.
+        counted: Whether the command counts the table, and so has options for the engine.
     """
     _add_written(parser)
     if counted:
@@ -126,13 +140,16 @@ def add_table_options(parser: argparse.ArgumentParser, counted: bool = True) -> 
 
 
 def stated_engine(options: argparse.Namespace) -> dict[str, object]:
-    """Return the engine, as entries of the spec's section about the data; none for this machine."""
+    """Return the entries of the spec's data section about the engine that counts the table.
+
+    The dict is empty if this process counts.
+    """
     stated = {"engine": None if options.engine == "here" else options.engine, "scheduler": options.scheduler}
     return {name: value for name, value in (stated | {"workers": number(options.workers)}).items() if value is not None}
 
 
 def add_members_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how the second of two linked tables is written."""
+    """Add the options that state the file format of the second of two linked tables."""
     _add_written(parser, MEMBERS, "of the second table: ")
 
 
@@ -142,13 +159,16 @@ def _add_written(parser: argparse.ArgumentParser, prefix: str = "", whose: str =
 
 
 def stated_format(options: argparse.Namespace, prefix: str = "") -> TableFormat:
-    """Return how the table is written: as stated, and by default where nothing is.
+    """Return the format of the table's file: the stated parts, and defaults for the others.
 
     Args:
-        prefix: Begins the names of the table's options: "" or `MEMBERS`.
+        options: The options of a command.
+        prefix: The prefix of the table's option names: "" for the first table, `MEMBERS` for the
+            second.
 
     Raises:
-        InputError: The table cannot be read so, or its first records suggest another format.
+        InputError: The table cannot be read with this format, its first records suggest another
+            one, or a stated part does not apply to this kind of file.
     """
     from dpsynth_core.sources.detect import settled_format
 
@@ -167,7 +187,7 @@ def refuse_members_options(options: argparse.Namespace) -> None:
 
 
 def _stated(options: argparse.Namespace, prefix: str) -> dict[str, Any]:
-    """Return the fields of `TableFormat` that are stated."""
+    """Return the stated fields of `TableFormat`, with option values such as "comma" translated to signs."""
     given = {name: getattr(options, prefix + name) for name in _WRITTEN if getattr(options, prefix + name) is not None}
     meant: dict[str, Callable[[Any], Any]] = {
         "delimiter": lambda mark: _SIGNS.get(mark, mark),
@@ -182,13 +202,16 @@ def _stated(options: argparse.Namespace, prefix: str) -> dict[str, Any]:
 
 
 def _written(said: Mapping[str, Any], prefix: str) -> str:
-    """Return fields of `TableFormat` as options."""
+    """Return fields of `TableFormat` as a text of command-line options, such as "--delimiter semicolon"."""
     words = {sign: name for name, sign in (_SIGNS | _MARKS).items()}
     return " ".join(f"{_option(prefix + name)} {words.get(value, value)}" for name, value in said.items())
 
 
 def _stated_notation(options: argparse.Namespace) -> dict[str, object]:
-    """Return how values of a database are written as text, as entries of the spec's section about the data; only what is stated."""
+    """Return the entries of a database's data section that say how values are written as text.
+
+    Only stated options are included.
+    """
     stated = _stated(options, "")
     return stated | ({"missing_markers": sorted(stated["missing_markers"])} if "missing_markers" in stated else {})
 

@@ -11,23 +11,24 @@ BAD_INPUT, FAILED, VIOLATED, UNCHECKED, UNPRINTED = 2, 1, 3, 4, 5
 
 
 def print_message(line: str) -> None:
-    """Print a line to stderr, without the control characters that a column name may hold."""
+    """Print a line to stderr. Characters that are not printable, as in column names, become "?"."""
     print(_printable(line), file=sys.stderr, flush=True)
 
 
 def print_result(line: str) -> None:
-    """Print a line of a requested result to stdout, without control characters."""
+    """Print a line of a requested result to stdout. Characters that are not printable become "?"."""
     print_text(_printable(line))
 
 
 class Unprinted(Exception):
-    """stdout takes no more: a full disk, or a reader that went away."""
+    """The error of a write to stdout: the disk is full, or the reading program ended."""
 
 
 def print_text(text: str) -> None:
-    """Print a text to stdout, in the characters that stdout can show.
+    """Print a text to stdout. Characters that stdout's encoding lacks become "?".
 
-    Raise Unprinted if that fails, so that no exit code is taken for a result.
+    Raises:
+        Unprinted: The write fails. The exit code then says so, and is not taken for a result.
     """
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):
