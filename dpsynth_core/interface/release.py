@@ -108,9 +108,11 @@ class Release:
     def errors(self) -> pd.DataFrame:
         """The error of each table, as a share of the people.
 
-        `error` is the measured error, and `low` and `limit` are its bounds, each with 95 % confidence.
+        `error` is the best estimate of a certificate, missing without one; `low` and `limit` are
+        bounds of the error with 95 % confidence each. Without a certificate, `limit` is the bound
+        that follows from the noisy tables. Unknown values are missing.
 
-        Tables are sorted by `limit`, the largest first; unknown values are missing.
+        Tables are sorted by `error`, the largest first, or by `limit` without a certificate.
         """
         table = report.quality_of(self.made).value.table
         return table[["marginal", "cells", "error", "low", "limit", "support"]].reset_index(drop=True)
