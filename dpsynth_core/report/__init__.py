@@ -48,7 +48,10 @@ DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
 
 
 def evidence(release: Release) -> Zoned[Evidence]:
-    """Return the measurements that comparisons use, in people. All are released by construction."""
+    """Return the noisy tables and their total that comparisons use, in people (households if linked).
+
+    All are released by construction.
+    """
     return released(release.final.released.per(release.plan.records_each))
 
 
@@ -62,8 +65,10 @@ class Quality:
     """The quality of a release.
 
     Attributes:
-        table: The workload's marginals, the largest possible error first (`quality.marginal_table`).
-        verdict: The verdict, None for a rule, which is not a table.
+        headline: The mean, the largest and the bounded errors in short.
+        table: One row per marginal of the workload, from `quality.marginal_table`, the largest
+            error first.
+        verdict: The verdict; None for a release of a learnt rule, which has no tables.
     """
 
     headline: Headline
@@ -75,7 +80,10 @@ _QUALITY: WeakKeyDictionary[Release, Zoned[Quality]] = WeakKeyDictionary()
 
 
 def quality_of(release: Release) -> Zoned[Quality]:
-    """Judged from released values alone; once, for a release never changes, and several of its files say it."""
+    """Return the quality of a release, judged from released values alone.
+
+    It is computed once per release, which never changes, and cached because several files state it.
+    """
     if release not in _QUALITY:
         stated = statements(release)
         table = quality.marginal_table(stated)
@@ -89,7 +97,11 @@ def quality_of(release: Release) -> Zoned[Quality]:
 
 
 def verdict_facts(release: Release) -> list[tuple[str, str]]:
-    """Return the ruling and why, and a curator's reason by itself, as pairs of name and text, for lists of facts; nothing for a rule."""
+    """Return the verdict as pairs of name and text, for lists of facts.
+
+    The first pair has the ruling with its reasons, the second a curator's reason to publish despite
+    a criterion, if there is one. The list is empty for a release of a learnt rule.
+    """
     verdict = quality_of(release).value.verdict
     if verdict is None:
         return []
@@ -111,9 +123,10 @@ _WITHHELD = "The plan withholds this release. This page has no synthetic rows un
 
 
 def question_page(release: Release, with_rows: bool = True) -> Zoned[bytes]:
-    """Return the question page of a release that `can_answer`.
+    """Return explore.html, the question page of a release that `can_answer`.
 
-    Rows are left out until the release may be taken away, because a reader of the page could save them.
+    `with_rows` is false until the release may be taken away, because a reader of the page could
+    save the rows.
     """
     return explore_page(release, [text for _, text in verdict_facts(release)], "" if with_rows else _WITHHELD)
 
@@ -123,7 +136,7 @@ def sealed_spec(release: Release) -> Zoned[bytes]:
 
 
 def parts(release: Release) -> dict[str, Zoned[bytes]]:
-    """Everything a release bundle holds besides the rows and release.json, by file name."""
+    """Return the contents of all files in a bundle other than rows and release.json, by file name."""
     judged = quality_of(release)
     files: dict[str, Zoned[bytes]] = {
         REPORT: report_page(release),

@@ -109,7 +109,14 @@ def _group_phrase(domain: Domain, cells: Cells, phrases: Mapping[str, str] = PHR
 
 
 def cells_phrase(domain: Domain, cells: Cells, cut: Cuts = NOTHING_CUT) -> str:
-    """Return which cells of which columns are meant; of a column with cut cells, which range of values."""
+    """Return cells in words, such as 'sex “f” and age “20–39” or “40–59”'.
+
+    Args:
+        domain: The domain of the columns.
+        cells: Cell codes by column.
+        cut: The values asked for in cells that also hold other values. A column with such cells is
+            described by its range of values instead of labels.
+    """
     parts = []
     for name in domain.clique(cells):
         if cut.get(name):
@@ -129,13 +136,24 @@ def _range_phrase(domain: Domain, name: str, cells: Cells, cut: Cuts) -> str:
 
 
 def cell_text(domain: Domain, question: Question, name: str, code: int) -> str:
-    """Return what to call the people of a group AMONG in one cell: its label, or the values in it that are asked for."""
+    """Return the name of one cell of a breakdown or a table: its label.
+
+    If the group AMONG asks only for some of the cell's values, the name lists these values instead.
+    """
     spans = question.cut.get(AMONG, NOTHING_CUT).get(name, {}).get(code)
     return domain[name].cell_labels()[code] if spans is None else text_of(domain[name], spans)
 
 
 def cut_sentences(domain: Domain, question: Question, cut: Sequence[Cut]) -> list[str]:
-    """Return which cells the ranges of a question cut, and what its answers assume of the people in them."""
+    """Return a sentence for each column with a cell that a range of the question cuts.
+
+    Each states the range, the cells, and which share of their people is counted and why.
+
+    Args:
+        domain: The domain of the columns.
+        question: The question.
+        cut: The cut cells and the share assumed for each.
+    """
     lines = []
     for name in dict.fromkeys(one.column for one in cut):
         labels, of_column = domain[name].cell_labels(), {one.code: one for one in cut if one.column == name}
@@ -160,7 +178,11 @@ def cut_sentences(domain: Domain, question: Question, cut: Sequence[Cut]) -> lis
 
 
 def decimals(attribute: Attribute) -> int:
-    """Return the digits after the point for a mean of its cells, so that the largest has three significant digits."""
+    """Return the number of digits after the point with which means of a column are written.
+
+    The largest absolute cell value then has at least three significant digits; the number is between 0 and
+    9.
+    """
     values = cell_values(attribute)
     if values is None:
         return 0
@@ -176,7 +198,11 @@ def rounded(value: float, digits: int) -> str:
 
 
 def number(domain: Domain, question: Question, value: float) -> str:
-    """Return the value of a statistic as text, rounded as its question needs it."""
+    """Return the value of a statistic as text, rounded as its question needs it.
+
+    Counts become whole numbers, shares percentages, differences of shares percentage points, and
+    medians (given as cell codes) labels.
+    """
     if question.statistic == COUNT:
         return rounded(value, 0)
     if question.statistic == MEDIAN:
@@ -242,7 +268,15 @@ def evidence_sentence(answer: Answer, phrases: Mapping[str, str] = PHRASES) -> s
 def breakdown_sentences(
     domain: Domain, question: Question, by: str, phrases: Mapping[str, str] = PHRASES, cut: Sequence[Cut] = ()
 ) -> list[str]:
-    """Return the explanation of a breakdown and its intervals; `cut` lists the cells that ranges cut in any of its lines."""
+    """Return sentences that explain a breakdown: the statistic, its cut cells, and its intervals.
+
+    Args:
+        domain: The domain of the columns.
+        question: The question without the breakdown.
+        by: The column whose values the answers are for.
+        phrases: The wording for people, households or members.
+        cut: The cells that ranges cut in any line of the breakdown.
+    """
     first = phrases[f"{question.statistic} by"].format(
         by=visible(by),
         group=_group_phrase(domain, question.among, phrases, question.cut.get(AMONG, NOTHING_CUT)),

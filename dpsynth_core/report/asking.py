@@ -124,7 +124,7 @@ class Answers(Sequence[Answer]):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """group, value, low, high, kind, light."""
+        """The answers as a pandas frame with the columns group, value, low, high, kind and light."""
         import pandas as pd
 
         names = ("group", "value", "low", "high", "kind", "light")
@@ -138,7 +138,11 @@ class Answers(Sequence[Answer]):
 
 
 def ask(made: Release, asked: Asked) -> Answer | Answers:
-    """See `Release.ask`."""
+    """Answer a question from a release. See `Release.ask`.
+
+    Raises:
+        InputError: The release cannot answer the question.
+    """
     if not report.can_answer(made):
         raise InputError("ask", "this release holds nothing that could answer", "look at its verdict")
     phrases, notes = words.PHRASES if made.plan.link is None else words.OF_MEMBERS, list[str]()
@@ -173,7 +177,11 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
 
 
 def ask_typed(made: Release, typed: Asked) -> Answer | Answers:
-    """Answer a question that is given in texts. Raises InputError for a question that the release cannot answer."""
+    """Answer a question whose cells are texts "COLUMN=VALUE", as typed on the command line.
+
+    Raises:
+        InputError: The release cannot answer the question.
+    """
     of: Any = typed.of or ()
     named = len(of) == 1 and of[0] in {one.name for one in _columns(made)}
     if typed.statistic in (MEAN, MEDIAN) or (typed.statistic == DIFFERENCE and named):
@@ -197,14 +205,26 @@ def _cells_typed(made: Release, texts: Any, field: str) -> Cells:
 
 
 def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Asked, list[str]]:
-    """Return what is known of households, the question to that, and what else to say.
+    """Return the parts of a question about households.
 
-    What the question says of some or no member becomes a column of its own. Raises InputError.
+    Each condition that some or no member meets becomes a column of its own, with the values SOME
+    and NONE.
+
+    Returns:
+        The known values of households, with these columns; the question with cells of these
+            columns; and sentences to add to the answer.
+
+    Raises:
+        InputError: The conditions contradict each other, name no cells, or there are no rows.
     """
     wanted = dict[str, Mapping[str, Chosen]]()
 
     def name_of(cells: Mapping[str, Chosen]) -> str:
-        """Return the name of this condition's column; two columns with equal first values may share a label."""
+        """Return the name of the column for a condition on members.
+
+        Conditions whose names would be equal are numbered: labels that two cells share make such
+        names.
+        """
         name = phrase = f"{_CONDITION}{words.cells_phrase(link.members, reached_cells(cells), _cut(cells))}"
         while wanted.setdefault(name, cells) != cells:
             name = f"{phrase} ({len(wanted) + 1})"
@@ -234,7 +254,10 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
 
 
 def _spoken(domain: Domain, sentences: Sequence[str]) -> str:
-    """Together; conditions on members as people say them, and not as a value of a column that is there for the question alone."""
+    """Join sentences, with conditions on members in plain words.
+
+    The sentences contain such a condition as a value of a column that exists for the question only.
+    """
     text = " ".join(sentences)
     for name in (one.name for one in domain if one.name.startswith(_CONDITION) and one.categories == (linked.NONE, linked.SOME)):
         for value, said in ((linked.SOME, "some member with "), (linked.NONE, "no member with ")):
@@ -243,10 +266,13 @@ def _spoken(domain: Domain, sentences: Sequence[str]) -> str:
 
 
 def _of_members(link: Link, asked: Asked) -> bool:
-    """Return whether the question is about members, because it names a column of theirs, or about households.
+    """Return whether a question about linked tables is about members; otherwise it is about households.
+
+    It is about members if it names a column of the members' table.
 
     Raises:
-        InputError: The question is about two members, or about members and a property of households alone.
+        InputError: The question is about pairs of members, or names columns of members together
+            with a number of members or a condition on members.
     """
     of = asked.of if isinstance(asked.of, Iterable) and not isinstance(asked.of, str) else [asked.of]
     names = {str(name) for name in (*of, *(asked.among or ()), *(asked.versus or ()), asked.by)}
@@ -258,7 +284,15 @@ def _of_members(link: Link, asked: Asked) -> bool:
 
 
 def _weighted(made: Release, members: bool = True) -> Known:
-    """Return the knowledge about weighted people; for two linked tables, about members or their households. Raises InputError."""
+    """Return the known values of a release, with people counted by survey weight.
+
+    Args:
+        made: The release.
+        members: For two linked tables, whether members are counted; otherwise their households.
+
+    Raises:
+        InputError: The release has no rows with weights, or measured no weighted tables.
+    """
     stated, codes = made.claims[WEIGHTED.name], made.codes
     if stated is None or codes is None or made.weights is None:
         raise InputError("weighted", "this release measured no weighted tables", "leave it out, or name a weight in the plan")
@@ -291,7 +325,12 @@ def _said(known: Known, question: Question, stated: Stated, kind: str, group: st
 
 
 def _question(domain: Domain, asked: Asked) -> Question:
-    """Return the question, with labels replaced by cells. Raises InputError for a question that the domain cannot answer."""
+    """Return a question in cell codes from one in values.
+
+    Raises:
+        InputError: The statistic, a column or a value is unknown, or a part of the question is
+            missing or does not go with the statistic.
+    """
     if asked.statistic not in STATISTICS:
         usable = f"{', '.join(STATISTICS[:-1])} or {STATISTICS[-1]}"
         raise InputError("statistic", f"the statistic {shown(asked.statistic)} is not known", f"use {usable}")
@@ -324,7 +363,11 @@ def _question(domain: Domain, asked: Asked) -> Question:
 
 
 def _beyond_bounds(domain: Domain, asked: Asked) -> list[str]:
-    """Return what to say of open ranges of columns in which values beyond the bounds have a cell of their own."""
+    """Return a sentence for each numeric column asked for by a range with an open end.
+
+    If values beyond the column's bounds have a cell of their own, the range leaves them out; the
+    sentence says so.
+    """
     ranges = (
         (name, one if isinstance(one, Between) else range_in(one) if isinstance(one, str) else None)
         for said in (asked.of, asked.among, asked.versus)
@@ -346,7 +389,7 @@ def _cut(of: Mapping[str, Chosen]) -> dict[str, Any]:
 
 
 def _known(domain: Domain, field: str, *names: str) -> tuple[str, ...]:
-    """Return the columns. Raises InputError if the domain lacks one."""
+    """Return the names unchanged. Raises InputError if the domain lacks one of the columns."""
     for name in names:
         if name not in domain:
             raise InputError(field, f"there is no column {shown(name)}", f"name one of {listed(list(map(shown, domain.names)), 10)}")
@@ -354,13 +397,31 @@ def _known(domain: Domain, field: str, *names: str) -> tuple[str, ...]:
 
 
 def parts(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) -> Mapping[str, Chosen]:
-    """Return the cells that are meant, whole and cut. Raises InputError, which calls them `field`."""
+    """Return the cells asked for by column, each column with the cells that are asked for only in part.
+
+    Args:
+        domain: The domain of the columns.
+        said: Values by column, as in `Release.ask`.
+        field: The name of the argument in errors.
+
+    Raises:
+        InputError: A column or a value is unknown.
+    """
     values = named(domain, said, field)
     return parts_named(domain.attributes, values, field) if values else {}
 
 
 def named(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) -> dict[str, list[Any]]:
-    """Return the values that a program names, by column, in the words of a rule. Raises InputError, which calls them `field`."""
+    """Return the values asked for as a list for each column.
+
+    Args:
+        domain: The domain of the columns.
+        said: Values by column, as in `Release.ask`; None or an empty value gives {}.
+        field: The name of the argument in errors.
+
+    Raises:
+        InputError: `said` is not a mapping, or a value has a type that no column has.
+    """
     if said is None or (isinstance(said, Sized) and not len(said)):
         return {}
     if not isinstance(said, Mapping):

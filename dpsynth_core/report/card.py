@@ -17,7 +17,7 @@ from dpsynth_core.vocabulary.filled import Filled, RowColumn
 
 
 def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
-    """Return the data card as Markdown. `verdict` is None for a rule."""
+    """Return the data card as Markdown. `verdict` is None for a release of a learnt rule."""
     warning = [] if release.private else ["**NOT PRIVATE: made with predictable noise. Do not publish.**", ""]
     lines = [
         f"# Synthetic data: {plain(release.spec.name)}",
@@ -51,7 +51,7 @@ def _card_list(title: str, items: Iterable[str]) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """One line in which no mark has a meaning."""
+    """Return a text as one line, with every mark of Markdown escaped."""
     return escaped(" ".join(visible(text).split()))
 
 

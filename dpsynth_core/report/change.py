@@ -40,10 +40,11 @@ READING = (
 
 
 def changed(before: Release, after: Release) -> Change:
-    """Return the changes between two releases from their noisy tables.
+    """Return the differences between the shares of cells in the noisy tables of two releases.
 
     Raises:
-        InputError: They have no column in common, or a release is a rule.
+        InputError: They have no column with the same values in common, or a release is a learnt
+            rule.
     """
     if learnt(before) or learnt(after):
         raise InputError("release", "it is a rule, and holds no table that could be compared", "choose releases of tables")
@@ -60,7 +61,11 @@ def _known(release: Release) -> Known:
 
 
 def summary(before: Release, after: Release, found: Change) -> list[str]:
-    """Return the sentences on top of a comparison, then its limits and the warnings of both releases, each once."""
+    """Return the sentences on top of a comparison, without repetitions.
+
+    They state the numbers of people, how many shares changed, which tables and columns are not
+    compared and why, and the warnings of both releases.
+    """
     lines = []
     if (people := found.people) is not None:
         change_of = f"{people.low:+,.0f} to {people.high:+,.0f}, with 95% confidence"
@@ -87,14 +92,23 @@ def summary(before: Release, after: Release, found: Change) -> list[str]:
 
 
 def texts(domain: Domain, shift: Shift) -> list[str]:
-    """Return the cell, both shares, the difference and both ends of its interval."""
+    """Return one line of a comparison as texts.
+
+    Returns:
+        The cell; its share before and after, as percentages; and the difference with both ends of
+            its interval, in percentage points.
+    """
     cells = {name: (code,) for name, code in zip(shift.table, shift.codes, strict=True)}
     points = (f"{100 * number:+.1f}" for number in (shift.after - shift.before, shift.low, shift.high))
     return [cells_phrase(domain, cells), f"{shift.before:.1%}", f"{shift.after:.1%}", *("0.0" if float(p) == 0 else p for p in points)]
 
 
 def parts(found: Change, domain: Domain) -> list[tuple[str, list[list[str]]]]:
-    """Return the tables of the report: title, lines."""
+    """Return the tables of the comparison, each as a title and lines of texts.
+
+    The first lists the shares that surely changed, the second at most `_SHOWN` others. Empty ones
+    are left out.
+    """
     rest = [shift for shift in found.shifts if not shift.sure]
     cut = f"No change is shown{f' (the first {_SHOWN:,} of {len(rest):,})' if len(rest) > _SHOWN else ''}"
     both = (("Changed for sure, the surest first", found.sure), (cut, rest[:_SHOWN]))
@@ -102,7 +116,7 @@ def parts(found: Change, domain: Domain) -> list[tuple[str, list[list[str]]]]:
 
 
 def html(before: Release, after: Release, found: Change) -> str:
-    """Return the comparison as a page."""
+    """Return the comparison of two releases as an HTML page."""
     tables = ((title, _html_table(lines)) for title, lines in parts(found, before.domain))
     sections = "".join(f'\n<h2>{title}</h2>\n<div class="scroll" tabindex="0">{lines}</div>' for title, lines in tables)
     head, title = _HEAD.substitute(style=_STYLE.read_text(encoding="utf-8")), escape(_title(before, after))

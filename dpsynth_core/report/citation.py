@@ -12,21 +12,25 @@ CITATION = "CITATION.cff"
 
 
 def version(release: Release) -> str:
-    """Return the version: always the first, because a release never changes, and behind the plus the seal of its plan."""
+    """Return the version "1.0.0+" with the start of the plan's seal.
+
+    The number is always the same because a release never changes.
+    """
     return f"1.0.0+{release.seal[:12]}"
 
 
 def sentence(release: Release) -> str:
-    """Return the curator's citation, or one made from the other statements."""
+    """Return the curator's citation, or else one made of creators, year, title and the plan's seal."""
     stated, seal = release.about.stated, release.seal
     by = f"{'; '.join(stated.creators)} " if stated.creators else ""
     return stated.citation or f"{by}({release.created[:4]}). {release.spec.name} [synthetic data]. Plan {seal}."
 
 
 def cff(release: Release) -> bytes:
-    """YAML whose texts are written as in JSON, which YAML reads the same but for letters beyond the first 65,536.
+    """Return CITATION.cff of a release that states creators, which the format requires.
 
-    Of a release that states creators, which the format needs.
+    Its texts are quoted as in JSON. YAML reads these alike except for characters above U+FFFF,
+    which are written in YAML's own form.
     """
     return "".join(f"{line}\n" for line in _lines(release)).encode()
 

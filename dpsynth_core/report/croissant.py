@@ -59,7 +59,13 @@ _MEDIA = {ROWS_CSV: "text/csv", ROWS_PARQUET: "application/vnd.apache.parquet"}
 
 
 def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) -> bytes:
-    """Return the data card as JSON-LD. `rows` are the files of rows that it describes, by name."""
+    """Return the data card as Croissant JSON-LD.
+
+    Args:
+        release: The release.
+        headline: The headline of its quality.
+        rows: Size and SHA-256 of each file of rows, by name; only these files are described.
+    """
     name, count = release.spec.name, release.rows
     held = [file for file in (ROWS_CSV, ROWS_PARQUET, *filter(is_name, rows)) if file in rows]
     sets = [_record_set("rows", ROWS_CSV, release.plan.row_domain)] if held else []
@@ -89,7 +95,7 @@ def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) 
 
 
 def _stated(about: AboutSpec) -> dict[str, Any]:
-    """Return the curator's statements, as far as schema.org has words for them."""
+    """Return the curator's statements for which schema.org has a property."""
     creators = [{"@type": "sc:Person" if person(one) else "sc:Organization", "name": one} for one in about.creators]
     pairs = {"license": about.licence_address or about.licence, "creator": creators}
     return {name: value for name, value in (pairs | {"temporalCoverage": about.period, "spatialCoverage": about.place}).items() if value}
@@ -113,7 +119,11 @@ def _record_set(name: str, file: str, domain: Domain) -> dict[str, Any]:
 
 
 def _field(identifier: str, file: str, column: RowColumn) -> dict[str, Any]:
-    """Numbered, because a column's name can be anything and an identifier cannot."""
+    """Return a column as a Croissant field.
+
+    `identifier` is a number below the record set's name, because a column's name may have
+    characters that identifiers must not have.
+    """
     about = column.in_words() if isinstance(column, Filled) else f"{column.kind}, {column.size} cells"
     return {
         "@type": "cr:Field",

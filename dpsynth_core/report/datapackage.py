@@ -28,7 +28,12 @@ _TYPES = {
 
 
 def data_package(release: Release, rows: Mapping[str, Digest]) -> bytes:
-    """Return the data package as JSON. `rows` are the files of rows by name; those in CSV are described."""
+    """Return the data package as JSON.
+
+    Args:
+        release: The release.
+        rows: Size and SHA-256 of each file of rows, by name; only CSV files are described.
+    """
     said, stated = release.about, release.about.stated
     contributors = [{"title": creator, "role": "author"} for creator in stated.creators]
     if stated.contact:
@@ -52,7 +57,7 @@ def data_package(release: Release, rows: Mapping[str, Digest]) -> bytes:
 
 
 def _licence(licence: str, address: str) -> dict[str, str]:
-    """Return a name of the form that the standard allows, and the curator's own as title."""
+    """Return a licence as the standard's dict: a name without forbidden signs, the title, and the address."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", licence)
     return {"name": name, "title": licence} | ({"path": address} if address else {})
 

@@ -26,9 +26,10 @@ _TAG = re.compile(r'</?[A-Za-z]+(?: (?!xmlns)[A-Za-z]+="[^"<>]*")* ?/?>')
 
 
 def is_plain(content: bytes) -> bool:
-    """Return whether a document has elements of DDI alone.
+    """Return whether an XML document consists of DDI elements and text only.
 
-    It then has no instructions, entities and names of other vocabularies, which a browser might run or load.
+    It then has no processing instructions, entities or names of other vocabularies, which a browser
+    might run or load.
     """
     try:
         text = content.decode()

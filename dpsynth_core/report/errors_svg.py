@@ -37,7 +37,11 @@ _KINDS = dict(zip(SUPPORT, (_MARKS["error"], ("hollow", "M0,-5L5,4H-5Z", "△"),
 
 
 def against_bounds(table: pd.DataFrame) -> str:
-    """Return the tables with the largest possible errors: where the error is, as a bar, with everything that is known beside it."""
+    """Draw the first tables of `quality.marginal_table`, those with the largest errors, as SVG.
+
+    Each table has a bar from the lower to the upper bound of its error, the best estimate, AIM's
+    bounds and the errors of the baselines.
+    """
     worst = table[table["limit"].notna()].head(_TABLES)
     names, end = [name for name in SERIES if name in _MARKS and known(worst, name)], reach(worst)
     beyond = int((worst[names] > end).sum(axis=1).max()) if len(worst) else 0
@@ -57,9 +61,13 @@ def against_bounds(table: pd.DataFrame) -> str:
 
 
 def bound_against_error(table: pd.DataFrame) -> str:
-    """AIM's bound of each table over its error, or, without a certificate, over what noisy answers would be expected to err by.
+    """Draw AIM's bound of each table against its error as SVG, one point per table.
 
-    Of a table that has something to set bounds `against`.
+    Without a certificate, the horizontal axis shows the expected error of noisy answers instead.
+
+    Args:
+        table: The frame of `quality.marginal_table`, with a column that `against` can compare
+            bounds with.
     """
     other = against(table) or "error"
     frame = table[table[other].notna() & table["bound"].notna()].head(_POINTS)
@@ -90,7 +98,15 @@ def bound_against_error(table: pd.DataFrame) -> str:
 
 
 def _table(row: Any, names: list[str], top: float, per: float, end: float) -> list[str]:
-    """Name and numbers of a table, and under them its marks."""
+    """Return the SVG elements of one table: its name and numbers, and its marks below them.
+
+    Args:
+        row: The table's row of `quality.marginal_table`.
+        names: The columns whose marks are drawn.
+        top: Upper end of the table's area, in pixels.
+        per: Pixels per unit of error.
+        end: The largest error on the scale; larger ones are written as numbers at the right edge.
+    """
     y, low = top + 32, 0.0 if math.isnan(row.low) else row.low
     shares = {name: getattr(row, name) for name in names}
     beyond = [f"{_MARKS[name][2]} {share:.0%}" for name, share in shares.items() if share > end]
@@ -108,7 +124,11 @@ def _table(row: Any, names: list[str], top: float, per: float, end: float) -> li
 
 
 def _legend(marks: list[tuple[tuple[str, str, str], str]]) -> list[str]:
-    """Return the marks and their words, in two columns."""
+    """Return the SVG elements of a legend in two columns.
+
+    Args:
+        marks: Pairs of a mark (style, path, sign) and its words.
+    """
     parts = []
     for number, (mark, words) in enumerate(marks):
         x, y = 12 + _WIDTH / 2 * (number % 2), 10 + 20 * (number // 2)
@@ -125,6 +145,6 @@ def _tick(x: float, y: float, share: float, anchor: str = "middle") -> str:
 
 
 def _ticks(end: float) -> list[float]:
-    """Round shares from 0 to the end of a scale, six at most."""
+    """Return round shares from 0 to the end of a scale, at most seven."""
     step = next((step for step in _STEPS if end <= 6 * step), _STEPS[-1])
     return [step * i for i in range(int(end / step + 1e-9) + 1)]

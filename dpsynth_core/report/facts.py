@@ -57,7 +57,7 @@ def sentence(headline: Headline) -> str:
 
 
 def largest(headline: Headline) -> str:
-    """Return the largest error of a single share, as a sentence with a space before it; "" where no certificate says it."""
+    """Return the largest error of a single share as a sentence after a space; "" if no certificate states it."""
     if math.isnan(headline.largest):
         return ""
     several = f"count of people who match at least {headline.threshold} of the values of a cell"
@@ -70,9 +70,13 @@ def largest(headline: Headline) -> str:
 
 
 def trusted(table: pd.DataFrame, threshold: float, together: bool = False) -> str:
-    """Return a sentence on the tables that are within `threshold` (a share of people).
+    """Return a sentence on how many tables have an error of at most `threshold`.
 
-    With `together`, all of these statements hold at once with 95 % confidence, and not each by itself.
+    Args:
+        table: The frame of `quality.marginal_table`.
+        threshold: The largest acceptable error, as a share of people.
+        together: Whether to use bounds that hold for all tables at once with 95 % confidence,
+            instead of bounds that hold for each table by itself.
     """
     good, limit = int(within(table, threshold, together).sum()), f"at most {percent(threshold)} of people are in the wrong group"
     tables = "the one table" if len(table) == 1 else f"the {len(table):,} tables"
@@ -84,14 +88,17 @@ def trusted(table: pd.DataFrame, threshold: float, together: bool = False) -> st
 
 
 def byline(release: Release) -> str:
-    """Return the amount, subject, people, date and mechanism of a release in two sentences. Names in them are hostile text."""
+    """Return two sentences on a release: its rows and columns, the population, the mechanism and the date.
+
+    Names in them are hostile text.
+    """
     population = release.spec.population
     about = f" about “{population}”" if population != UNNAMED else ""
     return f"This release has {amount(release, about)}. {release.plan.mechanism.card.title} made it on {release.created}."
 
 
 def amount(release: Release, about: str = "") -> str:
-    """Return the published amount; `about` follows the number of columns."""
+    """Return how many rows and columns the release has, in words; `about` follows the number of columns."""
     columns = f"{len(release.plan.row_domain.column_names):,} columns{about}"
     if release.members is not None:
         columns += f", with {release.members.num_rows:,} members of {len(release.plan.member_domain.column_names):,} columns"
@@ -141,7 +148,7 @@ def first(labels: Sequence[str], limit: int = 6) -> str:
 
 
 def counted(spec: Spec) -> str:
-    """Return whether numbers count people or records, if a person may own several; "" if each person owns one.
+    """Return a sentence that the numbers count records, if a person may own several; "" otherwise.
 
     Report, data card, explore.html and the Results page show this sentence.
     """
@@ -154,7 +161,7 @@ def counted(spec: Spec) -> str:
 
 
 def learnt(release: Release) -> str:
-    """Return the rule as a sentence; "" where none was asked for."""
+    """Return the sentence of the rule that the release learnt; "" if it is not a release of a rule."""
     return str(release.details.get("rule", {}).get("sentence", ""))
 
 
@@ -166,7 +173,12 @@ def _rule_facts(release: Release) -> list[tuple[str, str]]:
 
 
 def goodness(rule: Mapping[str, Any]) -> str:
-    """Return how often a learnt rule is wrong or holds, in a sentence."""
+    """Return a sentence on the measured quality of a learnt rule.
+
+    Args:
+        rule: The release's details about the rule. They have "wrong", the measured share of wrong
+            predictions, or "holds", the measured share of people for whom the rule holds.
+    """
     if "wrong" in rule:
         without = possible(rule["wrong_without_rule"])
         return f"It is wrong for {_measured(rule['wrong'])}; always giving the more common answer would be wrong for about {without:.1%}."

@@ -46,7 +46,10 @@ class Part:
 
 
 def first_page(release: Release, headline: Headline, verdict: Verdict | None) -> list[Part]:
-    """Return the page for a head of department, in at most `MOST_WORDS` words. `verdict` is None for a rule."""
+    """Return the first page of the report, for decision makers, in at most `MOST_WORDS` words.
+
+    `verdict` is None for a release of a learnt rule.
+    """
     what = f"{byline(release)} {_INVENTED if release.rows else _COUNTS} {counted(release.spec)}".strip()
     headline = replace(headline, worst_table=shortened(headline.worst_table, _TABLE))
     return [
@@ -59,14 +62,17 @@ def first_page(release: Release, headline: Headline, verdict: Verdict | None) ->
 
 
 def lines(release: Release, verdict: Verdict | None) -> list[tuple[str, str]]:
-    """Return the description of a release as pairs of name and text: its people, protection, tables, date and mechanism."""
+    """Return a release in four pairs of name and text: About, Protection, Tables, Made.
+
+    `verdict` is None for a release of a learnt rule, which then stands under Tables.
+    """
     holds = learnt(release) if verdict is None else " ".join([*map(line, verdict.sizes), _ENOUGH.format(limit=LIMIT, who=verdict.who)])
     made = f"{release.plan.mechanism.card.title} made it on {release.created}."
     return [("About", _people(release)), ("Protection", _protected(release)), ("Tables", holds), ("Made", made)]
 
 
 def _people(release: Release) -> str:
-    """Whom it is about and how many they are, with the doubt of that."""
+    """Return the (noisy) number of people with its 95 % margin, the population, and the published rows."""
     unit, population, each = release.spec.unit, release.spec.population, release.plan.records_each
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
     doubt = "" if total is None or not total.sigma else f" ± {total.doubt(0.95) / each:,.0f} (95%)"

@@ -67,10 +67,10 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
 
     Args:
         release: The release.
-        headline: Its headline.
+        headline: The headline of its quality.
         table: The frame of `quality.marginal_table`.
         pairs: The frame of `quality.pair_map`.
-        verdict: The verdict, None for a rule.
+        verdict: The verdict; None for a release of a learnt rule.
     """
     odds, shares = words.odds(release), release.plan.shares
     parts = ((part.title, part.reading, _html_list(part.name, part.lines)) for part in sections(release))
@@ -111,7 +111,10 @@ def _html_part(part: Part) -> str:
 
 
 def _trusted(table: pd.DataFrame) -> str:
-    """Return the number of tables within each of a few limits, with the names of the worst ones that give a rough picture at best."""
+    """Return sentences on how many tables are within each of `_LIMITS`, and on the doubtful ones.
+
+    Tables whose error may be above `_ROUGH` are doubtful; the first `_NAMED` are named.
+    """
     if table["limit"].isna().all():
         return "The release does not bound the error of any table. Take all of them as guesses."
     counts = [(limit, int(within(table, limit).sum())) for limit in _LIMITS]

@@ -11,9 +11,9 @@ class Section:
     """A section of the report.
 
     Attributes:
-        name: Name of its list in the style sheet.
-        title: Its title, ours and harmless.
-        reading: How to read the lines.
+        name: CSS class of its list.
+        title: The title, which contains no text of the curator.
+        reading: A sentence on how to read the lines.
         lines: Plain text with hostile names, which the page escapes.
     """
 

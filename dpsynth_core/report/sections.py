@@ -10,7 +10,7 @@ from dpsynth_core.report.section import Section
 
 
 def claimed(release: Release) -> Iterator[Section]:
-    """Yield the sections of the claims that have one."""
+    """Yield a section for each claim of the release that has a title and sentences."""
     for claim in CLAIMS:
         stated = release.claims[claim.name]
         if claim.title and (lines := claim.sentences(release.plan, stated, release.final)):
@@ -18,7 +18,7 @@ def claimed(release: Release) -> Iterator[Section]:
 
 
 def claim_facts(release: Release) -> list[tuple[str, str]]:
-    """Return the claims as pairs of name and text, for lists of facts."""
+    """Return the sentences of all titled claims as pairs of name and text, for lists of facts."""
     titled = [claim for claim in CLAIMS if claim.title]
     return [
         (claim.noun.capitalize(), line)

@@ -24,17 +24,17 @@ _SHADES = 5
 
 
 def escape(text: str) -> str:
-    """Escape a text for a page, without invisible characters: some turn the direction of the text behind them."""
+    """Escape a text for HTML, and show invisible characters: some reverse the direction of later text."""
     return html.escape(visible(text))
 
 
 def tradeoff(fpr: NDArray[np.float64], tpr: NDArray[np.float64], marks: Sequence[tuple[float, float]]) -> str:
-    """Return the attacker's curve over the diagonal of guessing.
+    """Draw the attacker's trade-off curve over the diagonal of guessing, as SVG.
 
     Args:
-        fpr: False positive rates of the curve.
-        tpr: True positive rates, likewise.
-        marks: Points (false positives, true positives) to name.
+        fpr: False positive rates of the curve, ascending.
+        tpr: The true positive rate for each.
+        marks: Points (false positive rate, true positive rate) to mark and state in words.
     """
     left, top, side = 60, 14, 240
 
@@ -65,7 +65,10 @@ def tradeoff(fpr: NDArray[np.float64], tpr: NDArray[np.float64], marks: Sequence
 
 
 def pair_map(pairs: pd.DataFrame) -> str:
-    """Draw the error bound of each pair of columns, each column on the diagonal, from the frame of `quality.pair_map`."""
+    """Draw the upper bounds of two-way errors as a map of column pairs, as SVG.
+
+    The diagonal has the single columns. `pairs` is the frame of `quality.pair_map`.
+    """
     names = list(dict.fromkeys(pairs["row"]))
     side = max(9, min(26, 520 // max(1, len(names))))
     left, top = 150, 96
@@ -97,17 +100,17 @@ def pair_map(pairs: pd.DataFrame) -> str:
 
 
 def written(x: float, y: float, words: str, anchor: str = "start") -> str:
-    """Return a text at a point; `anchor` is the part of the text that is there."""
+    """Return an SVG text element. `anchor` says which part of the text is at the point: start, middle or end."""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
 def drawn(width: float, height: float, label: str, parts: Iterable[str]) -> str:
-    """Return the whole picture.
+    """Return the complete SVG element.
 
     Args:
         width: Width in pixels.
         height: Height in pixels.
-        label: The text for readers who cannot see the picture.
+        label: The description for readers who cannot see the picture.
         parts: The elements of the picture.
     """
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'

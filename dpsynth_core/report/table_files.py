@@ -70,9 +70,11 @@ _CODEBOOK = pa.schema(
 
 
 def marginal_csvs(release: Release, every: bool = False) -> dict[str, bytes]:
-    """Return an index of the noisy tables, and a file for each.
+    """Return CSV files by name: an index of the noisy tables, the values of groups, and each table.
 
-    More than `ONE_EACH` files are made only if `every` is asked for, as in earlier versions: `marginals_parquet` holds all tables.
+    With more than `ONE_EACH` tables the index refers to the file of `marginals_parquet`, which has
+    all tables, and no files of single tables are made, unless `every` is true, as in earlier
+    versions.
     """
     rows = release.measurements
     each = every or len(rows) <= ONE_EACH
@@ -90,7 +92,11 @@ def marginal_csvs(release: Release, every: bool = False) -> dict[str, bytes]:
 
 
 def marginals_parquet(release: Release) -> bytes:
-    """All measurements in one long table: measurement, attributes, cell (labels), noisy_count, noise_standard_deviation."""
+    """Return all noisy tables as one Parquet file with a line per cell.
+
+    Its columns are measurement (number), attributes, cell (labels), noisy_count and
+    noise_standard_deviation.
+    """
     texts, numbers = pa.list_(pa.string()), pa.float64()
     columns = [("measurement", pa.int32()), ("attributes", texts), ("cell", texts), ("noisy_count", numbers)]
     schema = pa.schema([*columns, ("noise_standard_deviation", numbers)])
@@ -134,7 +140,10 @@ def _long(release: Release, some: Mapping[int, Measurement], schema: pa.Schema) 
 
 
 def _cells(domain: Domain, measurement: Measurement) -> list[list[str]]:
-    """Labels of each attribute's cell, one list per attribute, in the order of the flattened values."""
+    """Return the label of each attribute for all cells of a measurement, flattened in C order.
+
+    There is one list per attribute.
+    """
     index = np.indices(measurement.values.shape).reshape(len(measurement.clique), measurement.values.size)
     grouped = {groups.name: _labels(domain, groups) for groups in measurement.groups}
     labels = [grouped[name] if name in grouped else domain[name].cell_labels() for name in measurement.clique]
@@ -142,7 +151,11 @@ def _cells(domain: Domain, measurement: Measurement) -> list[list[str]]:
 
 
 def _counts(release: Release, measurement: Measurement) -> NDArray[np.float64]:
-    """Return the flattened values. Where they are what is published, and not what rows were made from, impossible cells hold 0."""
+    """Return the flattened noisy counts of a measurement.
+
+    In a release without rows, impossible cells are set to 0, because the counts are the result and
+    not the input of a model. Counts of groups are kept.
+    """
     as_measured = release.codes is not None or bool(measurement.groups)
     return (measurement.values if as_measured else release.domain.cleared(measurement.clique, measurement.values)).ravel()
 
@@ -153,12 +166,15 @@ def _labels(domain: Domain, groups: Groups) -> list[str]:
 
 
 def group_labels(groups: Groups, cells: Sequence[str], ordered: bool) -> list[str]:
-    """Return the name of each group: its values if they are few, the first and the last of neighbours, or their number.
+    """Return a label for each group of cells.
+
+    Ordered neighbours get "first … last", other groups of at most `FEW` cells list their labels,
+    and larger ones state their number.
 
     Args:
         groups: The groups.
         cells: The labels of the column's cells.
-        ordered: Whether neighbouring cells are neighbours in meaning.
+        ordered: Whether the cells of the column are ordered.
     """
     labels = []
     for group in groups.members:
@@ -182,9 +198,11 @@ def _groups(release: Release) -> pa.Table:
 
 
 def errors(release: Release) -> pd.DataFrame:
-    """Return one line per marginal of the workload, the largest likely error first, all as L1 distances of shares.
+    """Return one line per marginal of the workload, the largest likely error first.
 
-    The errors are measured by the certificate and bounded beforehand; a value is missing where nothing was measured or known.
+    All errors are L1 distances of shares (0 to 2). Columns `measured_…` and `likely_error` come
+    from the certificate, `prior_bound95` and `paper_bound95` from the noisy tables; a value is
+    missing if it is not known.
     """
     import pandas as pd
 
@@ -206,12 +224,16 @@ def errors_csv(release: Release) -> bytes:
 
 
 def domain_json(release: Release) -> bytes:
-    """Return the domain as the spec has it, for this program."""
+    """Return the domain of the spec as JSON."""
     return (json.dumps(release.domain.to_json(), indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _outside(release: Release, attribute: Attribute) -> str:
-    """Return the treatment of values outside the domain, the source of learnt values, and the order of columns that names the column."""
+    """Return sentences about a column of the codebook.
+
+    They state how values outside the domain are counted, how learnt values were found, and which
+    other columns' order rules name the column.
+    """
     link = release.plan.link
     if link is not None and attribute.name not in {one.name for one in link.columns}:
         return "Counted among the members of a household, for the noisy tables; no file of rows has this column."
@@ -235,7 +257,11 @@ def _ranges(attribute: Attribute) -> Iterator[tuple[float | None, float | None]]
 
 
 def _told(release: Release) -> list[Attribute]:
-    """Return the columns of the domain; of how members of a household are alike, those that were measured."""
+    """Return the columns that the codebook lists: all of the domain.
+
+    With two linked tables, columns that the link adds, such as whether two members are alike, are
+    listed only if a measurement has them.
+    """
     stated = release.domain.attributes if release.plan.link is None else release.plan.link.columns
     names = {one.name for one in stated}.union(*(one.clique for one in release.measurements))
     return [attribute for attribute in release.domain if attribute.name in names]

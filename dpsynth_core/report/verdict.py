@@ -37,7 +37,10 @@ _WAYS = {
 
 
 def ruling(verdict: Verdict, most: int = _PURPOSES_NAMED) -> str:
-    """Return the one sentence that a curator must decide by. Names of columns in it are hostile text; at most so many are named."""
+    """Return the verdict's first sentence, by which a curator decides whether and for what to publish.
+
+    Column names in it are hostile text. At most `most` purposes or columns are named.
+    """
     if verdict.kind == PUBLISH:
         return f"Publish for {_sizes(verdict)}."
     if verdict.kind == PARTLY:
@@ -54,7 +57,7 @@ def ruling(verdict: Verdict, most: int = _PURPOSES_NAMED) -> str:
 
 
 def _unread(verdict: Verdict, most: int) -> str:
-    """Return what a release with unread columns is not for; "" where all columns were read."""
+    """Return words for the uses that unread columns exclude; "" if all columns were read."""
     columns = _listed([f"“{one.column}”" for one in verdict.unread], most)
     were = "was" if len(verdict.unread) == 1 else "were"
     how = "may not have been read" if any(one.shared_with for one in verdict.unread) else f"{were} not read"
@@ -74,7 +77,7 @@ def _musts(verdict: Verdict) -> str:
 
 
 def reasons(verdict: Verdict) -> str:
-    """Why, in a few short sentences. Names in them are hostile text."""
+    """Return the reasons of the verdict in a few short sentences. Names in them are hostile text."""
     if not verdict.private:
         return "Its noise is predictable and protects nobody."
     said = []
@@ -92,7 +95,10 @@ def reasons(verdict: Verdict) -> str:
 
 
 def _distances(verdict: Verdict) -> list[str]:
-    """Return a sentence about the pairs of columns whose distance the rows do not keep; none without such a pair."""
+    """Return a sentence on pairs of columns whose order rows keep but whose distance they do not.
+
+    The list is empty without such pairs.
+    """
     if not verdict.apart:
         return []
     pairs = _listed([f"“{first}” and “{second}”" for first, second in verdict.apart], _PURPOSES_NAMED)
@@ -100,7 +106,10 @@ def _distances(verdict: Verdict) -> list[str]:
 
 
 def not_read(unread: Sequence[Unread]) -> list[str]:
-    """Return a sentence about each of the first unread columns, and one about how many more there are. Names are hostile text."""
+    """Return a sentence about each of the first `_COLUMNS_NAMED` unread columns, and the number of others.
+
+    Names are hostile text.
+    """
     said = []
     for one in unread[:_COLUMNS_NAMED]:
         where, value = f"Column “{one.column}” was not read: nearly all of its values are “other” or “missing”", "one of its values"
@@ -114,14 +123,15 @@ def not_read(unread: Sequence[Unread]) -> list[str]:
 
 
 def _advice(verdict: Verdict) -> str:
-    """Return what would help, by the causes of the verdict; "" where nothing has to."""
+    """Return the remedies for the causes of the verdict; "" if it has no cause."""
     return " ".join(REMEDIES[cause] for cause in verdict.causes)
 
 
 def despite(verdict: Verdict) -> str:
-    """Return the curator's reason to publish in spite of a criterion, or "".
+    """Return the curator's reason to publish in spite of a failed criterion; "" without one.
 
-    It is a paragraph of its own, because it is hostile text and could be read as ours beside our sentences.
+    It must stand in a paragraph of its own: it is hostile text, and could pass for a sentence of
+    this program.
     """
     return f"The curator gave this reason to publish it all the same: {verdict.despite}" if verdict.despite else ""
 
@@ -143,7 +153,7 @@ def _tables(verdict: Verdict) -> str:
 
 
 def _others(verdict: Verdict) -> str:
-    """Return the good tables if they are few, the ones that are not good enough, and the undecided ones."""
+    """Return sentences that name good tables if these are few, then poor and undecided tables."""
     only = _these("good enough", verdict.good) if 0 < 2 * verdict.within < verdict.tables else ""
     poor = _these("not good enough", verdict.poor) if verdict.poor and verdict.tables > 1 else ""
     unknown = _these("not measured closely enough to tell", verdict.unknown, ("was", "were"))
@@ -184,14 +194,17 @@ def comparison(verdict: Verdict) -> str:
 
 
 def fit_for(verdict: Verdict) -> list[str]:
-    """Return in sentences what the release is good enough for."""
+    """Return sentences on what the release is good enough for; none if it is not private."""
     near = [name for name, is_near in verdict.means if is_near]
     means = [f"The mean of {_listed(near, _PURPOSES_NAMED)}: it is off by at most {_ROOM}."] if near else []
     return [*(line(purpose) for purpose in _purposes(verdict) if purpose.holds), *means] if verdict.private else []
 
 
 def unfit_for(verdict: Verdict) -> list[str]:
-    """Return in sentences what the release is not shown to be good enough for."""
+    """Return sentences on what the release is not shown to be good enough for.
+
+    If the release is not private, they also list what it would be good enough for.
+    """
     undecided = [*verdict.unmeasured, *verdict.undecided]
     musts = [(verdict.failed, "is not met"), (undecided, "is not shown to be met")]
     unmet = [f"Uses that rely on a required criterion that {how}: {_listed(named, _CRITERIA_NAMED)}." for named, how in musts if named]
@@ -214,7 +227,11 @@ def _sizes(verdict: Verdict) -> str:
 
 
 def line(purpose: Purpose) -> str:
-    """Return how many tables of a purpose are good enough, or the error of most. The name of a column in it is hostile text."""
+    """Return how many tables of a purpose are good enough, as a sentence.
+
+    If groups of tables were measured, it states instead a bound on the error of most tables. The
+    name of a column in it is hostile text.
+    """
     if not math.isnan(purpose.at_most):
         far = f"at most {percent(purpose.at_most)} of the people are in the wrong group, with 95% confidence"
         return f"{_noun(purpose)}: in {MOSTLY:.0%} of the {purpose.tables:,} tables, {far}; {percent(purpose.error)} was measured."

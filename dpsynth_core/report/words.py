@@ -40,7 +40,7 @@ _OF_LINKED = "one household with all its members (see neighbouring tables), not 
 
 
 def not_protected(release: Release) -> tuple[str, ...]:
-    """Return in sentences what the guarantee does not protect."""
+    """Return sentences on what the guarantee does not protect."""
     return (
         "Facts about the whole population: a release is made to show them, and they can be held against a member.",
         f"Facts about groups: the guarantee is for {_OF_LINKED if release.plan.link else _OF_ONE}.",
@@ -97,13 +97,17 @@ def guess(release: Release) -> str:
 
 
 def odds(release: Release) -> Reading:
-    """Return the odds of an attacker under the release's guarantee."""
+    """Return what the best attacker achieves under the release's guarantee: hit rates and guesses."""
     shares = release.plan.shares
     return meaning.reading(shares.accountant, release.rho, shares.slack)
 
 
 def symbols(release: Release) -> list[str]:
-    """Return the guarantee in symbols, one statement per line: neighbouring tables, the accountant, the inequality, and the values."""
+    """Return the guarantee in symbols, in four lines.
+
+    They are the neighbouring relation, the accountant's definition, the inequality of (ε, δ)-DP,
+    and the values of ε, δ and ρ.
+    """
     budget, unit, shares = release.spec.budget, release.spec.unit, release.plan.shares
     rows = unit.max_rows_per_person
     weight = "" if not shares.delta else "δ/2" if shares.slack == budget.delta else f"{shares.delta:g}"
@@ -118,7 +122,7 @@ def symbols(release: Release) -> list[str]:
 
 
 def noise(release: Release) -> str:
-    """Return a sentence on the error of the noisy tables, in people."""
+    """Return a sentence on the 95 % margin of cells in the noisy tables, in people."""
     widths = sorted(normal(0.975) * m.deviation / release.plan.records_each for m in release.measurements)
     if not widths:
         return "The release has no noisy tables. The rows were made from noisy choices among questions."
@@ -128,7 +132,7 @@ def noise(release: Release) -> str:
 
 
 def assumptions(release: Release) -> Iterator[str]:
-    """Yield the assumptions of the guarantee and the data that outsiders cannot check."""
+    """Yield sentences on what the guarantee and the data rest on and outsiders cannot check."""
     spec, unit = release.spec, release.spec.unit
     rows = unit.max_rows_per_person
     most = "1 row" if rows == 1 else f"{rows:,} rows"
@@ -170,7 +174,10 @@ def assumptions(release: Release) -> Iterator[str]:
 
 
 def _values_outside(release: Release) -> Iterator[str]:
-    """Yield where values outside the declared ones are counted, and the columns whose released counts cannot show how many there are."""
+    """Yield sentences on how values outside the domain are counted.
+
+    Columns without a cell for such values are named: no released count shows how many there were.
+    """
     yield "A fixed rule moved values outside their column's list or bounds into it (see Columns). No value was left out or reported."
     link = release.plan.link
     shared = unlisted_as_listed(release.domain if link is None else (*link.households, *link.members))
@@ -196,9 +203,13 @@ def _looks(spec: Spec) -> str:
 
 
 def _ledger(cited: Mapping[str, Any]) -> str:
-    """Return the sentence on the ledger's cap, without the amount spent so far.
+    """Return sentences on the ledger's cap for the population.
 
-    Only a bound that was fixed beforehand holds for runs that are chosen one by one.
+    The amount spent so far is left out: only a bound fixed beforehand holds for runs that are
+    chosen one after the other.
+
+    Args:
+        cited: The release's entry about the ledger; empty if no ledger was charged.
     """
     if not cited:
         return "No ledger has this release. It is not known here whether other releases are about the same people, and what they add up to."

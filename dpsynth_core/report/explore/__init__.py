@@ -52,7 +52,10 @@ _BEGIN = '<script type="application/json" id="data">'
 
 
 def knowledge(release: Release) -> Known:
-    """Return the known values of a release; for two linked tables, about their members."""
+    """Return all that a release states about counts, for answers to questions about people.
+
+    With two linked tables the people are the members.
+    """
     if release.plan.link is not None:
         return linked.of_members(release.plan.link, *_of_pairs(release))
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
@@ -62,7 +65,7 @@ def knowledge(release: Release) -> Known:
 
 
 def households(release: Release) -> Known:
-    """Return the known values of the first of two linked tables."""
+    """Return all that a release of two linked tables states about counts of households."""
     assert release.plan.link is not None
     return linked.of_households(release.plan.link, *_of_pairs(release))
 
@@ -74,16 +77,17 @@ def _of_pairs(release: Release) -> tuple[Repeated | None, Sequence[Measurement],
 
 
 def can_answer(release: Release) -> bool:
-    """Return whether the release has rows or noisy tables, and not a rule."""
+    """Return whether the release can answer questions: it has rows or noisy tables, and is not a learnt rule."""
     return not learnt(release) and (release.codes is not None or bool(release.measurements))
 
 
 def explore_page(release: Release, claim: Sequence[str], why_no_rows: str = "") -> Zoned[bytes]:
-    """Return the page of a release, byte for byte the same whenever it is made.
+    """Return explore.html of a release; the same release always gives the same bytes.
 
     Args:
+        release: The release.
         claim: The verdict in words.
-        why_no_rows: A sentence, if the page must not hold the rows.
+        why_no_rows: The reason why the page must not hold the rows; "" if it may.
     """
     before, after = frame()
     about = {"claim": list(claim), "warnings": warnings(release)}
@@ -94,7 +98,7 @@ def explore_page(release: Release, claim: Sequence[str], why_no_rows: str = "") 
 
 
 def frame() -> tuple[str, str]:
-    """Return the parts before and after the JSON, the same for every release."""
+    """Return the parts of explore.html before and after its JSON, which are equal for all releases."""
     style = (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = "".join((_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS)
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
@@ -160,7 +164,7 @@ def _data(release: Release, known: Known, why_no_rows: str) -> dict[str, Any]:
 
 
 def _source(release: Release) -> str:
-    """Return the citation of an answer, behind the release's name."""
+    """Return the release date and the privacy budget, for the citation of an answer."""
     budget = release.spec.budget
     promise = f"epsilon {budget.epsilon:g}, delta {budget.delta:g}" if release.private else "NOT PRIVATE, made with predictable noise"
     return f"released on {release.created}, {promise}"
@@ -192,7 +196,11 @@ def _held(release: Release, known: Known, why_no_rows: str, rows: bool, tables: 
 
 
 def _column(known: Known, attribute: Attribute, doubt: str) -> dict[str, Any]:
-    """Return the page's description of a column; an unread column has a doubt about its values, and no mean."""
+    """Return the page's description of a column.
+
+    `doubt` says that the column was not read, or perhaps not; the page then gives no mean of the
+    column.
+    """
     values = None if doubt else known.values(attribute.name)
     return {
         "name": attribute.name,
@@ -211,7 +219,7 @@ def _positions(known: Known, clique: Clique) -> list[int]:
 
 
 def _tables(release: Release, known: Known, cliques: list[Clique]) -> list[dict[str, Any]]:
-    """Return the counts of rows in the tables over `cliques`."""
+    """Return the counts of synthetic rows in the tables over `cliques`, flattened."""
     assert known.codes is not None
     if known.codes is release.codes:  # most of them were counted for what the release says of its tables
         counted = {r: np.rint(share * len(known.codes)).astype(int) for r, share in release.final.released.published(cliques).items()}
@@ -237,7 +245,10 @@ def _ranges(known: Known) -> dict[str, Any] | None:
 
 
 def _short(number: float) -> float:
-    """Without the last digits, which another processor may compute otherwise: the page is compared byte for byte."""
+    """Return a number rounded to 12 significant digits.
+
+    Another processor may compute further digits otherwise, and the page is compared byte for byte.
+    """
     return float(f"{number:.12g}")
 
 

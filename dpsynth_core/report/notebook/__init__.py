@@ -75,7 +75,7 @@ def _truths(release: Release) -> dict[str, bool]:
 
 
 def _facts(release: Release) -> dict[str, dict[str, str]]:
-    """Return the values of names in cells of text, with Markdown escaped, and in cells of code, as literals."""
+    """Return the values of `$name` for cells of text, with Markdown escaped, and for cells of code, as literals."""
     certified = _certified(release)
     column, group, number = _examples(release)
     code: dict[str, object] = {"column": column, "group": group, "number": number, "limits": "certificate" if certified else "bounds"}
@@ -92,9 +92,14 @@ def _certified(release: Release) -> bool:
 
 
 def _examples(release: Release) -> tuple[str | None, str | None, str | None]:
-    """Return a column, another one to group by that shares a table with it, and a column of numbers; None for each that does not exist.
+    """Return columns for the notebook's examples; None for each that does not exist.
 
-    Only columns whose cells follow from rows without their scale are taken: dates and times do not.
+    Columns of dates and times are not taken, because their cells do not follow from rows without
+    their scale.
+
+    Returns:
+        A column; a column to group it by, of the same table of the workload if there is one and
+            else the column itself; and a column of numbers.
     """
     domain = release.domain
     usable = [attribute.name for attribute in domain if not attribute.is_number or _has_numbers(attribute)]
@@ -110,12 +115,12 @@ def _has_numbers(attribute: Attribute) -> bool:
 
 
 def _smallest(release: Release) -> Clique:
-    """Return the noisy table of columns with the fewest cells; () without one."""
+    """Return the columns of the noisy table with the fewest cells; () without a noisy table."""
     tables = [m.clique for m in release.tables_of_columns if m.clique]
     return min(tables, key=lambda clique: (release.domain.cells(clique), clique), default=())
 
 
 def _numeric_table(release: Release) -> str | None:
-    """Return a column of numbers that a noisy table holds."""
+    """Return the first column of numbers that a noisy table contains; None without one."""
     measured = {name for m in release.tables_of_columns for name in m.clique}
     return next((name for name in release.domain.names if name in measured and _has_numbers(release.domain[name])), None)
