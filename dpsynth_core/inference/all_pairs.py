@@ -43,40 +43,51 @@ _FEWEST = 1e-6
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines of the matrix. `sizes` are the numbers of values of the columns."""
+    """The lines (rows and columns) of the matrix, one for each value of each column of the table.
+
+    Attributes:
+        sizes: Number of values of each column of the table.
+    """
 
     sizes: tuple[int, ...]
 
     @cached_property
     def starts(self) -> NDArray[np.intp]:
-        """First line of each column, followed by the number of lines."""
+        """Index of the first line of each column, followed by the number of lines."""
         return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.intp)
 
     @cached_property
     def numbers(self) -> NDArray[np.intp]:
-        """The numbers of all lines, from 0."""
+        """The indices of all lines, from 0."""
         return np.arange(self.starts[-1])
 
     @cached_property
     def between(self) -> NDArray[np.bool_]:
-        """True where lines of different columns cross, shape (lines, lines)."""
+        """True in the cells whose two lines belong to different columns, shape (lines, lines)."""
         column = np.repeat(np.arange(len(self.sizes)), self.sizes)
         return np.asarray(column[:, None] != column)
 
     def of(self, column: int) -> slice:
-        """Return the slice of the column's lines."""
+        """Return the slice of lines that belong to a column, given by its index."""
         return slice(int(self.starts[column]), int(self.starts[column + 1]))
 
     def sums(self, matrix: Floats) -> Floats:
-        """Return the sums over the lines of each column, shape (columns, ...)."""
+        """Return the sums of a matrix over the lines of each column, along its first axis.
+
+        Args:
+            matrix: Shape (lines, ...).
+
+        Returns:
+            Shape (columns, ...).
+        """
         return np.asarray(np.add.reduceat(matrix, self.starts[:-1], axis=0))
 
     def spread(self, by_column: Floats) -> Floats:
-        """Repeat each column's value for each of its lines."""
+        """Repeat each column's entry for each of its lines, from shape (columns, ...) to (lines, ...)."""
         return np.repeat(by_column, self.sizes, axis=0)
 
     def marked(self, codes: Codes) -> Singles:
-        """Return 1 on the lines of each row's values, shape (rows, lines)."""
+        """Return the one-hot encoding of rows, shape (rows, lines): 1 on the line of each of a row's values."""
         marks = np.zeros((len(codes), int(self.starts[-1])), dtype=np.float32)
         marks[np.arange(len(codes))[:, None], codes + self.starts[:-1]] = 1
         return marks
@@ -84,13 +95,14 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class Likely:
-    """The model of all pairs.
+    """The model of all pairs of columns.
 
     Attributes:
         lines: The lines of the matrix.
         columns: Probabilities of the columns' values, shape (lines,).
-        patterns: Patterns, shape (lines, patterns); their products with each other are the pairs' excess over independent columns.
-        pairs: Probabilities, shape (lines, lines), 0 within columns.
+        patterns: Scaled eigenvectors, shape (lines, patterns); patterns @ patterns.T is the
+            low-rank part of the pairs' excess over independent columns.
+        pairs: Probabilities of pairs of values, shape (lines, lines), 0 within columns.
     """
 
     lines: Lines
@@ -100,12 +112,12 @@ class Likely:
 
 
 def likely(counts: Sequence[Floats], tables: Sequence[Floats], sigma: float, total: float) -> Likely:
-    """Estimate all pairs.
+    """Estimate the probabilities of all pairs of values from noisy tables, by shrinking them.
 
     Args:
-        counts: Best known counts of each column.
-        tables: Noisy tables of all pairs, in the order of `combinations`.
-        sigma: Noise of each cell of the tables.
+        counts: Best known counts of each column, in people.
+        tables: Noisy counts of all pairs of columns, in the order of `combinations`.
+        sigma: Standard deviation of the noise of each cell of the tables, in people.
         total: Number of people.
     """
     sizes = [column.size for column in counts]
@@ -125,7 +137,17 @@ def likely(counts: Sequence[Floats], tables: Sequence[Floats], sigma: float, tot
 
 
 def _patterns(lines: Lines, beyond: Floats, sigma: float) -> Floats:
-    """Return the eigenvectors above noise of deviation sigma, times the roots of their shrunken eigenvalues."""
+    """Return the patterns: eigenvectors that stand out of noise, times the roots of shrunken eigenvalues.
+
+    Args:
+        lines: The lines of the matrix.
+        beyond: Noisy excess of pairs over independent columns, in probabilities, shape (lines,
+            lines).
+        sigma: Standard deviation of the noise in a cell of `beyond`.
+
+    Returns:
+        Shape (lines, patterns).
+    """
     directions = len(beyond) - len(lines.sizes)
     edge = 2 * sigma * math.sqrt(directions)
     values, vectors = scipy.linalg.eigh(beyond, subset_by_value=(edge, np.inf))
@@ -133,7 +155,17 @@ def _patterns(lines: Lines, beyond: Floats, sigma: float) -> Floats:
 
 
 def _alone(lines: Lines, left: Floats, sigma: float) -> Floats:
-    """Return the part of each pair's rest that noise does not explain."""
+    """Return the part of each pair's remaining excess that noise does not explain (James and Stein's rule).
+
+    Args:
+        lines: The lines of the matrix.
+        left: Excess that is left after the patterns, in probabilities, shape (lines, lines).
+        sigma: Standard deviation of the noise in a cell of `left`.
+
+    Returns:
+        Each pair's block of `left` times a factor from 0 to 1; the factor is 0 for a pair that does
+        not exceed noise by `STANDS_OUT` deviations.
+    """
     squares = lines.sums(lines.sums(left**2).T)
     directions = np.outer(np.array(lines.sizes) - 1, np.array(lines.sizes) - 1)
     stands = squares > sigma**2 * (directions + STANDS_OUT * np.sqrt(2 * directions))
@@ -142,7 +174,13 @@ def _alone(lines: Lines, left: Floats, sigma: float) -> Floats:
 
 
 def _raked(lines: Lines, columns: Floats, beyond: Floats) -> Floats:
-    """Return tables without negative cells whose sums nearly equal the columns."""
+    """Return probabilities of pairs, all 0 or more, whose sums over either column nearly equal `columns`.
+
+    Args:
+        lines: The lines of the matrix.
+        columns: Probabilities of the columns' values, shape (lines,).
+        beyond: Excess of the pairs over independent columns, shape (lines, lines).
+    """
     pairs = np.where(lines.between, np.maximum(np.outer(columns, columns) + beyond, 0.0), 0.0)
     for _ in range(2 * _RAKED):
         sums = lines.spread(lines.sums(pairs.T)).T  # of the row of each cell, within its pair
@@ -151,14 +189,16 @@ def _raked(lines: Lines, columns: Floats, beyond: Floats) -> Floats:
 
 
 def rows(known: Likely, n: int, rng: np.random.Generator) -> Codes:
-    """Return n rows that follow all pairs, int32 of shape (n, columns)."""
+    """Return n synthetic rows that follow the model of all pairs, int32 codes of shape (n, columns)."""
     return refine(known.lines, _first(known, n, rng), known.pairs, rng)
 
 
 def _first(known: Likely, n: int, rng: np.random.Generator) -> Codes:
-    """Draw rows whose columns depend on each other through normal variables, one per pattern.
+    """Draw n rows to start from, whose columns depend on each other through one normal variable per pattern.
 
-    The probability column + pattern * variable has the pairs' expectation, where it is not negative.
+    Given these variables, columns are independent, with probabilities columns + patterns @
+    variables (negative ones raised to nearly 0), whose expected products are the pairs'
+    probabilities.
     """
     lines, codes = known.lines, np.empty((n, len(known.lines.sizes)), dtype=np.int32)
     patterns, columns = known.patterns.T.astype(np.float32), known.columns.astype(np.float32)
@@ -173,7 +213,7 @@ def _first(known: Likely, n: int, rng: np.random.Generator) -> Codes:
 
 
 def counted(lines: Lines, codes: Codes) -> Singles:
-    """Count the rows with each two values, shape (lines, lines); 0 within columns."""
+    """Return the number of rows with each pair of values, shape (lines, lines); 0 within columns."""
     counts = np.zeros(lines.between.shape, dtype=np.float32)
     for some in range(0, len(codes), BLOCK_ROWS):
         marks = lines.marked(codes[some : some + BLOCK_ROWS])
@@ -183,7 +223,15 @@ def counted(lines: Lines, codes: Codes) -> Singles:
 
 
 def refine(lines: Lines, codes: Codes, pairs: Singles, rng: np.random.Generator, passes: int = PASSES) -> Codes:
-    """Return a copy of `codes` (rows, columns) whose pairs are at least as close to len(codes) * pairs, in the sum of absolute differences.
+    """Return a copy of rows whose pair counts are at least as close to the wanted ones (sum of absolute errors).
+
+    Args:
+        lines: The lines of the matrix.
+        codes: The rows, shape (rows, columns).
+        pairs: Wanted probabilities of pairs, shape (lines, lines); wanted counts are these times
+            the rows.
+        rng: Source of randomness.
+        passes: Number of passes over the rows; `MOST_WORK` may end them earlier.
     """
     refined = codes.copy()
     surplus = counted(lines, codes) - np.float32(len(codes)) * pairs
@@ -208,20 +256,24 @@ def refine(lines: Lines, codes: Codes, pairs: Singles, rng: np.random.Generator,
 
 
 def _price(surplus: Singles) -> Singles:
-    """Return approximately how much one more row in a cell changes its absolute difference; one row fewer reverses it."""
+    """Return approximately by how much one more row in a cell raises the cell's absolute error, -1 to 1.
+
+    One row fewer changes the error by about the opposite. `surplus` is the count minus its target.
+    """
     return np.clip(2 * surplus, -1, 1)
 
 
 def _improve(lines: Lines, surplus: Singles, held: Codes, marks: Singles, column: int, prices: Singles) -> None:
-    """Make the good moves of one column within a block of rows.
+    """Change values of one column within a block of rows, in place, where that lowers the absolute error.
 
     Args:
         lines: The lines of the matrix.
-        surplus: Rows minus target for all cells of all pairs, 0 within columns.
-        held: The rows, shape (rows, columns).
-        marks: `Lines.marked` of the rows.
-        column: The column.
-        prices: Price of each value in each row, shape (rows, values).
+        surplus: Counts minus targets in all cells, 0 within columns; it is updated.
+        held: The rows of the block, shape (rows, columns); they are changed.
+        marks: `Lines.marked` of the rows; it is updated.
+        column: Index of the column.
+        prices: Price of each value of the column in each row, shape (rows, values); the lowest is
+            best.
     """
     here, every = lines.of(column), np.arange(len(held))
     old = held[:, column].copy()

@@ -46,7 +46,16 @@ OFTEN, ONCE = Search(2e6, outer=True), Search(2e7, outer=False)
 
 @dataclass(frozen=True)
 class SumOut:
-    """The step out = source summed over all labels outside `labels`. `back` is the index that restores summed axes with length one."""
+    """The step out = source summed over all labels outside `labels`.
+
+    Attributes:
+        source: Slot of the table that is summed.
+        out: Slot of the result.
+        axes: Axes of the source that are summed.
+        labels: Labels of the result.
+        back: Index that gives the result the source's number of axes, with length one where it was
+            summed.
+    """
 
     source: int
     out: int
@@ -57,14 +66,14 @@ class SumOut:
 
 @dataclass(frozen=True)
 class Factor:
-    """A table in a product, as a stack of matrices.
+    """A table in a product, reshaped into a stack of matrices.
 
     Attributes:
-        slot: Its slot.
-        axes: Order of its axes that makes it a stack.
-        shape: Shape of the stack.
-        cells: Shape that leads from the stack to the table.
-        back: Order of axes that leads from there to the table.
+        slot: Slot of the table.
+        axes: Permutation of the table's axes: first the stack's index, then rows, then columns.
+        shape: Shape of the stack: (matrices, rows, columns).
+        cells: Shape of the permuted table, from which the stack was reshaped.
+        back: Permutation of axes from the permuted table to the table.
     """
 
     slot: int
@@ -75,18 +84,26 @@ class Factor:
 
     @staticmethod
     def of(slot: int, labels: Labels, stacked: tuple[Labels, Labels, Labels], sizes: Sequence[int]) -> Factor:
-        """Return a factor. `stacked` holds the labels of the matrices' index, rows and columns, together the `labels` of the table."""
+        """Return the factor for a table.
+
+        Args:
+            slot: Slot of the table.
+            labels: Labels of the table's axes.
+            stacked: These labels divided into those that index the matrices, their rows and their
+                columns.
+            sizes: Number of values of each label.
+        """
         order = [x for part in stacked for x in part]
         stack, rows, columns = (math.prod(sizes[x] for x in part) for part in stacked)
         axes, back = tuple(map(labels.index, order)), tuple(map(order.index, labels))
         return Factor(slot, axes, (stack, rows, columns), tuple(sizes[x] for x in order), back)
 
     def stacked(self, table: Table) -> Table:
-        """Return the table as a stack of matrices, in `shape`."""
+        """Return the table as a stack of matrices, of the shape `shape`."""
         return table.transpose(self.axes).reshape(self.shape)
 
     def table(self, stacked: Table) -> Table:
-        """Return the table from its stack, with its axes in their own order."""
+        """Return the table that a stack of matrices came from, with its axes in their original order."""
         return stacked.reshape(self.cells).transpose(self.back)
 
 
@@ -94,7 +111,12 @@ class Factor:
 class Product:
     """The step out[batch, left, right] = sum over inner of left[batch, left, inner] * right[batch, inner, right].
 
-    `shape` is the shape of the result.
+    Attributes:
+        left: The left factor.
+        right: The right factor.
+        out: Slot of the result.
+        labels: Labels of the result.
+        shape: Shape of the result, one axis per label.
     """
 
     left: Factor
@@ -104,11 +126,11 @@ class Product:
     shape: tuple[int, ...]
 
     def operands(self, values: Sequence[Table]) -> tuple[Table, Table]:
-        """Return the left and the right table as stacks. `values` holds the table in each slot."""
+        """Return the left and the right table as stacks of matrices; values[slot] is the table in a slot."""
         return self.left.stacked(values[self.left.slot]), self.right.stacked(values[self.right.slot])
 
     def multiply(self, left: Table, right: Table) -> Table:
-        """Multiply left (b, l, k) and right (b, k, r)."""
+        """Return the product of stacks left (b, l, k) and right (b, k, r), in the shape of the result."""
         (_, n_left, n_inner), n_right = self.left.shape, self.right.shape[2]
         if n_inner == 1:
             return (left * right).reshape(self.shape)
@@ -119,13 +141,13 @@ class Product:
 
 @dataclass(frozen=True)
 class Scaled:
-    """The step out = a table times another one over some of its labels, without changing its order of axes.
+    """The step out = a large table times a small one over some of its labels, in the large table's axis order.
 
     Attributes:
-        large: Slot of the table.
-        small: Slot of the other one.
+        large: Slot of the large table.
+        small: Slot of the small table.
         out: Slot of the result.
-        labels: Labels of the result.
+        labels: Labels of the large table and of the result.
         over: Labels of the small table.
         own: Whether the large table is an intermediate array, which may be overwritten.
     """
@@ -138,18 +160,18 @@ class Scaled:
     own: bool
 
     def multiply(self, large: Table, small: Table) -> Table:
-        """Return the product in the large table's order of axes; the large table is overwritten if it is `own`."""
+        """Return large * small in the large table's order of axes, overwriting the large table if it is `own`."""
         return np.multiply(large, expand(small, self.over, self.labels), out=large if self.own else None)
 
 
 @dataclass(frozen=True)
 class Forward:
-    """The values that a forward run keeps.
+    """The values of a forward run, which the backward run uses.
 
     Attributes:
-        values: Value of each slot.
-        operands: Factors of each product as stacks, by slot. Running backwards uses them again, because bringing a table into that order
-            costs as much as the product.
+        values: Table in each slot.
+        operands: By slot of a product, its two factors as stacks, kept because bringing a table
+            into that order costs as much as the product.
     """
 
     values: list[Table]
@@ -157,9 +179,15 @@ class Forward:
 
 
 class Program:
-    """A straight-line program: inputs are slots 0..n-1, every step fills one more slot, and each slot is used at most once.
+    """A straight-line program of sums and products of tables.
 
+    Inputs are slots 0..n-1, every step fills one more slot, and each slot is used at most once.
     `flops` counts the multiplications of one forward run.
+
+    Args:
+        inputs: Labels of each input table.
+        sizes: Number of values of each label.
+        search: Effort for finding good orders of contraction.
     """
 
     def __init__(self, inputs: Sequence[Labels], sizes: Sequence[int], search: Search = OFTEN) -> None:
@@ -170,11 +198,15 @@ class Program:
         self.flops = 0.0
 
     def cells(self, labels: Labels) -> int:
-        """Return the number of cells of a table over the labels."""
+        """Return the number of cells of a table over these labels."""
         return math.prod(self.sizes[label] for label in labels)
 
     def contract(self, slots: Sequence[int], keep: frozenset[int]) -> int:
-        """Append steps that multiply `slots` and sum out every label not in `keep`. Returns the slot of the result."""
+        """Append steps that multiply the tables in `slots` and sum out every label that is not in `keep`.
+
+        Returns:
+            The slot of the result, whose labels are in `labels`.
+        """
         pending = list(slots)
         for chosen in _path(tuple(self.labels[s] for s in pending), keep, self.sizes, self._search):
             picked = [pending[i] for i in chosen]
@@ -219,12 +251,15 @@ class Program:
         self.flops += work
 
     def forward(self, inputs: Sequence[Table], normalise: frozenset[int] = frozenset()) -> Forward:
-        """Compute the values of all slots.
+        """Run the program and return the values of all slots.
 
-        Slots in `normalise` are divided by their maximum, so that long chains neither overflow nor vanish.
+        Args:
+            inputs: The input tables.
+            normalise: Slots whose tables are divided by their maximum, so that long chains neither
+                overflow nor vanish; later slots are scaled accordingly.
 
         Raises:
-            FloatingPointError: A normalised slot is zero or not finite everywhere.
+            FloatingPointError: The maximum of a slot in `normalise` is zero or not finite.
         """
         values: list[Table] = list(inputs)
         operands: dict[int, tuple[Table, Table]] = {}
@@ -240,7 +275,7 @@ class Program:
         return Forward(values, operands)
 
     def result(self, inputs: Sequence[Table], slot: int) -> Table:
-        """Compute the value of one slot. Intermediate tables are freed as soon as they are used."""
+        """Run the program and return the table in one slot; intermediate tables are freed once used."""
         values: list[Table] = list(inputs)
         used = np.empty(0)
         for step in self.steps:
@@ -256,9 +291,21 @@ class Program:
         return values[slot]
 
     def backward(self, forward: Forward, root: int, normalise: frozenset[int] = frozenset()) -> dict[int, Table]:
-        """Compute derivatives of the scalar slot `root` with respect to every slot it depends on, each up to its own positive factor.
+        """Return the derivatives of the scalar in slot `root` with respect to each slot that it depends on.
 
-        Axes follow `labels` of the slot; an axis along which the derivative is constant may have length one.
+        With slots in `normalise`, each derivative is only known up to a positive factor of its own.
+
+        Args:
+            forward: The values of a forward run with the same `normalise`.
+            root: Slot of a table without axes.
+            normalise: Slots whose derivatives are divided by their maximum.
+
+        Returns:
+            Derivatives by slot, axes as the slot's `labels`; an axis along which a derivative is
+            constant may have length one.
+
+        Raises:
+            FloatingPointError: The maximum of a derivative in `normalise` is zero or not finite.
         """
         adjoint: dict[int, Table] = {root: np.ones(())}
         for step in reversed(self.steps):
@@ -279,7 +326,7 @@ class Program:
 
 
 def broadcast(table: Table, shape: tuple[int, ...]) -> Table:
-    """Return the table with axes of length one expanded to the shape; the same table, which is much faster, if it has the shape."""
+    """Return the table with axes of length one expanded to `shape`; itself, much faster, if it has the shape."""
     return table if table.shape == shape else np.broadcast_to(table, shape)
 
 
@@ -291,7 +338,7 @@ def _top(message: Table) -> float:
 
 
 def _times_transposed(outer: Table, right: Table) -> Table:
-    """Outer (b, l, r), right (b, k, r as r-last after swap) -> (b, l, k)."""
+    """Return outer @ right transposed: from outer (b, l, r) and right (b, k, r) to shape (b, l, k)."""
     if outer.shape[2] == 1:
         return outer * right.swapaxes(1, 2)
     if outer.shape[1] == 1 and right.shape[1] == 1:
@@ -300,7 +347,7 @@ def _times_transposed(outer: Table, right: Table) -> Table:
 
 
 def _transposed_times(left: Table, outer: Table) -> Table:
-    """Left (b, l, k), outer (b, l, r) -> (b, k, r)."""
+    """Return left transposed @ outer: from left (b, l, k) and outer (b, l, r) to shape (b, k, r)."""
     if left.shape[1] == 1:
         return left.swapaxes(1, 2) * outer
     if left.shape[2] == 1 and outer.shape[2] == 1:
@@ -310,10 +357,21 @@ def _transposed_times(left: Table, outer: Table) -> Table:
 
 @functools.lru_cache(KEPT_ORDERS)
 def _path(inputs: tuple[Labels, ...], keep: frozenset[int], sizes: tuple[int, ...], search: Search) -> Sequence[tuple[int, ...]]:
-    """Pairwise contraction order as positions in the shrinking list, the way opt_einsum reports it.
+    """Return an order of pairwise contractions, as opt_einsum reports it.
 
-    Exhaustive for up to four tables; greedy beyond, and dynamic programming where the greedy order would be expensive. Cached: a model that
-    grows by one clique keeps most of its nodes.
+    Exhaustive search for up to four tables, greedy beyond; dynamic programming for up to
+    `SEARCHED_INPUTS` tables where the greedy order takes `search.worth` multiplications or more.
+    Cached: a model that grows by one clique keeps most of its nodes.
+
+    Args:
+        inputs: Labels of each table.
+        keep: Labels of the result.
+        sizes: Number of values of each label.
+        search: Effort for the search.
+
+    Returns:
+        For each step, positions of the tables to multiply in the list of tables that are left;
+        these leave the list and their product is appended.
     """
     if len(inputs) <= 2:
         return [tuple(range(len(inputs)))]
@@ -330,7 +388,14 @@ def _path(inputs: tuple[Labels, ...], keep: frozenset[int], sizes: tuple[int, ..
 
 
 def _pairs(path: Sequence[Sequence[int]], count: int) -> list[tuple[int, ...]]:
-    """Return the path with every step a pair: optimisers may return more than two at once when nothing is gained by pairing."""
+    """Return a path whose steps all have two tables, from one whose steps may have one or several.
+
+    Optimisers return several at once where pairing gains nothing.
+
+    Args:
+        path: Positions of the tables of each step in the shrinking list, as in `_path`.
+        count: Number of tables.
+    """
     steps: list[tuple[int, ...]] = []
     for step in path:
         chosen = sorted(step)
@@ -345,7 +410,14 @@ def _pairs(path: Sequence[Sequence[int]], count: int) -> list[tuple[int, ...]]:
 
 
 def _work(sets: Sequence[frozenset[int]], keep: frozenset[int], size_of: Mapping[int, int], path: Sequence[tuple[int, ...]]) -> float:
-    """Multiplications along a path."""
+    """Return the number of multiplications along a path of pairwise contractions.
+
+    Args:
+        sets: Labels of each table.
+        keep: Labels of the result.
+        size_of: Number of values of each label.
+        path: Positions of the two tables of each step in the shrinking list, as in `_path`.
+    """
     pending, work = list(sets), 0.0
     for i, j in path:
         both = pending[i] | pending[j]
@@ -356,14 +428,25 @@ def _work(sets: Sequence[frozenset[int]], keep: frozenset[int], size_of: Mapping
 
 
 class Contractor:
-    """One-off contractions over a fixed set of attribute sizes, with plans cached by the labels involved."""
+    """One-off contractions over attributes of fixed sizes, with plans cached by the labels involved.
+
+    A call contractor(tables, inputs, out) returns the product of the tables over `inputs` labels,
+    summed to the labels `out`.
+    """
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = tuple(sizes)
         self._plans: dict[tuple[tuple[Labels, ...], frozenset[int]], tuple[Program, int]] = {}
 
     def plan(self, inputs: Sequence[Labels], keep: frozenset[int]) -> tuple[Program, int]:
-        """Return the program that sums the product to `keep`, and the slot of its result; planned once per arguments."""
+        """Return the program that multiplies tables and sums them down to `keep`, and the slot of its result.
+
+        The program is made once for the same arguments.
+
+        Args:
+            inputs: Labels of each table.
+            keep: Labels that are not summed out.
+        """
         key = (tuple(inputs), keep)
         planned = self._plans.get(key)
         if planned is None:
@@ -372,11 +455,20 @@ class Contractor:
         return planned
 
     def __call__(self, tables: Sequence[Table], inputs: Sequence[Labels], out: Labels) -> Table:
-        """Product of the tables summed to `out`, axes in that order. Labels of `out` that no table has are broadcast."""
+        """Return the product of the tables summed to `out`, axes in that order.
+
+        Labels of `out` that no table has are broadcast, so that the result may be a read-only view.
+        """
         result, labels = self.summed(tables, inputs, frozenset(out))
         return np.broadcast_to(expand(result, labels, out), [self.sizes[x] for x in out])
 
     def summed(self, tables: Sequence[Table], inputs: Sequence[Labels], keep: frozenset[int]) -> tuple[Table, Labels]:
-        """Return the product of the tables, summed to their labels in `keep`, with the order in which its axes come."""
+        """Return the product of tables summed down to `keep`, and the labels of its axes in order.
+
+        Args:
+            tables: The tables.
+            inputs: Labels of each table's axes.
+            keep: Labels that are not summed out; a label that no table has is ignored.
+        """
         program, slot = self.plan(inputs, keep)
         return program.result(tables, slot), program.labels[slot]

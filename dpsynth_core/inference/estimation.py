@@ -46,10 +46,14 @@ DEPTHS = (300.0, 100.0, 30.0, 10.0, 0.0)
 
 @dataclass(frozen=True)
 class _Term:
-    """The loss 1/2 * sum of weight * (sum of the clique's marginal over `axes` - target)^2, in fractions.
+    """One measured marginal's part of the loss, 1/2 * sum of weight * (marginal - target)^2, in fractions.
 
     Attributes:
-        weight: Shaped like the target, or one number for all cells.
+        clique: Index of the clique of the structure that contains the measured marginal.
+        axes: Axes of that clique which are summed to obtain the measured marginal.
+        shape: Shape that broadcasts the measured marginal against the clique.
+        target: Measured counts divided by the total, one per cell of the measured marginal.
+        weight: Inverse variance of each target, shaped like the target or one number for all cells.
     """
 
     clique: int
@@ -61,15 +65,18 @@ class _Term:
 
 @dataclass(frozen=True)
 class Stopping:
-    """The conditions for the end of a fit. Slow progress ends no fit whose loss is a misfit (`MISFIT`).
+    """The conditions that end a fit. Slow progress does not end a fit whose loss is a misfit (`MISFIT`).
 
     Attributes:
         iterations: Largest number of iterations.
-        noise_level: The fit ends at a loss of noise_level * (measured cells) / 2; at the truth a cell adds 1/2 in expectation.
-        tolerance: The fit ends when `window` iterations lower the loss by a smaller fraction than this.
-        window: Iterations over which progress is measured.
-        least: Iterations before which neither condition ends the fit.
-        again: How often a misfit begins again, with single columns raked to their counts.
+        noise_level: The fit ends once the loss is at most noise_level * (measured cells) / 2; at
+            the true distribution the expected loss is (measured cells) / 2.
+        tolerance: The fit ends when `window` iterations lower the loss by a smaller fraction than
+            this.
+        window: Number of iterations over which progress is measured.
+        least: Number of iterations before which neither of these two conditions ends the fit.
+        again: How often a fit that ended in a misfit is repeated, each time from potentials raked
+            to the measured counts of single columns.
     """
 
     iterations: int = 1000
@@ -81,7 +88,11 @@ class Stopping:
 
 
 def estimate_total(measurements: Sequence[Measurement]) -> float:
-    """Minimum-variance combination of the totals of noisy marginals; at least 1."""
+    """Return the minimum-variance estimate of the number of rows from noisy marginals; at least 1.
+
+    Raises:
+        ValueError: There are no measurements.
+    """
     whole = combined(measurements, ())
     if whole is None:
         raise ValueError("without measurements there is no estimate of the number of rows")
@@ -89,7 +100,7 @@ def estimate_total(measurements: Sequence[Measurement]) -> float:
 
 
 def one_each(measurements: Iterable[Measurement]) -> list[Measurement]:
-    """One measurement per clique: repeated ones combined."""
+    """Return one measurement per clique: the minimum-variance mean of all measurements of that clique."""
     groups: dict[Clique, list[Measurement]] = {}
     for m in measurements:
         groups.setdefault(m.clique, []).append(m)
@@ -105,11 +116,20 @@ def estimate(
     folding: Folding | None = None,
     known: Sequence[MarginalCounts] = (),
 ) -> GraphicalModel:
-    """Fit a graphical model of `total` rows to the measurements and `known` counts, and rake it to the published tables.
+    """Fit a graphical model by Private-PGM, then rake it to the published tables if there are any.
 
-    The published tables weigh in the fit as much as the best known ones. A measurement of a cell that the domain forbids is not used.
-    `warm_start` is an earlier model of the same domain and folding; its potentials are carried into the cliques that contain theirs.
-    `folding` gives the cells of the domain that the model distinguishes; all by default.
+    In the fit, a published table replaces measurements inside it and weighs as much as the most
+    precise other counts. A measured value of a cell that the domain forbids is not used.
+
+    Args:
+        domain: The domain, with its structural zeros and published tables.
+        measurements: The noisy marginals.
+        total: Number of rows of the model.
+        warm_start: An earlier model of the same domain and folding, from whose potentials the fit
+            starts.
+        stopping: The conditions that end the fit.
+        folding: The cells of the domain that the model distinguishes; all cells by default.
+        known: Further counts of marginals, with a variance for each cell.
     """
     folding = folding or Folding(domain)
     counts = _with_published(domain, _counts(one_each(measurements), known), total)
@@ -140,7 +160,10 @@ def estimate(
 
 
 def _counts(measurements: Sequence[Measurement], known: Sequence[MarginalCounts]) -> dict[Clique, MarginalCounts]:
-    """Return the noisy counts to fit and their variances by marginal: the minimum-variance mean of both kinds, cell by cell."""
+    """Return the counts to fit and their variances, by marginal.
+
+    Where a marginal is both measured and known, each cell is the minimum-variance mean of the two.
+    """
     counts = {m.clique: MarginalCounts(m.clique, m.values, np.full(m.values.shape, m.deviation**2)) for m in measurements if m.clique}
     for one in known:
         counts[one.clique] = both(counts[one.clique], one) if one.clique in counts else one
@@ -148,9 +171,10 @@ def _counts(measurements: Sequence[Measurement], known: Sequence[MarginalCounts]
 
 
 def _unseen(model: Domain, warm_start: GraphicalModel | None) -> list[str]:
-    """Return the large columns that `warm_start` says nothing of. Their fit starts with the columns as counted.
+    """Return the columns with `MANY_CELLS` cells or more on which `warm_start` has no information.
 
-    Cells of such a column differ a thousandfold, in counts and in weights: from equal cells on, hundreds of steps would hardly change them.
+    The fit starts these columns from their measured shares: their cells differ a thousandfold in
+    counts and weights, and hundreds of steps from equal cells would hardly change them.
     """
     large = [name for name in model.names if model[name].size >= MANY_CELLS]
     if not large or warm_start is None:
@@ -161,7 +185,16 @@ def _unseen(model: Domain, warm_start: GraphicalModel | None) -> list[str]:
 
 
 def _shares(folding: Folding, counts: Mapping[Clique, MarginalCounts], names: Collection[str]) -> dict[Labels, Table]:
-    """Return the shares of the model's cells of these columns, each from the most precise counts that contain it; none is 0."""
+    """Return the one-way marginals of these columns as shares of folded cells, all above 0.
+
+    Args:
+        folding: The folding of the domain's cells.
+        counts: Counts with variances, by marginal.
+        names: The columns. One that no marginal contains is left out of the result.
+
+    Returns:
+        By attribute index, the shares from the marginal with the smallest sum of variances.
+    """
     shares = {}
     for name in names:
         holding = [one for one in counts.values() if name in one.clique]
@@ -174,7 +207,11 @@ def _shares(folding: Folding, counts: Mapping[Clique, MarginalCounts], names: Co
 
 
 def _with_published(domain: Domain, counts: Mapping[Clique, MarginalCounts], total: float) -> dict[Clique, MarginalCounts]:
-    """Return the tables with published ones in place of their measurements."""
+    """Return the counts to fit, in which published tables replace all marginals that lie inside one.
+
+    The cells of a published table, scaled to `total` rows, get the smallest variance of the other
+    counts.
+    """
     if not domain.published:
         return {**counts}
     others = {clique: one for clique, one in counts.items() if not domain.is_published(clique)}
@@ -184,9 +221,11 @@ def _with_published(domain: Domain, counts: Mapping[Clique, MarginalCounts], tot
 
 
 def unreachable(domain: Domain) -> float:
-    """Return the largest share of the people in a wrong cell of a published table, in a model that was raked to all published tables.
+    """Return how far the raked model stays from the published tables of a domain, as a share of the people.
 
-    The share is above 0 where the published tables contradict each other, or the rules about impossible combinations.
+    It is the total variation distance between a published table and the model raked to all
+    published tables, the largest over the tables. It is above 0 where published tables contradict
+    each other, or the rules about impossible combinations.
     """
     model = estimate(domain, [], 1.0)
     return max((float(np.abs(model.marginal(one.columns) - one.shares).sum()) / 2 for one in domain.published), default=0.0)
@@ -195,10 +234,16 @@ def unreachable(domain: Domain) -> float:
 def _raked(
     structure: Structure, potentials: Sequence[Table], shares: Mapping[Labels, Table], sweeps: int = SWEEPS
 ) -> tuple[Table, ...]:
-    """Return the potentials, raked until the model has these shares of the people in some marginals (iterative proportional fitting).
+    """Return log-potentials raked until the model has the wanted marginals (iterative proportional fitting).
 
-    Raking ends after `sweeps` rounds at the latest, and before a change that would make the model vanish. Where no potential starts
-    further below the largest than the first of `DEPTHS`, no other table of the model vanishes either.
+    Raking ends once all marginals are nearly right (`EXACT`), after `sweeps` rounds, or before a
+    change that would make the model vanish numerically.
+
+    Args:
+        structure: The structure of the model.
+        potentials: The log-potentials to start from.
+        shares: The wanted marginals as shares, by attribute indices.
+        sweeps: Largest number of rounds over all marginals.
     """
     good = tables = tuple(np.maximum(table, table.max() - DEPTHS[0]) for table in potentials)
     with suppress(FloatingPointError):
@@ -219,7 +264,7 @@ def _raked(
 
 
 def _term(structure: Structure, folding: Folding, noisy: MarginalCounts, total: float) -> _Term:
-    """Return the term of the loss for noisy counts of every cell of a marginal."""
+    """Return the part of the loss for noisy counts of one marginal, folded and divided by `total`."""
     measured, values, variances = noisy.clique, noisy.values, noisy.variances
     labels = labels_of(folding.domain, measured)
     home = structure.containing(labels)
@@ -234,7 +279,14 @@ def _term(structure: Structure, folding: Folding, noisy: MarginalCounts, total: 
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Log-potentials, of all cliques one after the other; their loss, and its gradient in the clique marginals, likewise."""
+    """A point of the descent.
+
+    Attributes:
+        potentials: Log-potentials of all cliques, flattened one clique after the other.
+        loss: The loss at these potentials.
+        gradient: Derivative of the loss with respect to each cell of the clique marginals,
+            flattened alike.
+    """
 
     potentials: Table
     loss: float
@@ -254,7 +306,7 @@ def _evaluate(structure: Structure, potentials: Table, terms: Sequence[_Term]) -
 
 
 def _noise(terms: Sequence[_Term]) -> float:
-    """Return the loss that noise alone explains."""
+    """Return the expected loss at the true distribution, which noise alone explains: half the cells."""
     return 0.5 * sum(term.target.size for term in terms)
 
 
@@ -263,10 +315,11 @@ def _flat(tables: Sequence[Table]) -> Table:
 
 
 def _started(structure: Structure, start: Sequence[Table], terms: Sequence[_Term]) -> _Point:
-    """Return the point to start from.
+    """Return the point at which the descent starts.
 
-    Potentials that fitted a smaller model can be so extreme together that the new one vanishes: then cells that are less likely than their
-    table's likeliest by more than one of `DEPTHS` count as that unlikely, whichever fits best.
+    Potentials of a smaller model can be so extreme together that the new model vanishes
+    numerically. Then log-potentials further below their table's largest than one of `DEPTHS` are
+    raised to that depth; the depth with the smallest loss is used.
     """
     with suppress(FloatingPointError):
         return _evaluate(structure, _flat(start), terms)
@@ -278,11 +331,22 @@ def _started(structure: Structure, start: Sequence[Table], terms: Sequence[_Term
 
 
 def _descend(structure: Structure, start: Sequence[Table], terms: Sequence[_Term], pace: float, stopping: Stopping) -> tuple[_Point, float]:
-    """Accelerated mirror descent: each step of size pace / (largest weight) goes on in the direction of the last one (Nesterov).
+    """Minimise the loss by accelerated mirror descent, with steps of pace / (largest weight) and momentum.
 
-    One calibration per iteration. When the loss rises, the momentum is dropped; when it rises much, the pace is halved too, and until that
-    has happened once the pace grows. From a cold start this needs far fewer iterations than plain mirror descent with line search. Returns
-    the best point and the pace to start the next fit with.
+    One calibration per iteration. When the loss rises, the momentum is dropped; when it rises much,
+    the pace is halved too. Until the first rise, the pace grows. From a cold start this needs far
+    fewer iterations than plain mirror descent with line search.
+
+    Args:
+        structure: The structure of the model.
+        start: Log-potentials to start from.
+        terms: The terms of the loss.
+        pace: Step size relative to the largest weight, at first.
+        stopping: The conditions that end the descent.
+
+    Returns:
+        The point with the smallest loss, and the pace at the end, with which the next fit may
+        start.
     """
     enough, misfit = stopping.noise_level * _noise(terms), MISFIT * _noise(terms)
     unit = 1.0 / max((float(t.weight.max()) for t in terms), default=1.0)  # nothing measured: the start fits already

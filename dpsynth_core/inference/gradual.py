@@ -38,16 +38,29 @@ _REPETITIONS = 10
 
 @dataclass(frozen=True)
 class Move:
-    """The rows that each cell of a table gets and gives up: whole numbers, shape (cells,), with the same sum."""
+    """One update of a table, as numbers of rows per cell.
+
+    Attributes:
+        added: Rows that each cell gains, shape (cells,).
+        removed: Rows that each cell loses, shape (cells,), with the same sum.
+    """
 
     added: Whole
     removed: Whole
 
 
 def updated(domain: Domain, codes: Codes, tables: Mapping[Clique, Float], passes: int, rng: np.random.Generator) -> Codes:
-    """Return rows like `codes`, shape (rows, attributes), closer to `tables`, which are scaled to their number.
+    """Return a copy of rows whose marginals are closer to consistent noisy tables (PrivSyn's GUM).
 
-    Possible rows stay possible.
+    If no row lies in a structural zero before, no row does afterwards.
+
+    Args:
+        domain: The domain.
+        codes: The rows, shape (rows, attributes).
+        tables: Wanted counts by clique, 0 or more; each is scaled to the number of rows.
+        passes: Number of passes over all tables; in each, the table with the largest error comes
+            first.
+        rng: Source of randomness.
     """
     codes = codes.copy()
     scaled = {clique: (table * (len(codes) / table.sum())).ravel() for clique, table in tables.items()}
@@ -60,7 +73,17 @@ def updated(domain: Domain, codes: Codes, tables: Mapping[Clique, Float], passes
 
 
 def moves(counts: Whole, wanted: Float, alpha: float, rng: np.random.Generator) -> Move:
-    """Return one update of a table. `counts` and `wanted` have shape (cells,) and the same sum."""
+    """Return the rows that each cell of one table gains and loses in one update.
+
+    A cell gains at most the share alpha of its rows, or of its missing rows if it is empty; a cell
+    loses at most a share beta of its rows, which is found so that as many rows leave as enter.
+
+    Args:
+        counts: Present rows of each cell, shape (cells,).
+        wanted: Wanted rows of each cell, shape (cells,), with the same sum.
+        alpha: Largest share by which a cell grows.
+        rng: Source of randomness, for rounding to whole rows.
+    """
     lacking = np.maximum(wanted - counts, 0.0)
     added = _whole(np.minimum(lacking, alpha * np.where(counts > 0, counts, lacking)), rng)
     over = np.maximum(counts - wanted, 0.0)
@@ -74,7 +97,18 @@ def moves(counts: Whole, wanted: Float, alpha: float, rng: np.random.Generator) 
 
 
 def _update(domain: Domain, codes: Codes, clique: Clique, wanted: Float, alpha: float, copied: float, rng: np.random.Generator) -> None:
-    """Update `codes` towards one table."""
+    """Move rows, in place, towards the wanted counts of one table.
+
+    Args:
+        domain: The domain.
+        codes: The rows, shape (rows, attributes).
+        clique: The columns of the table.
+        wanted: Wanted rows of each cell, flattened.
+        alpha: Largest share by which a cell grows (`moves`).
+        copied: Share of moved rows that become copies of a row of the cell entered; the others take
+            on that cell's values in the table's columns alone, unless that would be impossible.
+        rng: Source of randomness.
+    """
     cells = _cells(domain, codes, clique)
     counts = np.bincount(cells, minlength=wanted.size)
     move = moves(counts, wanted, alpha, rng)
@@ -95,7 +129,10 @@ def _update(domain: Domain, codes: Codes, clique: Clique, wanted: Float, alpha: 
 
 
 def _cells(domain: Domain, codes: Codes, clique: Clique) -> NDArray[np.unsignedinteger]:
-    """Return the cell of each row in the narrowest integer type, which sorts several times as fast."""
+    """Return the index of each row's cell in the flattened table over `clique`, shape (rows,).
+
+    It has the narrowest integer type, which sorts several times as fast.
+    """
     columns = tuple(codes[:, domain.position(name)] for name in clique)
     cells = np.ravel_multi_index(columns, domain.sizes(clique))
     return cells.astype(np.min_scalar_type(domain.cells(clique)))
@@ -106,13 +143,13 @@ def _counts(domain: Domain, codes: Codes, clique: Clique) -> Whole:
 
 
 def _places(first: Whole, taken: Whole) -> Whole:
-    """Return the first `taken` places of each cell's stretch, which begins at `first`."""
+    """Return the first `taken[c]` positions of each cell c, whose consecutive positions begin at `first[c]`."""
     begin = np.cumsum(taken) - taken
     return np.repeat(first - begin, taken) + np.arange(taken.sum())
 
 
 def _whole(amounts: NDArray[np.floating[Any]], rng: np.random.Generator) -> Whole:
-    """Round amounts down or up at random, with the amount as expectation."""
+    """Round amounts down or up at random, each with the amount as expectation."""
     return np.floor(amounts + rng.random(amounts.shape)).astype(np.int64)
 
 
@@ -124,10 +161,16 @@ def _at_most(amounts: Whole, total: int, rng: np.random.Generator) -> Whole:
 
 
 def consistent(domain: Domain, measurements: Sequence[Measurement], total: float) -> dict[Clique, Float]:
-    """Return nonnegative counts of each measured table that add up to `total`, are 0 in impossible cells, and nearly agree on overlaps.
+    """Return a consistent table of counts for each measured clique (Qardaji, Yang, Li 2014, "PriView").
 
-    This is the consistency step of Qardaji, Yang, Li 2014, "PriView". Sets of columns come before larger ones, so that a step leaves
+    The tables have no negative cell, add up to `total` each, are 0 in impossible cells, and nearly
+    agree on shared columns. Smaller sets of shared columns come first, so that a step leaves
     earlier agreements intact.
+
+    Args:
+        domain: The domain.
+        measurements: The noisy tables; several of one clique are averaged.
+        total: Number of rows.
     """
     tables, precisions = _combined(measurements)
     overlaps = shared_columns(tuple(tables))
@@ -139,7 +182,10 @@ def consistent(domain: Domain, measurements: Sequence[Measurement], total: float
 
 
 def _combined(measurements: Sequence[Measurement]) -> tuple[dict[Clique, Float], dict[Clique, float]]:
-    """Return each table once, with the precision of a cell: the minimum-variance mean of repeated measurements."""
+    """Return the tables and their precisions by clique: the minimum-variance mean of repeated measurements.
+
+    A precision is the inverse variance of the noise in a cell of the mean.
+    """
     sums: dict[Clique, Float] = {}
     precisions: dict[Clique, float] = {}
     for m in measurements:
@@ -150,15 +196,21 @@ def _combined(measurements: Sequence[Measurement]) -> tuple[dict[Clique, Float],
 
 
 def shared_columns(cliques: Collection[Clique]) -> list[Clique]:
-    """Return the intersections of any two of the sets of columns, smaller sets first."""
+    """Return the nonempty intersections of any two cliques, without repetitions, smaller ones first."""
     overlaps = {tuple(name for name in a if name in b) for a, b in combinations(cliques, 2)} - {()}
     return sorted(overlaps, key=lambda shared: (len(shared), shared))
 
 
 def agree(tables: dict[Clique, Float], precisions: dict[Clique, float], shared: Clique) -> None:
-    """Make all tables that contain `shared` agree on its marginal, the minimum-variance mean; changes `tables`.
+    """Make all tables that contain the columns `shared` agree on their marginal over these; changes `tables`.
 
-    The difference is spread evenly over the cells that were added up. `precisions` holds the precision of a cell of each table.
+    The common marginal is the minimum-variance mean. Each table's difference from it is spread
+    evenly over the cells that are summed.
+
+    Args:
+        tables: Noisy tables by clique.
+        precisions: Inverse variance of the noise in a cell, by clique.
+        shared: The shared columns.
     """
     containing = [clique for clique in tables if set(shared) <= set(clique)]
     sums = {clique: project(tables[clique], clique, shared) for clique in containing}
@@ -170,7 +222,13 @@ def agree(tables: dict[Clique, Float], precisions: dict[Clique, float], shared: 
 
 
 def without_negatives(table: Float, impossible: NDArray[np.bool_] | None, total: float) -> Float:
-    """Return the nearest table with cells of 0 or more that add up to `total`, and 0 where impossible: max(cell - t, 0) for one t."""
+    """Return the nearest table without negative cells: max(cell - t, 0) with the t that gives the sum `total`.
+
+    Args:
+        table: The table.
+        impossible: True in the cells that become 0; None for no such cells.
+        total: The sum of the result.
+    """
     possible = np.ones(table.shape, dtype=bool) if impossible is None else ~impossible
     cells = table[possible]
     falling = np.sort(cells)[::-1]

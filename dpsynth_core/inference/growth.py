@@ -25,16 +25,19 @@ TOGETHER = 2**15
 
 
 def growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int], candidates: Booleans, enough: float) -> Floats:
-    """Return the cells by which all clusters of an elimination grow when a candidate's attributes are joined, shape (candidates,).
+    """Return by how many cells the clusters grow in total when a candidate's attributes are all connected.
 
-    The order stays. Growth beyond `enough` is reported as some number above it.
+    The elimination order is kept. Growth beyond `enough` is reported as some number above it.
 
     Args:
-        order: Order of the elimination.
-        clusters: Its clusters as masks.
-        sizes: Sizes of the attributes.
+        order: Attributes in the order of their elimination.
+        clusters: Mask of each eliminated attribute and its neighbours then, in that order.
+        sizes: Number of values of each attribute.
         candidates: Attributes of each candidate, shape (candidates, attributes).
-        enough: Largest growth of interest.
+        enough: Largest growth of interest, in cells.
+
+    Returns:
+        Numbers of cells, shape (candidates,).
     """
     added = np.zeros(len(candidates))
     places, inside, logarithms, cells = _by_place(order, clusters, sizes)
@@ -57,7 +60,17 @@ def growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int], 
 
 
 def pair_growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int]) -> Floats:
-    """Return `growth` of every pair, symmetric, shape (attributes, attributes); inf where no float holds it."""
+    """Return by how many cells the clusters grow when a pair of attributes is connected (`growth`).
+
+    Args:
+        order: Attributes in the order of their elimination.
+        clusters: Mask of each eliminated attribute and its neighbours then, in that order.
+        sizes: Number of values of each attribute.
+
+    Returns:
+        Numbers of cells, symmetric, shape (attributes, attributes); inf where no float holds the
+        number.
+    """
     count = len(order)
     places, inside, logarithms, cells = _by_place(order, clusters, sizes)
     rows, columns = np.nonzero(inside)
@@ -90,7 +103,11 @@ def pair_growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[i
 
 
 def _by_place(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int]) -> tuple[NDArray[np.intp], Booleans, Floats, Floats]:
-    """Return the order and, with attributes numbered by it, the members of each cluster, the logarithms of sizes, and the clusters' cells.
+    """Return arrays in which attributes are numbered by their place in the elimination order.
+
+    Returns:
+        The order itself; the members of each cluster, shape (clusters, places); the logarithms of
+        the sizes by place; and the number of cells of each cluster.
     """
     places = np.array(order, dtype=np.intp)
     inside = members(clusters, len(order))[:, places]
@@ -100,13 +117,16 @@ def _by_place(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int
 
 
 def within(masks: Booleans, others: Booleans) -> Booleans:
-    """Return whether each of the masks lies inside one of the others. Both have shape (masks, attributes)."""
+    """Return, for each row of `masks`, whether it is a subset of some row of `others`.
+
+    Both are sets of attributes as Booleans, shape (sets, attributes).
+    """
     missing = masks.astype(np.float32) @ (~others).T.astype(np.float32)
     return np.asarray((missing == 0).any(axis=1))
 
 
 def members(masks: Sequence[int], count: int) -> Booleans:
-    """Return the attributes of each mask, shape (masks, attributes)."""
+    """Return bit masks as Booleans, shape (masks, count): True for the attributes that a mask contains."""
     width = (count + 7) // 8
     packed = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in masks), dtype=np.uint8)
     return np.unpackbits(packed.reshape(len(masks), width), axis=1, count=count, bitorder="little").astype(bool)

@@ -30,7 +30,15 @@ _Limit = tuple[int, int, list[tuple[tuple[int, str], Sequence[int]]]]
 
 @dataclass(frozen=True)
 class _Rule:
-    """The impossible cells of columns of the household, of a member and of another one, by numbers of columns."""
+    """The impossible cells of one table of columns of a household, a member and another member.
+
+    Attributes:
+        household: Indices of the household's columns in the table; the column after the last is its
+            size.
+        member: Indices of the member's columns in the table.
+        other: Indices of the other member's columns in the table.
+        impossible: True in impossible cells, axes in this order.
+    """
 
     household: tuple[int, ...]
     member: tuple[int, ...]
@@ -40,13 +48,20 @@ class _Rule:
 
 @dataclass(frozen=True)
 class Rules:
-    """The impossible combinations of a link, as rules that households keep."""
+    """The impossible combinations and limits on numbers of members that a link states.
+
+    Attributes:
+        link: The link of the two tables.
+    """
 
     link: Link
 
     @cached_property
     def tables(self) -> Sequence[_Rule]:
-        """The tables of impossible cells; two rules that mirror each other by exchanging the two members have one table."""
+        """The tables of impossible cells.
+
+        Two rules that become each other by exchanging the two members have one table.
+        """
         houses, mine = (*self.link.households.names, NUMBER), self.link.members.names
         others, tables, seen = tuple(map(self.link.other, mine)), list[_Rule](), set[frozenset[str]]()
         for clique, impossible in self.link.domain.zeros.items():
@@ -58,10 +73,11 @@ class Rules:
         return tables
 
     def can_hold(self, size: int) -> bool:
-        """Return whether a household of that many members can keep all rules; an undecided case counts as possible.
+        """Return whether a household with `size` members can satisfy all rules together.
 
-        An integer program has one value in each column of the household and of each member, and at least one side of each forbidden
-        combination missing.
+        An integer program chooses one value in each column of the household and of each member, and
+        at least one side of each forbidden combination must not be chosen. A case that is undecided
+        after `SECONDS` counts as possible, and conditions beyond `MOST_LIMITS` are left out.
         """
         from scipy.optimize import LinearConstraint, milp  # a quarter of a second, which one table need not wait for
         from scipy.sparse import csr_array
@@ -93,18 +109,22 @@ class Rules:
                 yield 0, len(box) - 1, list(zip(zip(whose, own, strict=True), box, strict=True))
 
     def targets(self) -> list[Target]:
-        """Tables that refinement brings no member into."""
+        """Return targets by which refinement moves no member into an impossible cell: 0 with a very large weight."""
         ruled = [rule for rule in self.tables if rule.member]
         return [Target(r.household, r.member, r.other, np.zeros(r.impossible.shape), np.where(r.impossible, NEVER, 0.0)) for r in ruled]
 
     def limits(self, sizes: Ints) -> list[Limit]:
-        """Return how many members of each household may have a value."""
+        """Return the limits on how many members of each household may have certain values.
+
+        Args:
+            sizes: Number of members of each household, shape (n,).
+        """
         columns = {attribute.name: (place, attribute.size) for place, attribute in enumerate(self.link.members)}
         each = ((number, *columns[number.column]) for number in self.link.numbers)
         return [Limit(place, np.isin(np.arange(size), number.codes), *number.bounds(sizes)) for number, place, size in each]
 
     def broken(self, households: Ints, sizes: Ints, members: Ints) -> Ints:
-        """Return how often each household breaks a rule.
+        """Return the number of violations of rules in each household, shape (n,).
 
         Args:
             households: Codes, shape (n, columns).
@@ -126,12 +146,20 @@ class Rules:
         return wrong
 
     def keep(self, households: Ints, sizes: Ints, members: Ints, rng: np.random.Generator) -> None:
-        """Change the households that break a rule, in place.
+        """Change the households that break a rule, in place, until no household does.
 
-        Some members are replaced by members of other households, and in the end the whole household is.
+        Members are replaced at random by members of households of the same size, where that breaks
+        no more rules; a household that still breaks one after `TRIES` attempts becomes a copy of
+        one that breaks none.
+
+        Args:
+            households: Codes, shape (n, columns).
+            sizes: Numbers of members, shape (n,).
+            members: Codes, shape (n, most, columns).
+            rng: Source of randomness.
 
         Raises:
-            InputError: Every household breaks a rule.
+            InputError: Every household still breaks a rule.
         """
         wrong = self.broken(households, sizes, members)
         by_size, many = np.argsort(sizes, kind="stable"), np.bincount(sizes)
@@ -157,5 +185,5 @@ class Rules:
 
 
 def _below(numbers: Ints, rng: np.random.Generator) -> Ints:
-    """Return, for each number, a random whole number below it."""
+    """Return, for each number, a uniform random integer from 0 to the number minus 1."""
     return (rng.random(len(numbers)) * numbers).astype(np.int64)

@@ -37,10 +37,16 @@ class Model(Protocol):
     """A model of records of a link's domain."""
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return estimated counts with one axis per attribute."""
+        """Return the model's marginal over `clique`, as estimated counts with one axis per attribute."""
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Return codes, shape (n, attributes), close to the model's answers to `marginals` (weights c_r)."""
+        """Return codes of n synthetic rows, shape (n, attributes).
+
+        Args:
+            n: Number of rows.
+            marginals: The marginals that rows are refined towards, with their weights c_r.
+            rng: Source of randomness.
+        """
 
 
 PARENTS, CHILDREN, ACROSS, WITHIN = "households", "members", "across", "within"
@@ -48,7 +54,13 @@ KINDS = (PARENTS, CHILDREN, ACROSS, WITHIN)
 
 
 def kinds(link: Link) -> dict[Clique, str]:
-    """Return the tables of two columns with their kinds: of households, of members, of both, and of two members of one household."""
+    """Return all tables of two columns of linked tables, each with its kind.
+
+    Returns:
+        By clique, `PARENTS` (both columns are the household's, its size included), `CHILDREN` (both
+        are a member's), `ACROSS` (one of each), or `WITHIN` (columns of two members of one
+        household).
+    """
     columns, mine = (*link.households.names, NUMBER), link.members.names
     pairs = ((a, link.other(b)) for a, b in (combinations_with_replacement(mine, 2) if link.most > 1 else ()))
     every = {PARENTS: combinations(columns, 2), CHILDREN: combinations(mine, 2), ACROSS: product(columns, mine), WITHIN: pairs}
@@ -56,7 +68,12 @@ def kinds(link: Link) -> dict[Clique, str]:
 
 
 def classes(link: Link, starts: Sequence[int] = CLASSES) -> Groups:
-    """Return the class of each size of household, from 0 members up: 0 and 1 members together, then one class from each of these sizes on.
+    """Return classes of household sizes, as groups of the column of sizes.
+
+    Args:
+        link: The link, whose households have 0 to link.most members.
+        starts: Sizes at which a new class begins. Sizes below the first, 0 included, are the first
+            class; by default the classes are 0 or 1, 2, and 3 or more members.
     """
     return Groups(f"{NUMBER} (classes)", NUMBER, tuple(sum(size >= start for start in starts) for size in range(link.most + 1)))
 
@@ -66,9 +83,10 @@ class LinkedCodes:
     """Rows of two linked tables.
 
     Attributes:
-        households: Codes, shape (n, columns).
-        sizes: Numbers of members, shape (n,).
-        members: Codes, shape (n, most, columns).
+        households: Codes of the households, shape (n, columns).
+        sizes: Number of members of each household, shape (n,).
+        members: Codes of the members, shape (n, most, columns); those beyond a household's size
+            mean nothing.
     """
 
     households: Ints
@@ -76,25 +94,34 @@ class LinkedCodes:
     members: Ints
 
     def reordered(self, order: Ints) -> LinkedCodes:
-        """Return the households that `order` lists, in that order, each with its members."""
+        """Return the households with the indices `order`, in that order, each with its members."""
         return LinkedCodes(self.households[order], self.sizes[order], self.members[order])
 
     def listed(self) -> tuple[Ints, Ints]:
-        """Return the household of each member, ascending, and its codes, shape (members, columns)."""
+        """Return the members as a flat table.
+
+        Returns:
+            The index of each member's household, ascending, and the members' codes, shape (members,
+            columns).
+        """
         owners = np.repeat(np.arange(len(self.sizes)), self.sizes)
         return owners, self.members[owners, places(self.sizes)]
 
 
 def draw(one: Model, two: Model, alike: Mapping[str, Model], link: Link, n: int, rng: np.random.Generator) -> LinkedCodes:
-    """Draw n households with their members.
+    """Draw n synthetic households with their members.
 
     Args:
-        one: Model of a household and a member.
+        one: Model of a household and one of its members.
         two: Model of two members of one household.
-        alike: For each column of members, a model of their number and of how many are alike.
+        alike: By column of members, a model of the number of members and of the number that
+            share a member's value in the column.
         link: The link of the tables.
         n: Number of households.
-        rng: Randomness.
+        rng: Source of randomness.
+
+    Raises:
+        InputError: No household was found that satisfies all rules.
     """
     asked = {clique: kind for clique, kind in kinds(link).items() if kind != WITHIN}
     many = Counter(asked.values())
@@ -119,14 +146,23 @@ def _of_two(link: Link) -> dict[Clique, float]:
 
 
 def _present(link: Link, members: Ints) -> NDArray[np.bool_]:
-    """Return whether all of a member's cells are values. `members` has shape (..., columns)."""
+    """Return whether each member is present, from codes of shape (..., columns): no code means "absent"."""
     return np.asarray((members != np.array([attribute.size for attribute in link.members])).all(axis=-1))
 
 
 def _somebody(link: Link, households: Ints, sizes: Ints, members: Ints, rng: np.random.Generator) -> Ints:
-    """Return a member of each household that has any.
+    """Return the first member of each household, shape (n, columns); 0 for a household without members.
 
-    Where the row has none, it is the member of the most similar household of the same size.
+    A household with members whose drawn row has an absent member gets the member of a similar
+    household, of the same size if possible.
+
+    Args:
+        link: The link of the tables.
+        households: Codes, shape (n, columns).
+        sizes: Numbers of members, shape (n,).
+        members: The member in the drawn row of each household, shape (n, columns); it may be
+            absent.
+        rng: Source of randomness.
     """
     members, there = members.copy(), _present(link, members)
     for size in range(1, link.most + 1):
@@ -138,9 +174,17 @@ def _somebody(link: Link, households: Ints, sizes: Ints, members: Ints, rng: np.
 
 
 def _further(link: Link, pairs: Ints, sizes: Ints, members: Ints, rng: np.random.Generator) -> None:
-    """Fill in the second member and all later ones, from pairs in households of the same size whose first member is most similar.
+    """Fill in the second and all later members of each household, in place.
 
-    `pairs` holds codes of the number of members, a member, and another one.
+    Each is the partner, in a drawn pair, of a member similar to the household's first or second
+    one; pairs come from households of the same size if possible.
+
+    Args:
+        link: The link of the tables.
+        pairs: Drawn records: the number of members, and the codes of a member and another one.
+        sizes: Numbers of members, shape (n,).
+        members: Codes, shape (n, most, columns), whose first member is filled in.
+        rng: Source of randomness.
     """
     own = members.shape[2]
     two = pairs[:, 1:].reshape(len(pairs), 2, own)
@@ -158,7 +202,11 @@ def _further(link: Link, pairs: Ints, sizes: Ints, members: Ints, rng: np.random
 
 
 def _alike(wanted: Ints, codes: Ints, rng: np.random.Generator) -> Ints:
-    """Return, for each row, the number of a similar other row: both in the order of their codes, each other row about equally often."""
+    """Return, for each row of `wanted`, the index of a similar row of `codes`.
+
+    Both are sorted by their codes and matched by rank, so that each row of `codes` is used about
+    equally often.
+    """
     mine, others = (np.lexsort((rng.random(len(rows)), *rows.T[::-1])) for rows in (wanted, codes))
     found = np.empty(len(wanted), dtype=np.int64)
     found[mine] = others[(np.arange(len(wanted)) * len(codes)) // max(1, len(wanted))]
@@ -166,9 +214,18 @@ def _alike(wanted: Ints, codes: Ints, rng: np.random.Generator) -> Ints:
 
 
 def _targets(one: Model, two: Model, link: Link, sizes: Ints, columns: int) -> Iterator[Target]:
-    """Yield tables of two columns of a member, alone and with each column of the household, and the tables of pairs of members.
+    """Yield the tables that members are refined towards, as the models predict them for these sizes.
 
-    Pairs of members are taken with one column of each, by class of size.
+    These are tables of two columns of a member; of one or two columns of a member with a column of
+    the household; and of a column of a member, one of another member, and the class of the
+    household's size.
+
+    Args:
+        one: Model of a household and one of its members.
+        two: Model of two members of one household.
+        link: The link of the tables.
+        sizes: Number of members of each household.
+        columns: Number of columns of a household.
     """
     mine = link.members.names
     place = {name: number for number, name in enumerate((*link.households.names, NUMBER))}
@@ -189,7 +246,13 @@ def _targets(one: Model, two: Model, link: Link, sizes: Ints, columns: int) -> I
 
 
 def _numbers(alike: Mapping[str, Model], link: Link, sizes: Ints) -> Iterator[Numbers]:
-    """Yield, for each value of each column, how many households have no member, one, two and more with it."""
+    """Yield, by column of members, the wanted numbers of households with 0, 1, 2, ... members with each value.
+
+    Args:
+        alike: By column, a model of the number of members and of how many share a member's value.
+        link: The link of the tables.
+        sizes: Number of members of each household.
+    """
     numbers, many = np.bincount(sizes, minlength=link.most + 1), sum(link.members[name].size for name in alike)
     for name, model in alike.items():
         values = _Reading(model, link, numbers).alike(name)
@@ -197,7 +260,15 @@ def _numbers(alike: Mapping[str, Model], link: Link, sizes: Ints) -> Iterator[Nu
 
 
 def _weight(values: NDArray[np.float64], tables: int) -> float:
-    """Return the weight that makes every kind of table, and every table of a kind, count the same as a share of its sum."""
+    """Return the weight of a table in refinement, 1e5 / (tables * sum of values).
+
+    With it, all kinds of tables weigh the same, and so do all tables of a kind, regardless of their
+    sums.
+
+    Args:
+        values: Counts of the table.
+        tables: Number of tables of its kind.
+    """
     return 1e5 / (tables * max(1.0, float(values.sum())))
 
 
@@ -209,28 +280,51 @@ def _few(targets: list[Target]) -> list[Target]:
 
 @dataclass(frozen=True, eq=False)
 class _Reading:
-    """Numbers of members and of pairs that a model of records implies for households. `numbers` counts households by number of members."""
+    """Counts of members and of pairs of members that a model of records predicts for given household sizes.
+
+    Attributes:
+        model: The model.
+        link: The link of the tables.
+        numbers: Number of households with 0, 1, 2, ... members.
+    """
 
     model: Model
     link: Link
     numbers: Ints
 
     def members(self, house: Clique, member: Clique) -> NDArray[np.float64]:
-        """Return the number of members in each cell of columns of the household and their own."""
+        """Return the predicted number of members in each cell of a table of household and member columns.
+
+        Args:
+            house: Columns of the household, possibly with its number of members as the first axis.
+            member: Columns of a member.
+        """
         shares = self._by_size((*(name for name in house if name != NUMBER), *member))
         whole = shares * _along(self.numbers * np.arange(len(self.numbers)), shares)
         return whole if NUMBER in house else whole.sum(axis=0)
 
     def pairs(self, mine: str, another: str) -> NDArray[np.float64]:
-        """Return the number of ordered pairs of members of one household with each pair of values, by class of its size."""
+        """Return the predicted number of ordered pairs of members of one household with each pair of values.
+
+        Args:
+            mine: Column of the first member.
+            another: Column of the second member.
+
+        Returns:
+            Shape (classes of household size, values of `mine`, values of `another`).
+        """
         shares, sizes = self._by_size((mine, self.link.other(another))), np.arange(len(self.numbers))
         counts = shares * _along(self.numbers * sizes * (sizes - 1), shares)
         return np.moveaxis(classes(self.link).summed(counts, 0), -1, 0)
 
     def alike(self, name: str) -> NDArray[np.float64]:
-        """Return the number of households with each value never, once, twice and so on, and its distribution over members.
+        """Return the predicted number of households in which a value occurs 0, 1, 2, ... times.
 
-        The latter is, for members with the value, the share in households with that many.
+        Args:
+            name: The column of members.
+
+        Returns:
+            Shape (values, cells); the last cell counts households with `MANY` or more such members.
         """
         shares, sizes = self._by_size((name, self.link.alike(name))), np.arange(len(self.numbers))
         members = shares * _along(self.numbers * sizes, shares)
@@ -239,7 +333,15 @@ class _Reading:
         return np.column_stack([np.maximum(self.numbers.sum() - some.sum(axis=1), 0.0), some])
 
     def _by_size(self, names: Clique) -> NDArray[np.float64]:
-        """Return, for each number of members, the shares of these columns of one or two members, among present members."""
+        """Return, for each number of members, the model's shares of the cells of columns of present members.
+
+        Args:
+            names: Columns of the household, of one member, or of two.
+
+        Returns:
+            One axis for the number of members, then one per column without the cell for absent
+            members; shares add up to 1 for each number of members.
+        """
         clique = self.link.domain.clique((*names, NUMBER))
         table = np.maximum(self.model.marginal(clique), 0.0).transpose([clique.index(name) for name in (NUMBER, *names)])
         table = table[(slice(None), *(slice(-1) if name in self.link.swapped else slice(None) for name in names))]

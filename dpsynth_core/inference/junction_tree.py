@@ -25,7 +25,7 @@ MORE_EDGES = 1.1
 
 
 def bits(mask: int) -> Iterator[int]:
-    """Yield the indices of the set bits, ascending."""
+    """Yield the indices of the set bits of a mask, ascending: the attributes of a set."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -38,7 +38,12 @@ def mask_of(attributes: Iterable[int]) -> int:
 
 
 def adjacency(cliques: Iterable[int], size: int) -> list[int]:
-    """Neighbour masks (without the attribute itself) of the graph in which every clique is complete."""
+    """Return the graph in which every clique is complete, as one mask of neighbours per attribute.
+
+    Args:
+        cliques: The cliques as masks.
+        size: Number of attributes.
+    """
     graph = [0] * size
     for clique in cliques:
         for a in bits(clique):
@@ -48,19 +53,32 @@ def adjacency(cliques: Iterable[int], size: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Elimination:
-    """Result of eliminating every attribute. order[i] was eliminated i-th together with clusters[i] = itself and its neighbours then."""
+    """The result of eliminating every attribute of a graph.
+
+    Attributes:
+        order: Attributes in the order of their elimination.
+        clusters: For each, the mask of the attribute and its neighbours when it was eliminated.
+    """
 
     order: tuple[int, ...]
     clusters: tuple[int, ...]
 
 
 def cells_of(mask: int, sizes: Sequence[int]) -> int:
-    """Cells of the table over a set of attributes."""
+    """Return the number of cells of the table over a set of attributes.
+
+    Args:
+        mask: The set of attributes.
+        sizes: Number of values of each attribute.
+    """
     return math.prod(sizes[a] for a in bits(mask))
 
 
 def counting(sizes: Sequence[int]) -> Callable[[int], int]:
-    """`cells_of` that remembers: elimination asks about the same sets for every candidate."""
+    """Return `cells_of` for these sizes as a cached function of the mask.
+
+    Elimination asks for the same sets for every candidate.
+    """
     return cache(partial(cells_of, sizes=sizes))
 
 
@@ -70,7 +88,13 @@ def _fill(graph: Sequence[int], a: int) -> int:
 
 
 def eliminate(graph: Sequence[int], count: Callable[[int], int], by_fill: bool = False) -> Elimination:
-    """Greedy elimination by the smallest resulting cluster (`counting`), or by the fewest added edges first."""
+    """Eliminate all attributes greedily, each time the one whose cluster has the fewest cells.
+
+    Args:
+        graph: Mask of neighbours of each attribute.
+        count: Returns the number of cells of a cluster (`counting`).
+        by_fill: Whether the fewest added edges come first, and cells only decide ties.
+    """
     graph = list(graph)
     left = set(range(len(graph)))
 
@@ -99,7 +123,11 @@ def eliminate(graph: Sequence[int], count: Callable[[int], int], by_fill: bool =
 
 
 def _take_out(graph: list[int], a: int) -> int:
-    """Join the neighbours of an attribute and remove it from the graph; return the cluster of the attribute and its neighbours."""
+    """Eliminate an attribute: connect its neighbours in `graph`, in place, and remove it from their masks.
+
+    Returns:
+        The cluster: the mask of the attribute and its neighbours.
+    """
     neighbours = graph[a]
     for b in bits(neighbours):
         graph[b] = (graph[b] | neighbours) & ~(1 << b) & ~(1 << a)
@@ -107,7 +135,7 @@ def _take_out(graph: list[int], a: int) -> int:
 
 
 def maximal(masks: Iterable[int]) -> list[int]:
-    """Drop every mask contained in another one; largest first."""
+    """Return the distinct masks that are contained in no other one, those with most attributes first."""
     kept: list[int] = []
     having = defaultdict[int, list[int]](list, {-1: kept})  # by attribute; the empty mask has none
     for mask in sorted(set(masks), key=lambda m: (-m.bit_count(), m)):
@@ -119,7 +147,7 @@ def maximal(masks: Iterable[int]) -> list[int]:
 
 
 def holding(masks: Iterable[int]) -> dict[int, list[int]]:
-    """Return, by attribute, the numbers of the masks that have it, ascending."""
+    """Return, for each attribute, the positions in `masks` of the masks that contain it, ascending."""
     having = dict[int, list[int]]()
     for number, mask in enumerate(masks):
         for a in bits(mask):
@@ -132,8 +160,9 @@ class JunctionTree:
     """A junction tree.
 
     Attributes:
-        nodes: Maximal cliques as masks.
+        nodes: Maximal cliques of the triangulated graph as masks.
         parent: Index of each node's parent, -1 for the root, node 0; parents come before children.
+        elimination: The elimination that gave the nodes.
     """
 
     nodes: tuple[int, ...]
@@ -141,18 +170,23 @@ class JunctionTree:
     elimination: Elimination
 
     def separator(self, node: int) -> int:
-        """Attributes shared with the parent; 0 for the root."""
+        """Return the mask of the attributes that a node shares with its parent; 0 for the root."""
         return self.nodes[node] & self.nodes[self.parent[node]] if self.parent[node] >= 0 else 0
 
     def cells(self, sizes: Sequence[int]) -> int:
-        """Total cells of the maximal cliques; JT-SIZE of the AIM paper (section 4) is this times 8 bytes."""
+        """Return the total number of cells of the nodes: JT-SIZE (AIM paper, section 4) in units of 8 bytes."""
         return sum(cells_of(node, sizes) for node in self.nodes)
 
 
 def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
-    """Return a junction tree over all attributes whose nodes contain every clique.
+    """Return a junction tree over all attributes in which every clique lies inside a node.
 
-    Two greedy eliminations are tried and the smaller one kept. The tree is a maximum spanning tree by separator size (Prim).
+    Two greedy eliminations, by cells and by added edges, are tried, and the one with fewer cells is
+    kept. The tree is a maximum spanning tree by separator size (Prim).
+
+    Args:
+        cliques: The cliques as masks.
+        sizes: Number of values of each attribute.
     """
     graph, count = adjacency(cliques, len(sizes)), counting(sizes)
     eliminations = (eliminate(graph, count), eliminate(graph, count, by_fill=True))
@@ -176,12 +210,12 @@ def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
 
 @dataclass(frozen=True)
 class _Solved:
-    """A graph's elimination.
+    """A graph's elimination and what follows from it.
 
     Attributes:
         elimination: The elimination.
-        count: Returns the cells of a cluster.
-        total: Cells of all clusters together.
+        count: Returns the number of cells of a cluster.
+        total: Number of cells of all clusters, of which some may lie inside others.
     """
 
     elimination: Elimination
@@ -193,17 +227,20 @@ class _Solved:
 
     @cached_property
     def nodes(self) -> tuple[int, ...]:
-        """The maximal cliques."""
+        """The maximal cliques as masks."""
         return tuple(maximal(self.elimination.clusters))
 
     @cached_property
     def cells(self) -> int:
-        """The cells of the maximal cliques together."""
+        """The number of cells of all maximal cliques together."""
         return sum(map(self.count, self.nodes))
 
 
 class SizeOracle:
-    """JT-SIZE of hypothetical models: measured cliques plus one candidate, for many candidates and rounds, memoised by graph."""
+    """Sizes (JT-SIZE, in cells) of models that have the measured cliques and one candidate more.
+
+    It is made for many candidates and rounds: eliminations are cached by graph.
+    """
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes = tuple(sizes)
@@ -215,17 +252,21 @@ class SizeOracle:
         self._latest: tuple[tuple[int, ...], tuple[int, ...]] = ((), (0,) * len(sizes))
 
     def cells(self, cliques: Iterable[int]) -> int:
-        """Return the cells of the junction tree over the cliques. A clique is a bit mask of attributes."""
+        """Return the total number of cells of a junction tree over the cliques, which are masks of attributes."""
         return self._solve(tuple(adjacency(cliques, len(self._sizes)))).cells
 
     def fitting(self, cliques: Iterable[int], candidates: Sequence[int], limit: float) -> list[bool]:
-        """Return for each candidate whether the tree of `cliques` and the candidate has at most `limit` cells.
+        """Return, for each candidate, whether a tree of `cliques` and it is known to have at most `limit` cells.
 
-        The result is True for a candidate inside a clique.
+        The result is True for a candidate inside one of the cliques, because it adds no cells.
+        Otherwise the present elimination order is tried first. With at most `ATTRIBUTES_TRIED`
+        attributes new orders are tried too; with more that would take too long, so that False then
+        means "not in the present order".
 
-        The cheapest proof comes first: the candidate lies inside a maximal clique; the present elimination order stays within the limit.
-        With more than `ATTRIBUTES_TRIED` attributes other proofs are not tried, because a new order for every candidate would take longer
-        than the rest.
+        Args:
+            cliques: The measured cliques as masks.
+            candidates: The candidates as masks.
+            limit: Largest number of cells.
         """
         measured = tuple(cliques)
         graph = self._graph(measured)
@@ -241,9 +282,16 @@ class SizeOracle:
         return answers
 
     def pairs_fitting(self, cliques: Iterable[int], limit: float) -> NDArray[np.bool_]:
-        """Return `fitting` of all pairs of attributes, the pair of a and b at a * attributes + b, where no new order is tried.
+        """Return whether each pair of attributes fits the limit together with `cliques`, as in `fitting`.
 
-        Pairs inside one of the cliques are also True.
+        No new elimination order is tried. Pairs inside one of the cliques are True.
+
+        Args:
+            cliques: The measured cliques as masks.
+            limit: Largest number of cells.
+
+        Returns:
+            A flat array; the pair of attributes a and b is at a * attributes + b.
         """
         graph = self._graph(tuple(cliques))
         present = self._solve(graph)
@@ -256,17 +304,24 @@ class SizeOracle:
         return np.asarray(fits.ravel())
 
     def _graph(self, cliques: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the graph of these cliques, kept from the last call: many candidates are tried with the same cliques."""
+        """Return the graph of the cliques as masks of neighbours; the latest is cached, for many candidates."""
         if self._latest[0] != cliques:
             self._latest = cliques, tuple(adjacency(cliques, len(self._sizes)))
         return self._latest[1]
 
     def _fits(self, graph: tuple[int, ...], limit: float) -> bool:
-        """Return whether one of the two eliminations stays within the limit. The one by fewest added edges takes several times as long."""
+        """Return whether one of the two greedy eliminations of a graph has at most `limit` cells.
+
+        The elimination by fewest added edges is tried last, because it takes several times as long.
+        """
         return any(self._solved(graph, by_fill).cells <= limit for by_fill in (False, True))
 
     def _solve(self, graph: tuple[int, ...]) -> _Solved:
-        """Return the graph's elimination; with many attributes, in the order of an earlier graph with about as many edges."""
+        """Return the elimination of a graph.
+
+        With more than `ATTRIBUTES_TRIED` attributes, the order of an earlier graph is used again as
+        long as the number of edges has grown at most by the factor `MORE_EDGES` since.
+        """
         edges = sum(map(int.bit_count, graph))
         if len(graph) > ATTRIBUTES_TRIED and self._kept is not None and self._kept[0] <= edges <= MORE_EDGES * self._kept[0]:
             left, order = list(graph), self._kept[1].elimination.order
@@ -288,5 +343,5 @@ class SizeOracle:
 
 
 def _joined(graph: Sequence[int], clique: int) -> tuple[int, ...]:
-    """Return the graph in which the clique is complete as well."""
+    """Return a graph with edges added so that the clique, a mask, is complete too."""
     return tuple(n | clique & ~(1 << a) if clique >> a & 1 else n for a, n in enumerate(graph))

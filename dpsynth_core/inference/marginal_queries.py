@@ -64,7 +64,15 @@ class _Memo:
 
 
 class Queries:
-    """Answers for one calibration. All results are probabilities (they sum to one)."""
+    """Marginals of one calibrated model over any attributes, as probabilities (they sum to one).
+
+    Sets of attributes are bit masks in private methods, such as `wanted`, `extra` and `behind`.
+
+    Args:
+        structure: The structure of the model.
+        calibration: Its clique marginals and messages.
+        contractor: Cache of plans for contractions.
+    """
 
     def __init__(self, structure: Structure, calibration: Calibration, contractor: Contractor) -> None:
         self._structure = structure
@@ -90,15 +98,20 @@ class Queries:
         self._lay_out()
 
     def marginal(self, labels: Labels) -> Table:
-        """Probabilities of the attributes `labels` (ascending), one axis each."""
+        """Return the probabilities over the attributes `labels` (ascending indices), one axis each."""
         return self._table(mask_of(labels))
 
     def work(self, labels: Labels) -> float:
-        """Multiplications that `marginal` takes if nothing has been asked before."""
+        """Return the number of multiplications that `marginal` takes when no other query has been answered yet."""
         return self._work(mask_of(labels))
 
     def inside(self, node: int, labels: Labels) -> Table:
-        """Probabilities of attributes of one node of the tree, ascending."""
+        """Return the probabilities over attributes of one node of the junction tree.
+
+        Args:
+            node: Index of the node.
+            labels: Ascending indices of attributes, all in the node.
+        """
         wanted = mask_of(labels)
         if (free := self._free(wanted, wanted)) != wanted:
             return self._with_tied(free, wanted)
@@ -119,7 +132,11 @@ class Queries:
         return self._from(self._best_node(wanted), wanted)
 
     def _from(self, node: int, wanted: int) -> Table:
-        """Return the wanted table at a node, summed from a table with one more attribute if that is small: many queries share this way."""
+        """Return the probabilities over the wanted attributes, computed at one node of the tree.
+
+        If the table with one more attribute is small, it is computed, cached and summed instead,
+        because many queries share it.
+        """
         telling = mask_of(tie.by for tie in self._structure.ties if wanted >> tie.tied & 1)  # which would leave out what is wanted
         missing = self._free(self._structure.tree.nodes[node] | wanted, wanted) & ~wanted & ~telling
         more = wanted | (missing & -missing)
@@ -130,7 +147,10 @@ class Queries:
 
     @functools.cached_property
     def _sums(self) -> dict[int, Table]:
-        """Probabilities of all cells of a small domain, to which `_summed` adds; empty for large domains and extreme potentials."""
+        """Probabilities of all cells of the whole domain by mask, to which `_summed` adds its results.
+
+        It is empty if the domain is too large (`WHOLE_CELLS`) or the potentials are too extreme.
+        """
         sizes = self._structure.sizes
         if len(sizes) > MOST_AXES or math.prod(sizes) > WHOLE_CELLS:
             return {}
@@ -141,7 +161,11 @@ class Queries:
         return {(1 << len(sizes)) - 1: whole / total} if total > SMALLEST else {}
 
     def _summed(self, wanted: int) -> Table:
-        """Return the table of all cells summed down to the wanted attributes, the last ones first, so that many queries share the way."""
+        """Return the wanted marginal by summing the table of the whole domain.
+
+        Attributes are summed out from the last to the first, so that many queries share
+        intermediate tables.
+        """
         table = self._sums.get(wanted)
         if table is None:
             lowest = ~wanted & (wanted + 1)  # the first attribute to be summed out: those before it are wanted, and so are axes
@@ -159,7 +183,16 @@ class Queries:
         return best[1]
 
     def _message_work(self, source: int, target: int, extra: int) -> float:
-        """Return the cells of the extended messages that this one needs, and of its own contraction."""
+        """Return the cells to compute for a message that carries extra attributes, as a measure of its work.
+
+        The extended messages that it needs are included; 0 if it needs no extra attribute or is
+        cached.
+
+        Args:
+            source: Node that sends the message.
+            target: Node that receives it.
+            extra: Attributes that the message carries beyond its usual ones.
+        """
         key = source, target, extra
         if not extra or key in self._memo:
             return 0.0
@@ -186,11 +219,22 @@ class Queries:
         return work
 
     def _at_hand(self, wanted: int) -> bool:
-        """Return whether `_table` only sums down an existing table."""
+        """Return whether `_table` only has to sum a table that exists already."""
         return bool(self._sums) or any(wanted & mask == wanted for mask in self._masks)
 
     def _planned(self, node: int, towards: int | None, wanted: int, keep: frozenset[int]) -> tuple[float, Labels]:
-        """Return the multiplications of `_gather`, including its messages, and the axes of the result."""
+        """Return the work and the axes of a contraction at a node, without computing it.
+
+        Args:
+            node: The node.
+            towards: Neighbour whose message is left out; None for no neighbour.
+            wanted: Attributes that messages carry to the node.
+            keep: Attributes of the result.
+
+        Returns:
+            The multiplications of `_gather` and the contraction, messages included, and the labels
+            of the result.
+        """
         labels, work = [self._structure.cliques[i] for i in self._factors[node]], 0.0
         for message in self._arriving(node, towards, wanted):
             flops, axes = self._message_planned(*message)
@@ -213,7 +257,12 @@ class Queries:
         self._plans[message] = self._planned(*message, self._kept_axes(*message))
 
     def _cheapest_cut(self, wanted: int) -> tuple[int, int] | None:
-        """Return the separator that divides the wanted attributes most cheaply within CUT_CELLS and the attributes behind it, or None."""
+        """Return the cut that divides the wanted attributes most cheaply, or None if none is within `CUT_CELLS`.
+
+        Returns:
+            The mask of the separator, and the mask of the wanted attributes behind it. The result
+            is cached.
+        """
         if wanted not in self._divided:
             self._divided[wanted] = self._cut(wanted)
         return self._divided[wanted]
@@ -234,10 +283,11 @@ class Queries:
         return separator, wanted & side
 
     def _lay_out(self) -> None:
-        """Prepare the data with which `_cut` compares all separators at once.
+        """Prepare the arrays with which `_cut` compares all separators of the tree at once.
 
-        Shapes are (attributes, cuts), and (cuts,) for their cells. `fewer` is, by attribute, the factor by which a separator is smaller if
-        that attribute is wanted, because other attributes follow from it.
+        They have the shape (attributes, cuts), or (cuts,) for cells. `_fewer` holds, by attribute,
+        the factor by which a separator has fewer cells if that attribute is wanted, because other
+        attributes follow from it.
         """
         count = len(self._structure.sizes)
         separators, behind = ([cut[side] for cut in self._cuts] for side in (0, 1))
@@ -249,17 +299,23 @@ class Queries:
             fewer[self._in_separators[tie.tied]] *= self._structure.sizes[tie.tied]
 
     def _across(self, wanted: int, separator: int, behind: int) -> Table:
-        """Sum over the separator S of p(behind it | S) * p(the rest, S)."""
+        """Return the wanted marginal across a cut: the sum over S of p(behind | S) * p(other wanted, S).
+
+        Args:
+            wanted: The wanted attributes.
+            separator: The attributes S.
+            behind: The wanted attributes behind S.
+        """
         near, near_axes = self._kept(self._divide(wanted, separator, behind)[0])
         conditional, far_axes = self._memo.get((separator, behind), lambda: self._conditional(separator, behind))
         return self._contract(*self._without_tied([near, conditional], [near_axes, far_axes], wanted), tuple(bits(wanted)))
 
     def _divide(self, wanted: int, separator: int, behind: int) -> tuple[int, int]:
-        """Return the two queries that remain after a cut."""
+        """Return the two marginals, as masks, from which `_across` computes the wanted one."""
         return self._free((wanted & ~behind) | separator, wanted), self._free(behind | separator, behind)
 
     def _conditional(self, separator: int, behind: int) -> tuple[Table, Labels]:
-        """p(behind | S)."""
+        """Return p(behind | S) for the separator S, and the labels of its axes."""
         joint, axes = self._kept(self._free(behind | separator, behind))
         weight, shared = self._kept(separator)
         for tie in self._ties_of(behind | separator, behind):
@@ -276,7 +332,7 @@ class Queries:
         return self._memo.get((wanted,), lambda: (self._table(wanted), tuple(bits(wanted))))
 
     def _unkept(self, wanted: int) -> Iterator[int]:
-        """Yield the queries that `_table` needs first and that are not cached."""
+        """Yield the queries, as masks, that `_table` needs as intermediate results and that are not cached."""
         parts: tuple[int, ...] = ()
         if self._at_hand(wanted):
             return
@@ -291,15 +347,23 @@ class Queries:
         return self._structure.tree.nodes[one] & self._structure.tree.nodes[other]
 
     def _summed_out(self, source: int, target: int) -> int:
-        """Return the attributes of the separator that a message away from the root lacks.
+        """Return the separator's attributes that a message away from the root has summed out.
 
-        No clique behind the target contains them, while a query may.
+        No clique behind the target contains them, but a query may ask for them.
         """
         lower = self._lower(source, target)
         return self._separator(source, target) & ~mask_of(self._structure.message_labels(lower)) if lower == target else 0
 
     def _gather(self, node: int, towards: int | None, wanted: int) -> tuple[list[Table], list[Labels]]:
-        """Return the node's potentials and the messages into it (except from `towards`), with the wanted attributes as axes."""
+        """Return the tables whose product at a node is contracted, and the labels of each.
+
+        They are the node's potentials and the messages into it, with the wanted attributes as axes.
+
+        Args:
+            node: The node.
+            towards: Neighbour whose message is left out; None for no neighbour.
+            wanted: Attributes that messages carry to the node.
+        """
         tables = [self._calibration.potentials[i] for i in self._factors[node]]
         labels = [self._structure.cliques[i] for i in self._factors[node]]
         for message in self._arriving(node, towards, wanted):
@@ -309,14 +373,18 @@ class Queries:
         return self._without_tied(tables, labels, wanted)
 
     def _ties_of(self, attributes: int, known: int) -> Iterator[Tie]:
-        """Yield the ties of attributes that follow from known ones among them."""
+        """Yield the ties by which an attribute of the set follows from a known attribute of the set.
+
+        Both arguments are masks; an attribute that follows from another one is itself no longer in
+        the set.
+        """
         for tied, by, tie in self._ties:
             if attributes & tied and attributes & known & by:
                 attributes &= ~tied
                 yield tie
 
     def _free(self, attributes: int, known: int) -> int:
-        """Return the attributes without those that follow from known ones among them."""
+        """Return the set of attributes without those that follow from known attributes in it. Sets are masks."""
         for tie in self._ties_of(attributes, known):
             attributes &= ~(1 << tie.tied)
         return attributes
@@ -325,14 +393,17 @@ class Queries:
         return self._structure.program_cells(self._free(attributes, known))
 
     def _without_tied(self, tables: list[Table], labels: list[Labels], known: int) -> tuple[list[Table], list[Labels]]:
-        """Return tables in which a known attribute replaces each attribute that follows from it."""
+        """Return tables and their labels, in which a known attribute replaces each attribute that follows from it."""
         for tie in self._ties_of(functools.reduce(operator.or_, map(mask_of, labels)), known):
             tables = [_replaced(table, axes, tie) for table, axes in zip(tables, labels, strict=True)]
             labels = [_renamed(axes, tie) for axes in labels]
         return tables, labels
 
     def _with_tied(self, free: int, wanted: int) -> Table:
-        """Return the wanted table from the table of its free attributes; every other attribute has the value that follows from these."""
+        """Return the wanted marginal from the marginal of its free attributes.
+
+        Every other wanted attribute follows from these, so that cells with another value are 0.
+        """
         table, axes = self._kept(free)
         for tie in reversed(list(self._ties_of(wanted, wanted))):
             told = np.arange(self._structure.sizes[tie.tied]) == tie.places[:, None]
@@ -340,7 +411,10 @@ class Queries:
         return project(table, axes, tuple(bits(wanted)))
 
     def _message(self, source: int, target: int, extra: int) -> tuple[Table, Labels]:
-        """Return the message along an edge with the attributes `extra` as axes: from behind the edge, or of the separator (`_summed_out`).
+        """Return the message from a node to its neighbour with `extra` attributes as axes, and its labels.
+
+        The extra attributes lie behind the edge, or in the separator, where the usual message may
+        have summed them out (`_summed_out`).
         """
         if not extra:
             node = self._lower(source, target)
@@ -354,11 +428,15 @@ class Queries:
         return self._memo.get(message, lambda: self._extended(*message))
 
     def _arriving(self, node: int, towards: int | None, wanted: int) -> Iterator[Message]:
-        """Yield the messages into a node, except from `towards`."""
+        """Yield the messages into a node that a query for `wanted` needs, except the one from `towards`.
+
+        Each is (source, target, extra), whose mask `extra` holds the wanted attributes that it has
+        to carry.
+        """
         return ((other, node, wanted & self._unsent[other, node]) for other in self._neighbours[node] if other != towards)
 
     def _along(self, message: Message, done: Callable[[Message], bool], make: Callable[[Message], object]) -> None:
-        """Make a message after the extended messages on its way that are not done."""
+        """Make a message with `make`, after all extended messages that it depends on and that are not `done`."""
         _parts_first(message, lambda one: (other for other in self._arriving(*one) if other[2] and not done(other)), make)
 
     def _lower(self, source: int, target: int) -> int:
@@ -368,15 +446,23 @@ class Queries:
         return frozenset(bits(self._free(self._separator(source, target) | extra, extra)))
 
     def _extended(self, source: int, target: int, extra: int) -> tuple[Table, Labels]:
-        """Return an extended message with its axes in the order of the sum, because reordering would cost as much as the sum."""
+        """Return the message with `extra` attributes as axes, scaled to a maximum of 1, and its labels.
+
+        Axes stay in the order of the sum, because reordering would cost as much as the sum.
+        """
         table, labels = self._contract.summed(*self._gather(source, target, extra), self._kept_axes(source, target, extra))
         return table / table.max(), labels
 
 
 def _parts_first(whole: Key, parts: Callable[[Key], Iterator[Key]], make: Callable[[Key], object]) -> None:
-    """Make the parts of a whole before it, and their parts before them, without recursion, since a tree may be deeper than Python's calls.
+    """Call `make` for the parts of a whole, recursively, before the whole itself.
 
-    A part that a memo drops meanwhile is made once more.
+    It does not use recursion, because a tree may be deeper than Python's call stack.
+
+    Args:
+        whole: Key of the whole.
+        parts: Yields the keys of the parts of a key that have to be made first.
+        make: Makes one key. A part that a memo drops meanwhile is made once more by its user.
     """
     path = [(whole, parts(whole))]
     while path:
@@ -387,9 +473,9 @@ def _parts_first(whole: Key, parts: Callable[[Key], Iterator[Key]], make: Callab
 
 
 def _sides(tree: JunctionTree) -> dict[tuple[int, int], int]:
-    """Return, for each edge in both directions, the attributes on the first node's side without those shared with the second.
+    """Return, for each edge in both directions, the attributes on the first node's side only, as a mask.
 
-    Attributes on both sides are in both nodes.
+    Attributes on both sides of an edge are in both of its nodes, and are left out.
     """
     below = list(tree.nodes)
     for node, parent in reversed(list(enumerate(tree.parent))[1:]):
@@ -400,12 +486,16 @@ def _sides(tree: JunctionTree) -> dict[tuple[int, int], int]:
 
 
 def _renamed(labels: Labels, tie: Tie) -> Labels:
-    """Return the labels of a table in which one attribute replaces another (`_replaced`)."""
+    """Return the labels of a table after `_replaced`: the attribute `tie.by` first, `tie.tied` left out."""
     return (tie.by, *(a for a in labels if a not in (tie.tied, tie.by))) if tie.tied in labels else labels
 
 
 def _replaced(table: Table, labels: Labels, tie: Tie) -> Table:
-    """Return the cells where the tied attribute has the value that follows, with the other attribute's axis in its place, first."""
+    """Return a table in which the attribute `tie.by` replaces the attribute `tie.tied` that follows from it.
+
+    Only the cells in which the tied attribute has the implied value are kept, with the axis of
+    `tie.by` first. A table without the tied attribute is returned unchanged.
+    """
     if tie.tied not in labels:
         return table
     first = (tie.by, tie.tied) if tie.by in labels else (tie.tied,)

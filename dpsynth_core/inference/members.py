@@ -32,14 +32,15 @@ EXCHANGES, UNHAPPY = 20, 0.3
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The target of a table.
+    """The target of one table in refinement.
 
     Attributes:
-        household: Numbers of the household's columns.
-        member: Numbers of a member's columns.
-        other: Numbers of another member's columns; if empty, the table counts members, otherwise ordered pairs.
-        values: Counts, axes in that order.
-        weight: c_t, of the table or of each cell, 0 or more.
+        household: Indices of the household's columns.
+        member: Indices of a member's columns.
+        other: Indices of another member's columns. If empty, the table counts members; otherwise it
+            counts ordered pairs of members of one household.
+        values: Wanted counts, axes in that order.
+        weight: c_t of the table or of each cell, 0 or more.
     """
 
     household: tuple[int, ...]
@@ -51,12 +52,12 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Targets for the numbers of members with each value; at most one per column.
+    """Targets for how many members of a household share a value of a column; at most one per column.
 
     Attributes:
-        column: A column of members.
-        values: For each code, in how many households no member should have it, one, and so on; the last cell is for that many or more.
-            Shape (codes, cells).
+        column: Index of a column of members.
+        values: Wanted number of households in which 0, 1, 2, ... members have each code, shape
+            (codes, cells); the last cell is for that many members or more.
         weight: Weight of each cell.
     """
 
@@ -67,13 +68,13 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """A limit on members.
+    """A limit on the number of members of a household that have certain codes.
 
     Attributes:
-        column: A column of members.
-        inside: Whether each of its codes counts.
-        least: Smallest number of members of each household with a counting code.
-        most: Largest number.
+        column: Index of a column of members.
+        inside: Whether each code of the column counts, shape (codes,).
+        least: Smallest number of members with a counting code, by household.
+        most: Largest number of members with a counting code, by household.
     """
 
     column: int
@@ -84,12 +85,13 @@ class Limit:
 
 @dataclass(frozen=True, eq=False)
 class _Ways:
-    """The cells in which members are counted in some tables.
+    """The cells in which members are counted, for several tables at once.
 
     Attributes:
-        own: Part from codes of the household and the member.
-        other: Part from codes of another member; None where members are counted alone.
-        step: Shift of the cell with the value of the column in question, shape (ways, 1).
+        own: Part of the cell's position that the codes of the household and the member determine.
+        other: Part that the codes of another member determine; None where single members are
+            counted.
+        step: Shift of the position per code of the column in question, shape (tables, 1).
     """
 
     own: Places
@@ -99,7 +101,14 @@ class _Ways:
 
 @dataclass(frozen=True)
 class _Way:
-    """The layout of one table: its first cell, and strides of columns of the household, of a member, and of another one."""
+    """The layout of one table in the flat array of all tables.
+
+    Attributes:
+        first: Position of its first cell.
+        household: Stride of each of the household's columns that the table has.
+        member: Stride of each of the member's columns that the table has.
+        other: Stride of each of another member's columns that the table has.
+    """
 
     first: int
     household: Mapping[int, int]
@@ -143,7 +152,13 @@ class _Tables:
         self._of_column = [self._together([way for way in both if column in way.member], column) for column in range(members.shape[2])]
 
     def _together(self, ways: Sequence[_Way], column: int = -1) -> list[_Ways]:
-        """Return the layouts of members alone, and of two members. The value of `column` is left out."""
+        """Return the layouts of tables of single members, then of tables of pairs, each as at most one `_Ways`.
+
+        Args:
+            ways: The layouts of the tables.
+            column: A column of the member that is left out of the positions; its stride becomes
+                `step`.
+        """
         columns, own = self.households.shape[1], self.members.shape[2]
         parts = list[_Ways]()
         for paired in (False, True):
@@ -156,9 +171,17 @@ class _Tables:
         return parts
 
     def _cells(self, parts: Sequence[_Ways], rows: Ints, members: Ints, place: Ints) -> Iterator[Ints]:
-        """Yield the cells of these members at a place of these households, whose other members stay: shape (ways, rows).
+        """Yield the positions of the cells that given members occupy, shape (tables, rows) each.
 
-        Cells of members alone come first, then those with each other member.
+        Tables of single members come first; tables of pairs follow, once for each other place in
+        the household.
+
+        Args:
+            parts: Layouts from `_together`.
+            rows: Indices of the households.
+            members: Codes of a member for each of these households, shape (rows, columns).
+            place: Place of the member in the household; the members at other places are the present
+                ones.
         """
         codes = np.concatenate([self.households[rows], members], axis=1).T
         for part in parts:
@@ -171,9 +194,16 @@ class _Tables:
                 yield np.where(there, own + part.other.of(self.members[rows, another].T), self.nowhere)
 
     def touched(self, rows: Ints, place: int, column: int) -> tuple[Ints, Ints]:
-        """Return the position at value 0, and the shift per value, of each cell that a value of these members determines.
+        """Return where the cells are whose counts depend on one column of the members at one place.
 
-        Both have the shape (cells, rows).
+        Args:
+            rows: Indices of the households.
+            place: Place of the members.
+            column: Column of members.
+
+        Returns:
+            The position of the cell if the column had code 0, and the shift per code, both of shape
+            (cells, rows).
         """
         parts = self._of_column[column]
         first = self._joined(self._cells(parts, rows, self.members[rows, place], np.array(place)), rows)
@@ -181,16 +211,30 @@ class _Tables:
         return first, np.where(first == self.nowhere, 0, np.concatenate([np.zeros((0, 1), dtype=np.int64), *step]))
 
     def beside(self, rows: Ints, members: Ints, place: Ints) -> Ints:
-        """Return the cells that these members would occupy at a place of these households, whose other members stay, shape (cells, rows).
+        """Return the positions of cells that depend on a member's household or its other members, (cells, rows).
 
-        These are cells of tables about the household or another member.
+        Cells of tables about the member alone are left out, because an exchange of members cannot
+        change them.
+
+        Args:
+            rows: Indices of the households.
+            members: Codes of a member for each of these households, who need not live there yet.
+            place: Place that the member takes; the members at other places stay.
         """
         return self._joined(self._cells(self._beside, rows, members, place), rows)
 
     def numbered(self, rows: Ints, place: Ints, column: int, codes: Ints) -> Ints:
-        """Return the cells for how often each code is in these households without and with a member at a place, shape (2, rows, codes).
+        """Return the positions of the cells that count households by how many members have a code.
 
-        `codes` has shape (rows, codes) or (codes,).
+        Args:
+            rows: Indices of the households.
+            place: Place of a member of each household.
+            column: Column of members with a target of this kind.
+            codes: Codes of the column, shape (rows, codes) or (codes,).
+
+        Returns:
+            Shape (2, rows, codes): the household's cell if the member at `place` lacks the code,
+            and if it has it.
         """
         first, (_, cells) = self.numbers[column]
         places = np.arange(self.members.shape[1])
@@ -204,7 +248,13 @@ class _Tables:
         return np.concatenate([np.zeros((0, len(rows)), dtype=np.int64), *cells])
 
     def forbidden(self, rows: Ints, place: int, column: int) -> Iterator[NDArray[np.bool_]]:
-        """Yield, for each limit on a column, the codes that these members may not get, shape (rows, codes)."""
+        """Yield, for each limit on the column, which codes the members at one place may not get, (rows, codes).
+
+        Args:
+            rows: Indices of the households.
+            place: Place of the members.
+            column: Column of members.
+        """
         for limit in (limit for limit in self.limits if limit.column == column):
             there = np.arange(self.members.shape[1]) < self.sizes[rows, None]
             there[:, place] = False
@@ -212,7 +262,13 @@ class _Tables:
             yield (held < limit.least[rows, None]) | (held > limit.most[rows, None])
 
     def entering(self, cells: Ints | slice, before: Floats | int = 0) -> Floats:
-        """Return the cost of one more member in these cells. `before` counts members that have entered since."""
+        """Return the change of the objective when one more member enters each of these cells.
+
+        Args:
+            cells: Positions of cells.
+            before: Number of members that have entered each cell meanwhile and are not yet in
+                `surplus`.
+        """
         return one_more(self.surplus[cells] + before, self.weight[cells], self.slope[cells])
 
     def leaving(self, cells: Ints, before: Floats | int = 0) -> Floats:
@@ -237,14 +293,15 @@ def refine_members(
     """Return a copy of `members` whose tables are at least as close to the targets.
 
     Args:
-        households: Codes, shape (n, columns).
-        sizes: Numbers of members, shape (n,).
-        members: Codes, shape (n, most, columns); codes beyond a household's size stay.
+        households: Codes of the households, shape (n, columns); they stay.
+        sizes: Number of members of each household, shape (n,); they stay.
+        members: Codes of the members, shape (n, most, columns); codes beyond a household's size
+            stay.
         values: Number of codes of each column of members.
-        targets: The targets.
-        rng: Randomness.
+        targets: The wanted counts of tables.
+        rng: Source of randomness.
         passes: Sweeps over all members; most of the gain comes with the first.
-        limits: Limits that `members` keep, and the result too.
+        limits: Limits that `members` satisfies, and the result too.
     """
     tables = _Tables(households, sizes, members.copy(), targets, limits)
     for _ in range(passes if targets else 0):
@@ -272,7 +329,15 @@ def _way(first: int, target: Target) -> _Way:
 
 
 def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) -> None:
-    """Make the good moves of one column of the members at one place of some households."""
+    """Change one column of the members at one place of some households, in place, where that lowers the loss.
+
+    Args:
+        tables: The present tables and members.
+        rows: Indices of the households.
+        place: Place of the members.
+        column: Column of members.
+        values: Number of codes of the column.
+    """
     first, step = tables.touched(rows, place, column)
     counted = column in tables.numbers
     if not len(first) and not counted:
@@ -311,7 +376,15 @@ def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) 
 
 
 def _exchange(tables: _Tables, rows: Ints, rng: np.random.Generator) -> None:
-    """Exchange members of pairs of these households where that pays off, offering those that would be missed least."""
+    """Exchange members between pairs of households, in place, where that lowers the objective.
+
+    Each household offers one random member; those whose leaving costs least are paired at random.
+
+    Args:
+        tables: The present tables and members.
+        rows: Indices of the households.
+        rng: Source of randomness.
+    """
     place = (rng.random(len(rows)) * tables.sizes[rows]).astype(np.int64)
     held = tables.beside(rows, tables.members[rows, place], place)
     missed = tables.leaving(held).sum(axis=0)
@@ -342,13 +415,18 @@ def _exchange(tables: _Tables, rows: Ints, rng: np.random.Generator) -> None:
 
 
 def _before(cells: Ints) -> Floats:
-    """Return how often the same cell occurred before, move by move."""
+    """Return, for each entry of `cells`, how often the same cell occurs before it, in C order."""
     return earlier(cells.reshape(-1)).reshape(cells.shape)
 
 
 def _change(tables: _Tables, left: Ints, entered: Ints, left_before: Floats | int = 0, entered_before: Floats | int = 0) -> Floats:
-    """Return the change of the objective by moves in the order of rows.
+    """Return the change of the objective by each of several moves, all earlier moves taken into account.
 
-    `left_before` and `entered_before` count how often the same cell was left and entered before.
+    Args:
+        tables: The present tables.
+        left: Cells that each move leaves, shape (moves, cells).
+        entered: Cells that each move enters, shape (moves, cells).
+        left_before: How often an earlier move has left the same cell.
+        entered_before: How often an earlier move has entered the same cell.
     """
     return np.asarray((tables.entering(entered, entered_before) + tables.leaving(left, left_before)).sum(axis=1))

@@ -46,27 +46,34 @@ UNLIKELY = 1e-6
 
 
 def labels_of(domain: Domain, clique: Clique) -> Labels:
-    """Attribute indices of a clique, ascending (a clique is in domain order)."""
+    """Return the indices of a clique's attributes in the domain, ascending as a clique is."""
     return tuple(map(domain.position, clique))
 
 
 def structure_of(domain: Domain, cliques: Iterable[Clique]) -> Structure:
-    """Return the shape of a model with potentials for `cliques` and for the domain's structural zeros."""
+    """Return the structure of a model: its cliques, junction tree and program, without any potentials.
+
+    Args:
+        domain: The domain; the cliques of its structural zeros become cliques of the model too.
+        cliques: The cliques that are to have potentials.
+    """
     zeros = {labels_of(domain, clique): table for clique, table in domain.zeros.items()}
     return Structure([labels_of(domain, clique) for clique in cliques], domain.sizes(domain.names), zeros)
 
 
 @dataclass(frozen=True, eq=False)
 class GraphicalModel:
-    """A graphical model.
+    """A graphical model: probabilities proportional to the exponential of the sum of log-potentials.
 
     Attributes:
-        folding: The cells of its domain that the structure has; answers and rows are of the whole domain.
-        structure: Its cliques and junction tree.
-        log_potentials: One table per clique of the structure.
-        total: Number of rows (counts).
-        contractor: Cache of contractions.
-        pace: Final pace of the fit that made it, with which a later fit starts (see `estimation`).
+        folding: Maps the cells of the domain to the fewer cells that the structure distinguishes;
+            answers and rows are over the cells of the domain.
+        structure: The model's cliques and junction tree.
+        log_potentials: One table per clique of the structure, over folded cells.
+        total: Number of rows, by which probabilities are multiplied to become counts.
+        contractor: Cache of plans for contractions, which later models may share.
+        pace: Step size, relative to the largest weight, at which the model's fit ended; a fit with
+            a warm start from this model begins with it (see `estimation`).
     """
 
     folding: Folding
@@ -78,17 +85,17 @@ class GraphicalModel:
 
     @property
     def domain(self) -> Domain:
-        """The domain of the model's answers, before folding."""
+        """The domain of the model's answers and rows, whose cells are not folded."""
         return self.folding.domain
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
-        """The maximal cliques of the junction tree."""
+        """The maximal cliques that have potentials, as names of attributes; a node of the tree may be larger."""
         return tuple(tuple(self.domain.names[a] for a in labels) for labels in self.structure.cliques)
 
     @functools.cached_property
     def calibration(self) -> Calibration:
-        """The clique marginals and messages at the present potentials."""
+        """The clique marginals and messages that follow from the log-potentials, computed once."""
         return self.structure.calibrate(self.log_potentials)
 
     @functools.cached_property
@@ -96,11 +103,26 @@ class GraphicalModel:
         return Queries(self.structure, self.calibration, self.contractor)
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Estimated counts, shape domain.sizes(clique). Any set of attributes is allowed."""
+        """Return the model's marginal over any set of attributes, as estimated counts of rows.
+
+        Args:
+            clique: Attributes in domain order; they need not lie in one clique of the model.
+
+        Returns:
+            Array of shape domain.sizes(clique), which sums to `total`.
+        """
         return self.folding.unfolded(clique, self._folded(clique)) * self.total
 
     def marginals(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
-        """Return estimated counts of many sets of attributes. Many pairs are answered together, which is much faster (`pairs`)."""
+        """Return the model's marginals over many sets of attributes, as estimated counts of rows.
+
+        From `MANY_PAIRS` pairs on, the pairs are computed in one sweep (`pairs`), which is much
+        faster.
+
+        Returns:
+            The counts by clique, shape domain.sizes(clique); counts of pairs from the sweep are
+            read-only views.
+        """
         swept = self._swept(cliques)
         if swept is None:
             return {clique: self.marginal(clique) for clique in cliques}
@@ -110,27 +132,47 @@ class GraphicalModel:
         return {clique: together[clique] if clique in together else self.marginal(clique) for clique in cliques}
 
     def _swept(self, cliques: Collection[Clique]) -> Pairs | None:
-        """All pairs of the model's cells, where many of these cliques are pairs and all fit."""
+        """Return probabilities of all pairs of folded cells, computed in one sweep over the junction tree.
+
+        Returns:
+            None if fewer than `MANY_PAIRS` of the cliques are pairs, or the matrix would exceed
+            `PAIRS_CELLS`.
+        """
         cells = sum(self.domain.sizes(self.domain.names))
         many = sum(len(clique) == 2 for clique in cliques) >= MANY_PAIRS
         return Pairs(self.structure, self._queries) if many and cells**2 <= PAIRS_CELLS else None
 
     def _folded(self, clique: Clique) -> NDArray[np.float64]:
-        """Probabilities of the model's own cells."""
+        """Return the model's marginal over `clique` as probabilities of folded cells."""
         return self._queries.marginal(labels_of(self.domain, clique))
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Return codes of n synthetic rows, shape (n, attributes), by randomised rounding along the tree and refinement.
+        """Return codes of n synthetic rows, shape (n, attributes).
 
-        Single values are changed to bring the rows closer to the model's own answers to `marginals` (weights c_r). Folded cells are
-        unfolded last.
+        Rows are drawn along the tree by randomised rounding. Then single values are changed to
+        bring the rows' marginals closer to the model's own, and folded cells are replaced by cells
+        of the domain.
+
+        Args:
+            n: Number of rows.
+            marginals: The marginals that rows are refined towards, with their weights c_r (see
+                `refinement`).
+            rng: Source of randomness.
         """
         return self.rows_of(self.domain, n, marginals, rng)
 
     def rows_of(self, columns: Domain, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Return rows of the first columns of the model alone; the rows keep the domain's published tables.
+        """Return codes of n synthetic rows with the first columns of the model alone, shape (n, len(columns)).
 
-        The other columns are drawn with them, and dropped before values are changed, so that they constrain none.
+        The other columns are drawn with them, and dropped before refinement, so that refinement
+        need not keep them consistent. The rows keep the published tables of `columns`.
+
+        Args:
+            columns: A domain of the first attributes of the model's domain.
+            n: Number of rows.
+            marginals: The marginals that rows are refined towards, with their weights c_r (see
+                `refinement`).
+            rng: Source of randomness.
         """
         generated = rows.generate(self.structure, self.calibration.potentials, n, rng)[:, : len(columns)]
         domain = self.folding.model.keep(columns.names)
@@ -149,13 +191,28 @@ class GraphicalModel:
         return kept(columns, self.folding.codes(refined(domain, probabilities, generated, marginals, rng), rng), rng)
 
     def _far(self, cliques: Iterable[Clique]) -> set[Clique]:
-        """Return the cliques whose exact answers would take too long."""
+        """Return the cliques whose exact marginals are too expensive: each takes `FAR` multiplications or more.
+
+        The result is empty if all these marginals together take fewer than `MUCH_WORK`
+        multiplications.
+        """
         work = {clique: self._queries.work(labels_of(self.domain, clique)) for clique in cliques}
         far = {clique: flops for clique, flops in work.items() if flops >= FAR}
         return set(far) if sum(far.values()) >= MUCH_WORK else set()
 
     def _drawn(self, columns: Domain, cliques: Collection[Clique], n: int, rng: np.random.Generator) -> dict[Clique, NDArray[np.float64]]:
-        """Return probabilities of the model's own cells, counted in n rows. Cells without a row are unlikely, not impossible."""
+        """Estimate marginals by counting n rows drawn from the model, where exact answers are too expensive.
+
+        Args:
+            columns: Folded domain of the first attributes of the model.
+            cliques: The marginals to estimate.
+            n: Number of rows that are drawn.
+            rng: Source of randomness.
+
+        Returns:
+            Probabilities of folded cells by clique. A cell without a drawn row gets UNLIKELY / n
+            and not 0, because refinement never enters a cell of probability 0.
+        """
         codes = rows.generate(self.structure, self.calibration.potentials, n, rng).T
         tally = Tally(columns, cliques)
         tally.add(dict(zip(columns.names, codes, strict=False)), n)
@@ -165,7 +222,15 @@ class GraphicalModel:
 def _blocks(
     domain: Domain, together: NDArray[np.float64], known: NDArray[np.bool_], cliques: Iterable[Clique]
 ) -> dict[Clique, NDArray[np.float64]]:
-    """Return the tables of the cliques that are known pairs, as views. `together` and `known` are as in `Pairs`, for this domain's cells.
+    """Return the marginals of those cliques that are known pairs, as views of the matrix `together`.
+
+    Args:
+        domain: The domain whose cells the matrix has, in order.
+        together: A value for each pair of cells, shape (cells of all attributes,) * 2, as in
+            `Pairs`.
+        known: Whether the matrix is filled in for a pair of attributes, shape (attributes,
+            attributes).
+        cliques: The cliques; other than known pairs are left out of the result.
     """
     names = domain.names
     starts = dict(zip(names, itertools.accumulate(domain.sizes(names), initial=0), strict=False))
@@ -182,7 +247,17 @@ def refined(
     marginals: Mapping[Clique, float],
     rng: np.random.Generator,
 ) -> NDArray[np.integer]:
-    """Return rows closer to a model's own answers (`probabilities`) to the smallest of `marginals` (weights c_r)."""
+    """Return a copy of rows whose marginals are at least as close to a model's own marginals.
+
+    Only the marginals with the fewest cells, up to `REFINED_CELLS` together, are refined towards.
+
+    Args:
+        domain: The domain of the rows.
+        probabilities: Returns the model's marginal over a clique, as probabilities.
+        codes: The rows, shape (rows, attributes).
+        marginals: The weight c_r of each marginal (see `refinement`).
+        rng: Source of randomness.
+    """
     wanted = _smallest(domain, marginals)
     targets = {labels_of(domain, clique): probabilities(clique) for clique in wanted}
     weights = {labels_of(domain, clique): weight for clique, weight in wanted.items()}
@@ -191,20 +266,27 @@ def refined(
 
 
 def _smallest(domain: Domain, marginals: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Return the marginals with the fewest cells, up to REFINED_CELLS together."""
+    """Return the marginals with the fewest cells, up to `REFINED_CELLS` cells together, with their weights."""
     ordered = sorted(marginals, key=domain.cells)
     running = itertools.accumulate(map(domain.cells, ordered))
     return {clique: marginals[clique] for clique, cells in zip(ordered, running, strict=True) if cells <= REFINED_CELLS}
 
 
 def uniform(domain: Domain, total: float) -> GraphicalModel:
-    """Every record equally likely."""
+    """Return a model of `total` rows in which every record is equally likely, structural zeros aside."""
     sizes = domain.sizes(domain.names)
     return from_cliques(domain, (), total, Contractor(sizes))
 
 
 def from_cliques(domain: Domain, cliques: Sequence[Clique], total: float, contractor: Contractor) -> GraphicalModel:
-    """Return a model with potentials for these cliques, all zero."""
+    """Return a model whose cliques have log-potentials of zero: the uniform distribution until it is fitted.
+
+    Args:
+        domain: The domain; no cells are folded.
+        cliques: The cliques that have potentials.
+        total: Number of rows.
+        contractor: Cache of plans for contractions.
+    """
     structure = structure_of(domain, cliques)
     zeros = tuple(np.zeros([structure.sizes[a] for a in labels]) for labels in structure.cliques)
     return GraphicalModel(Folding(domain), structure, zeros, total, contractor)
@@ -236,28 +318,40 @@ class WeightedRecords:
 
     @property
     def total(self) -> float:
-        """The sum of the weights, a number of people."""
+        """The sum of the weights: a number of people."""
         return float(self.weights.sum())
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return the marginal in counts, shape domain.sizes(clique)."""
+        """Return the weighted marginal over `clique`: numbers of people, shape domain.sizes(clique)."""
         return of_codes(self.domain, self.codes, clique, self.weights)
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Return codes of n rows in random order, shape (n, attributes).
+        """Return codes of n synthetic rows in random order, shape (n, attributes).
 
-        Every record occurs as often as its share of n, rounded down or up; then single values are changed to bring the rows closer to the
-        weighted records' answers to `marginals` (weights c_r).
+        Every record is repeated as often as its share of the weights times n, rounded down or up at
+        random. Then single values are changed to bring the rows closer to the weighted records'
+        marginals.
+
+        Args:
+            n: Number of rows.
+            marginals: The marginals that rows are refined towards, with their weights c_r (see
+                `refinement`).
+            rng: Source of randomness.
         """
         codes = rng.permutation(np.repeat(self.codes, rounded(self.weights * (n / self.total), n, rng), axis=0))
         return refined(self.domain, lambda clique: self.marginal(clique) / self.total, codes, marginals, rng)
 
 
 def rounded(shares: NDArray[np.float64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return whole numbers that add up to n, each its share rounded down or up, with the share as expectation.
+    """Return whole numbers with sum n, each a share rounded down or up at random, unbiased.
 
-    `shares` add up to n. Systematic sampling in random order: the remainders of rounding down are laid end to end, and those over one of
-    the marks start, start + 1, ... get one more.
+    This is systematic sampling in random order: the fractional parts are laid end to end on a line,
+    and a share is rounded up if its fractional part covers one of the marks start, start + 1, ...
+
+    Args:
+        shares: Numbers of 0 or more with sum n, shape (shares,).
+        n: The sum.
+        rng: Source of randomness.
     """
     whole = np.floor(shares)
     over = shares - whole

@@ -27,7 +27,14 @@ NODE_CELLS = 200_000
 
 @dataclass(frozen=True)
 class _Below:
-    """The table that travels with a subtree. `given` has shape (values of `attributes`, *values of the separator's attributes)."""
+    """The table that travels towards the root with a subtree: p(a = i | separator).
+
+    Attributes:
+        attributes: The attributes of the subtree outside the separator.
+        separator: The attributes shared with the rest of the tree.
+        given: Probabilities, shape (values of all `attributes`, *values of each separator
+            attribute).
+    """
 
     attributes: Labels
     separator: Labels
@@ -35,9 +42,16 @@ class _Below:
 
 
 class Pairs:
-    """All pairs: together[x, y] is the probability of value x and value y, both counted through all attributes in order (`starts`).
+    """Probabilities of all pairs of values of a calibrated model.
 
-    It is filled in for the pairs of attributes where `known` is True.
+    together[x, y] is the probability of value x together with value y, where values are numbered
+    through all attributes in order (`starts` has the first of each attribute). known[a, b] is True
+    for the pairs of attributes where it is filled in; tables that would be too large
+    (`TABLE_CELLS`) are left out.
+
+    Args:
+        structure: The structure of the model.
+        queries: Marginals of the calibrated model.
     """
 
     def __init__(self, structure: Structure, queries: Queries) -> None:
@@ -59,7 +73,16 @@ class Pairs:
             self._whole.pop(node, None)
 
     def _met(self, node: int, groups: list[_Below]) -> _Below | None:
-        """Fill in all pairs that meet in this node. Return the table that travels on, or None where it would be too large."""
+        """Fill in all pairs of attributes that meet in a node of the tree, from its subtrees and its own.
+
+        Args:
+            node: The node.
+            groups: The tables of the node's subtrees, one for each distinct separator.
+
+        Returns:
+            The table that travels on to the parent, or None at the root or where it would be too
+            large.
+        """
         tree, sizes = self._structure.tree, self._structure.sizes
         separator = tuple(bits(tree.separator(node)))
         own = tuple(bits(tree.nodes[node] & ~tree.separator(node)))
@@ -76,7 +99,11 @@ class Pairs:
         return _Below(tuple(a for part in parts for a in part.attributes), separator, given)
 
     def _joined(self, node: int, alike: list[_Below]) -> _Below:
-        """Subtrees with the same separator as one, the pairs between them filled in."""
+        """Return the tables of subtrees with the same separator as one, and fill in the pairs between subtrees.
+
+        Pairs inside one subtree stay as they were, because those are not independent given the
+        separator.
+        """
         if len(alike) == 1:
             return alike[0]
         joined = _Below(tuple(a for part in alike for a in part.attributes), alike[0].separator, np.concatenate([p.given for p in alike]))
@@ -90,23 +117,35 @@ class Pairs:
         return joined
 
     def _across(self, node: int, one: _Below, other: _Below) -> Table:
-        """p(x, y) of the values below one separator and those below another, shape (values, values)."""
+        """Return p(x, y) for all values x of one subtree's attributes and y of another's, shape (values, values)."""
         weighted = self._carried(node, one, other.separator)
         if other.separator == other.attributes:
             return weighted.reshape(len(one.given), -1)
         return weighted.reshape(len(one.given), -1) @ other.given.reshape(len(other.given), -1).T
 
     def _given(self, node: int, part: _Below, separator: Labels) -> Table:
-        """p(x | separator) of the values of a part, shape (values, *values of the separator)."""
+        """Return p(x | separator) for all values x of a part, shape (values, *values of the separator).
+
+        Args:
+            node: The node of the tree in which the part arrives.
+            part: The part.
+            separator: The attributes that the node shares with its parent.
+        """
         if not separator:
             return self._carried(node, part, ())
         joint, alone = self._carried(node, part, separator), self._joint(node, separator)
         return np.divide(joint, alone, out=np.zeros_like(joint), where=alone > 0)
 
     def _carried(self, node: int, part: _Below, onto: Labels) -> Table:
-        """Return p(x, onto) of the values of a part, shape (values, *values of `onto`).
+        """Return p(x, onto) for all values x of a part, shape (values, *values of `onto`).
 
-        It is the part's table times the node's distribution of its separator and `onto`, summed over the attributes that `onto` lacks.
+        It is the part's table times the node's distribution of the part's separator and `onto`,
+        summed over the attributes that `onto` lacks.
+
+        Args:
+            node: The node of the tree in which the part arrives.
+            part: The part.
+            onto: Attributes of the node.
         """
         sizes = self._structure.sizes
         shared = tuple(a for a in part.separator if a in onto)
@@ -122,7 +161,7 @@ class Pairs:
         return product.transpose([0, *(1 + (*shared, *fresh).index(a) for a in onto)])
 
     def _joint(self, node: int, labels: Labels) -> Table:
-        """Probabilities of some of a node's attributes."""
+        """Return the probabilities over some of a node's attributes, `labels`, in ascending order."""
         if self._structure.program_cells(self._structure.tree.nodes[node]) > NODE_CELLS:
             return self._queries.inside(node, labels)
         every = tuple(bits(self._structure.tree.nodes[node]))

@@ -18,9 +18,16 @@ TRIES = 20
 
 
 def kept(domain: Domain, codes: Codes, rng: np.random.Generator) -> Codes:
-    """Return the rows, shape (n, attributes), with as few changed values as needed to match the published tables.
+    """Return rows that match the published tables up to rounding, with as few changed values as needed.
 
-    The largest table comes first; each further table changes only columns that no earlier one has, within the cells of shared columns.
+    The table with the most columns comes first. Each further table changes only columns that no
+    earlier one has, within the cells of the columns that they share. No row is moved into a
+    structural zero, so that a table may stay unmatched where rules forbid the change.
+
+    Args:
+        domain: The domain with its published tables.
+        codes: The rows, shape (n, attributes).
+        rng: Source of randomness.
     """
     fixed = set[str]()
     codes = codes.copy() if domain.published else codes
@@ -36,7 +43,10 @@ def _in_order(domain: Domain) -> list[PublishedTable]:
 
 
 def _keep(domain: Domain, codes: Codes, table: PublishedTable, free: list[str], rng: np.random.Generator) -> None:
-    """Change the `free` columns of rows, in place, until they have the table's shares within the cells of its other columns."""
+    """Change the `free` columns of rows, in place, until they match one published table.
+
+    Its other columns stay, so that the table's shares hold within each cell of these.
+    """
     held = [name for name in table.columns if name not in free]
     order = [table.columns.index(name) for name in (*held, *free)]
     sizes, places = domain.sizes((*held, *free)), [domain.position(name) for name in (*held, *free)]
@@ -63,7 +73,16 @@ def _keep(domain: Domain, codes: Codes, table: PublishedTable, free: list[str], 
 
 
 def _rounded(shares: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return whole numbers nearest to the shares (largest remainders), in each row as many as its counts; the counts without shares."""
+    """Return whole numbers nearest to the shares (largest remainders), with the same sum in each row.
+
+    Args:
+        shares: Shares of a published table, shape (cells of the columns that stay, cells of the
+            free ones).
+        counts: Present numbers of rows, of that shape.
+
+    Returns:
+        Wanted numbers of rows, of that shape; where all shares of a row are 0, its present counts.
+    """
     of_row, people = shares.sum(axis=1, keepdims=True), counts.sum(axis=1, keepdims=True)
     wanted = np.divide(shares * people, of_row, where=of_row > 0, out=counts.astype(np.float64))
     whole = np.floor(wanted)
@@ -72,7 +91,7 @@ def _rounded(shares: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[
 
 
 def impossible_rows(domain: Domain, codes: Codes) -> NDArray[np.bool_]:
-    """Return which rows lie in a structural zero. `codes` has shape (rows, attributes)."""
+    """Return whether each row lies in a structural zero, shape (rows,); `codes` has shape (rows, attributes)."""
     wrong = np.zeros(len(codes), dtype=bool)
     for clique, zeros in domain.zeros.items():
         wrong |= zeros[tuple(codes[:, a] for a in map(domain.position, clique))]
@@ -80,11 +99,16 @@ def impossible_rows(domain: Domain, codes: Codes) -> NDArray[np.bool_]:
 
 
 def most_off(domain: Domain, rows: int) -> list[float]:
-    """Return, for each published table, the largest error of a cell in rows after `kept`.
+    """Return, for each published table, an upper bound on the error of a cell after `kept`, in rows.
 
-    It is rounding where the table shares no column with an earlier one, and otherwise the error of the table that has all shared columns,
-    plus the difference of the two tables. Infinite where columns of several tables stay, or a rule forbids changes: then it is as near as
-    the model.
+    The bound is 1, for rounding, where the table shares no column with an earlier one. Otherwise it
+    adds the bound of an earlier table with all shared columns, and the difference of the two
+    tables. It is infinite if the shared columns lie in several tables, or if the domain has
+    impossible combinations: then a cell is only as close as the model is.
+
+    Args:
+        domain: The domain with its published tables.
+        rows: Number of rows.
     """
     limits, fixed = dict[PublishedTable, float](), set[str]()
     for table in _in_order(domain):
@@ -99,6 +123,9 @@ def most_off(domain: Domain, rows: int) -> list[float]:
 
 
 def rows_off(domain: Domain, codes: Codes) -> list[float]:
-    """Return, for each published table, the largest error of a cell in rows; below 1 means rounding alone."""
+    """Return, for each published table, the largest error of a cell in the rows, as a number of rows.
+
+    An error below 1 is rounding alone.
+    """
     tables = ((of_codes(domain, codes, one.columns), len(codes) * one.shares) for one in domain.published)
     return [round(float(np.abs(counts - wanted).max()), 6) for counts, wanted in tables]

@@ -33,9 +33,12 @@ EMPTY = 1.0
 
 @dataclass(frozen=True)
 class _Limit:
-    """The limit of folding: folded cells may have this share of the people, `sure` standard deviations of noise included.
+    """The limit of folding: cells are folded as long as few people are in them.
 
-    Where noise hides their number, distinguishing cells is worth its cost.
+    Attributes:
+        share: Largest share of the people that all folded cells may have, noise included.
+        sure: Standard deviations of noise that are added to their noisy count before it is
+            compared.
     """
 
     share: float
@@ -53,8 +56,9 @@ class ColumnFolding:
     """The folding of one column.
 
     Attributes:
-        place: For each cell of the column, its cell in the model, from 0, or -1 if the model has none for it.
-        share: Its share of the model's cell, 0 without one.
+        place: For each cell of the column, the index of its cell in the model, or -1 if the model
+            has none.
+        share: For each cell of the column, its share of the model's cell; 0 if the model has none.
     """
 
     place: NDArray[np.intp]
@@ -62,23 +66,36 @@ class ColumnFolding:
 
     @property
     def size(self) -> int:
-        """The number of the model's cells."""
+        """The number of cells that the model has for the column."""
         return int(self.place.max()) + 1
 
     def summed(self, table: Float, axis: int) -> Float:
-        """Return a table with the cells of this axis added up into the model's cells; those at -1 are left out."""
+        """Return a table with the column's cells, along one axis, summed to the model's cells.
+
+        Cells for which the model has none are left out.
+        """
         order, starts = self._by_place()
         summed: Float = np.add.reduceat(np.take(table, order, axis), starts, axis)
         return summed
 
     def unfolded(self, table: Float, axis: int) -> Float:
-        """Return the reverse: every cell of this axis its share of the model's cell."""
+        """Return a table with the model's cells, along one axis, divided among the column's cells by their shares."""
         shape = [1] * table.ndim
         shape[axis] = -1
         return np.take(table, np.maximum(self.place, 0), axis) * self.share.reshape(shape)
 
     def codes(self, places: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.int32]:
-        """One of the column's cells for each row, int32 of shape (rows,), by the shares: integer parts for sure, the rest at random."""
+        """Return a cell of the column for each row, drawn by the shares from the row's model cell.
+
+        Each cell gets its expected number of rows, rounded down or up at random.
+
+        Args:
+            places: The model's cell of each row, shape (rows,).
+            rng: Source of randomness.
+
+        Returns:
+            int32, shape (rows,).
+        """
         counts = np.bincount(places, minlength=self.size)
         (order, starts), start = self._by_place(), rng.random((self.size, 1))
         assigned, ends = counts[self.place[order]], np.append(starts[1:], len(order))
@@ -88,18 +105,23 @@ class ColumnFolding:
         return dealt(np.repeat(order.astype(np.int32), assigned), places.astype(np.intp), self.size, rng)
 
     def _by_place(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the column's cells in the order of the model's, and for each of the model's where its cells begin."""
+        """Return the column's cells grouped by model cell, and the position at which each model cell begins.
+
+        Cells for which the model has none are left out.
+        """
         order = np.argsort(self.place, kind="stable")[np.count_nonzero(self.place < 0) :]
         return order, np.searchsorted(self.place[order], np.arange(self.size))
 
 
 @dataclass(frozen=True, eq=False)
 class Folding:
-    """The folding of columns.
+    """The folding of a domain's columns.
 
     Attributes:
-        columns: The folding of each folded column.
-        model: The domain of the model, whose columns have the model's cells.
+        domain: The domain.
+        columns: By name, the folding of each folded column; other columns keep all cells.
+        model: The domain of the model, whose columns have the model's cells; it follows from the
+            others.
     """
 
     domain: Domain
@@ -111,13 +133,14 @@ class Folding:
 
     @classmethod
     def of(cls, domain: Domain, measurements: Sequence[Measurement], below: float, known: Sequence[MarginalCounts] = ()) -> Folding:
-        """Return the folding by the noisy columns among the measurements and the other known counts of columns.
+        """Return the folding that follows from noisy counts of single columns.
 
         Args:
-            domain: The columns.
-            measurements: The noisy tables.
-            below: Number of standard deviations of noise that a count must exceed to keep its cell; 0 folds nothing.
-            known: Known counts of columns.
+            domain: The domain.
+            measurements: The noisy tables; only tables of single columns are used.
+            below: Number of standard deviations of noise below which a count is rare; 0 folds
+                nothing.
+            known: Further counts of single columns, with a variance for each cell.
         """
         columns = {}
         for column in with_known(measurements, known) if below > 0 else ():
@@ -125,21 +148,28 @@ class Folding:
         return cls(domain, {name: folding for name, folding in columns.items() if folding is not None})
 
     def summed(self, clique: Clique, table: Float) -> Float:
-        """Return a table over the domain's cells as one over the model's."""
+        """Return a table over `clique` with the domain's cells summed to the model's."""
         for axis, name in enumerate(clique):
             if name in self.columns:
                 table = self.columns[name].summed(table, axis)
         return table
 
     def unfolded(self, clique: Clique, table: Float) -> Float:
-        """Return a table over the model's cells as one over the domain's."""
+        """Return a table over `clique` with the model's cells divided among the domain's by their shares."""
         for axis, name in enumerate(clique):
             if name in self.columns:
                 table = self.columns[name].unfolded(table, axis)
         return table
 
     def unfolded_pairs(self, table: Float) -> Float:
-        """All pairs of the model's cells, counted through all columns, as all pairs of the domain's: shape (cells, cells)."""
+        """Return the matrix of all pairs of the model's cells as a matrix of all pairs of the domain's cells.
+
+        Args:
+            table: A value for each pair of cells, numbered through all columns (`Pairs`).
+
+        Returns:
+            Shape (cells of the domain, cells of the domain); the same array if no column is folded.
+        """
         if not self.columns:
             return table
         places, shares, start = [], [], 0
@@ -155,7 +185,7 @@ class Folding:
         return unfolded
 
     def codes(self, places: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Rows of the model as rows of the domain, shape (rows, attributes)."""
+        """Return rows of the model as rows of the domain, shape (rows, attributes), folded cells drawn by share."""
         codes = places.astype(narrow(self.domain.sizes(self.domain.names)))
         for name, folding in self.columns.items():
             codes[:, self.domain.position(name)] = folding.codes(places[:, self.domain.position(name)], rng)
@@ -181,7 +211,18 @@ def _column(domain: Domain, column: MarginalCounts, below: float) -> ColumnFoldi
 
 
 def _rare(cells: NDArray[np.intp], counts: Float, sigma: Float, below: float, limit: _Limit) -> NDArray[np.intp]:
-    """Return the cells with the smallest counts, while no count exceeds the noise and all together have few people."""
+    """Return the cells to fold: those with the smallest counts, as long as they are rare.
+
+    A cell is rare if its count is below `below` deviations of its noise, and it and all smaller
+    ones have few people together (`limit`).
+
+    Args:
+        cells: Indices of the cells that may be folded together.
+        counts: Noisy counts of all cells.
+        sigma: Standard deviation of the noise of each cell.
+        below: Number of standard deviations.
+        limit: Limit on the people in folded cells.
+    """
     order = cells[np.argsort(counts[cells], kind="stable")]
     noise = np.sqrt(np.cumsum(sigma[order] ** 2))
     people = np.cumsum(np.maximum(counts[order], 0.0)) + limit.sure * noise
@@ -189,7 +230,11 @@ def _rare(cells: NDArray[np.intp], counts: Float, sigma: Float, below: float, li
 
 
 def _alike(domain: Domain, name: str) -> Iterator[tuple[NDArray[np.intp], _Limit]]:
-    """Yield sets of cells of a column that all rules treat alike. Cells for missing and for other values are in sets of their own."""
+    """Yield sets of a column's cells that may be folded together, because all rules treat them alike.
+
+    Each comes with its limit. Cells for missing and for other values are not in a set with listed
+    values.
+    """
     named = [set(box[rule.attributes.index(name)]) for rule in domain.impossible if name in rule.attributes for box in rule.boxes]
     sets: dict[tuple[bool, ...], list[int]] = {}
     for code in range(domain[name].size):

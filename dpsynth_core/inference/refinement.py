@@ -49,30 +49,36 @@ LEAST_GAIN = 1e-3
 
 @dataclass(frozen=True)
 class Places:
-    """Positions that depend linearly on codes. `first` has shape (places, 1), `steps` shape (places, attributes), mostly zero."""
+    """Positions that depend linearly on codes: first + steps @ codes.
+
+    Attributes:
+        first: Position at code 0, shape (places, 1).
+        steps: Shift per code of each attribute, shape (places, attributes), mostly zero.
+    """
 
     first: Cells
     steps: scipy.sparse.csr_array
 
     def of(self, codes: Cells) -> Cells:
-        """Return the positions, shape (places, rows), of `codes` with shape (attributes, rows)."""
+        """Return the positions for `codes`: from shape (attributes, rows) to shape (places, rows)."""
         return self.steps @ codes + self.first
 
 
 @dataclass(frozen=True)
 class _Axis:
-    """Every marginal that has one attribute, laid out with that attribute last: lines of cells, one cell per value.
+    """Every marginal that has one attribute, laid out with that attribute last, as lines of one cell per value.
 
     Attributes:
-        size: Number of values.
+        size: Number of values of the attribute.
         weights: c_r, shape (marginals, 1).
-        prices: Place of this layout's prices.
-        lines: From codes to the line of each marginal.
-        own: From codes to the price of the row's own cell, relative to that place.
-        cells: From codes to the cell of each marginal, the attribute's own value left out.
-        stride: Stride of that value, shape (marginals, 1).
-        copies: From codes to the place of each price of each of the marginals.
-        sources: The marginal of each copy.
+        prices: Part of `_Tables.entering` and `leaving` that this layout takes up.
+        lines: From codes to the number of the line in each marginal.
+        own: From codes to the position of the row's own cell, relative to that part.
+        cells: From codes to the cell of each marginal in `surplus`, if the attribute's code were 0.
+        stride: Shift of that cell per code of the attribute, shape (marginals, 1).
+        copies: From codes to the positions of the cell's prices in all layouts that have the
+            marginal.
+        sources: The marginal, as a number within this layout, of each such position.
     """
 
     size: int
@@ -88,16 +94,17 @@ class _Axis:
 
 @dataclass(frozen=True)
 class _Tables:
-    """The tables of the rows.
+    """The counts of the rows in all marginals, and the prices of changing them.
 
     Attributes:
-        surplus: Rows minus target of every cell of every marginal.
-        slopes: Slopes of h.
-        closed: Cells whose target is zero.
-        entering: Cost of one more row, infinite where a cell is closed; each marginal once per attribute, which comes last there, so that
-            the prices of all its values lie side by side.
-        leaving: Cost of one row fewer, in the same layout.
-        axes: The layouts by attribute.
+        surplus: Rows minus target in every cell of every marginal, flattened.
+        slopes: Slope of h in each of these cells (`sloped`).
+        closed: Whether the target of each of these cells is zero.
+        entering: Change of the objective by one more row in a cell, infinite where the cell is
+            closed. Each marginal occurs once per attribute, with that attribute last, so that the
+            prices of all its values lie side by side.
+        leaving: Change of the objective by one row fewer in a cell, in the same layout.
+        axes: The layout for each attribute; None if no marginal has it.
     """
 
     surplus: Prices
@@ -117,17 +124,17 @@ def refine(
     zeros: Mapping[Labels, NDArray[np.bool_]] | None = None,
     passes: int = 2,
 ) -> NDArray[np.integer]:
-    """Return a copy of `codes` (rows, attributes) whose marginals are at least as close to rows * targets[r] by the loss above.
+    """Return a copy of rows whose marginals are at least as close to their targets, by the loss above.
 
     A cell whose target is zero in some marginal is never entered.
 
     Args:
-        codes: The rows.
-        targets: Probabilities per marginal, axes in ascending attribute order.
-        weights: c_r > 0.
-        sizes: Sizes of the attributes.
-        rng: Randomness.
-        zeros: Cells of further marginals that are never entered (True).
+        codes: The rows, shape (rows, attributes).
+        targets: Wanted probabilities by marginal, axes in ascending order of attributes.
+        weights: c_r > 0 by marginal.
+        sizes: Number of values of each attribute.
+        rng: Source of randomness.
+        zeros: By marginal, True in further cells that are never entered.
         passes: Sweeps over all rows and attributes; most of the gain comes with the first.
     """
     if not len(codes) or not targets:
@@ -222,7 +229,13 @@ def _axis(
 
 
 def linear(places: Sequence[tuple[int, Mapping[int, int]]], attributes: int) -> Places:
-    """Return places from the first position, and the stride of each attribute that matters."""
+    """Return the places for several positions that depend linearly on codes.
+
+    Args:
+        places: For each position, its value at code 0 and its stride for each attribute that
+            matters.
+        attributes: Number of attributes.
+    """
     rows = [row for row, (_, strides) in enumerate(places) for _ in strides]
     attribute = [a for _, strides in places for a in strides]
     step = [stride for _, strides in places for stride in strides.values()]
@@ -231,7 +244,7 @@ def linear(places: Sequence[tuple[int, Mapping[int, int]]], attributes: int) -> 
 
 
 def _strides(labels: Labels, last: int, sizes: Sequence[int]) -> dict[int, int]:
-    """Stride of every attribute when `last` is moved behind the others."""
+    """Return the stride of each attribute in a flattened table whose axis `last` is moved behind the others."""
     strides, step = {}, 1
     for attribute in (last, *reversed([b for b in labels if b != last])):
         strides[attribute] = step
@@ -240,22 +253,35 @@ def _strides(labels: Labels, last: int, sizes: Sequence[int]) -> dict[int, int]:
 
 
 def sloped(targets: NDArray[np.float64]) -> Prices:
-    """Return the slope of h in each cell from its target: h is a square up to 1 / slope / 2."""
+    """Return the slope parameter of h in each cell, 1 / (1 + target); h is quadratic up to 1 / (2 * slope)."""
     return np.asarray((1 / (1 + targets)).astype(np.float32))
 
 
 def one_more(surplus: Prices, weight: Prices | np.float32, slope: Prices) -> Prices:
-    """Change of weight * h(x) when x grows by one."""
+    """Return the change of weight * h(surplus) when the surplus grows by one row.
+
+    Args:
+        surplus: Rows minus target.
+        weight: c_r.
+        slope: Slope parameter of h (`sloped`).
+    """
     return weight * np.clip(slope * (2 * surplus + 1), -1, 1)
 
 
 def one_less(surplus: Prices, weight: Prices | np.float32, slope: Prices) -> Prices:
-    """Change of weight * h(x) when x falls by one."""
+    """Return the change of weight * h(surplus) when the surplus falls by one row; arguments as in `one_more`."""
     return weight * np.clip(slope * (1 - 2 * surplus), -1, 1)
 
 
 def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
-    """Make the good moves of one attribute within a block of rows: `held`, shape (attributes, rows)."""
+    """Change one attribute within a block of rows, in place, where that lowers the objective.
+
+    Args:
+        held: Codes of the rows, shape (attributes, rows).
+        attribute: The attribute.
+        axis: The layout of the marginals with the attribute.
+        tables: The present counts and prices, which are updated.
+    """
     gained = tables.leaving[axis.prices].take(axis.own.of(held), mode="clip").sum(axis=0)
     willing = np.argpartition(gained, int(WILLING * len(gained)))[: max(1, int(WILLING * len(gained)))]
     gains = _entering(axis.lines.of(held[:, willing]), axis, tables) + gained[willing, None]
@@ -283,9 +309,12 @@ def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
 
 
 def _entering(lines: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]:
-    """Return the change of the objective when a row enters each value, shape (rows, values).
+    """Return the change of the objective when a row enters each value of the attribute, shape (rows, values).
 
-    `lines` holds the lines of each marginal and row within the axis' prices.
+    Args:
+        lines: For each marginal and row, the number of the line of prices, shape (marginals, rows).
+        axis: The layout of the marginals with the attribute.
+        tables: The present counts and prices.
     """
     costs = np.zeros((lines.shape[1], axis.size), dtype=np.float32)
     fetched = np.empty_like(costs)
@@ -297,7 +326,7 @@ def _entering(lines: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]
 
 
 def earlier(cells: Cells) -> NDArray[np.float32]:
-    """Return, for each entry, how many entries before it along the last axis are the same cell."""
+    """Return, for each entry, how many earlier entries along the last axis are equal to it."""
     bits, beyond = cells.shape[-1].bit_length(), cells - cells[..., :1]
     most = max(int(np.abs(beyond).max(initial=0)), cells.shape[-1])
     number = np.int64 if most >> (31 - bits) else np.int32  # small numbers are sorted faster
@@ -315,7 +344,15 @@ def earlier(cells: Cells) -> NDArray[np.float32]:
 
 
 def _change(cells: Cells, copies: Cells, step: float, axis: _Axis, tables: _Tables) -> None:
-    """Move rows into (step 1) or out of (step -1) cells of the axis' marginals. `copies` are the places of these cells' prices."""
+    """Move rows into or out of cells of the axis' marginals, and update the prices of these cells.
+
+    Args:
+        cells: Cells in `surplus`, shape (marginals, rows).
+        copies: Positions of these cells' prices in all layouts.
+        step: 1.0 for rows that enter, -1.0 for rows that leave.
+        axis: The layout whose marginals are changed.
+        tables: The present counts and prices.
+    """
     np.add.at(tables.surplus, cells.reshape(-1), np.float32(step))
     surplus, slopes = tables.surplus[cells], tables.slopes[cells]
     fresh = one_more(surplus, axis.weights, slopes)

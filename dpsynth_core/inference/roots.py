@@ -29,21 +29,24 @@ UNSURE = 0.02
 
 
 def of_members(link: Link, clique: Clique) -> tuple[slice, ...]:
-    """Return the cells of a table in which no member is missing."""
+    """Return the index of a table's cells in which no member is absent (an absent member is the last cell)."""
     return tuple(slice(-1) if name in link.swapped else slice(None) for name in clique)
 
 
 def rooted(link: Link, sizes: Groups, one: Model, two: Model, clique: Clique) -> tuple[Floats, Floats]:
-    """Return sums of roots, and counts of records, in the cells of members.
+    """Return the sums of roots that two models imply for a table, and the counts of records behind them.
 
     The table is of columns of the household and of one member, or of two members by class of size.
 
     Args:
-        link: The link.
-        sizes: The classes of size.
-        one: Model of a household and a member.
+        link: The link of the tables.
+        sizes: The classes of household sizes.
+        one: Model of a household and one of its members.
         two: Model of two members of one household.
-        clique: The table.
+        clique: The columns of the table.
+
+    Returns:
+        Two arrays over the cells in which no member is absent, axes as in `clique`.
     """
     mine = [name for name in clique if name in link.swapped]
     others = [name for name in clique if name not in (NUMBER, sizes.name)]
@@ -62,21 +65,30 @@ def rooted(link: Link, sizes: Groups, one: Model, two: Model, clique: Clique) ->
 
 
 def paired(link: Link, clique: Clique) -> bool:
-    """Return whether it is a table of two members."""
+    """Return whether the table over `clique` has columns of two members, and not of one."""
     return len({name in link.members for name in clique if name in link.swapped}) == 2
 
 
 def _counts(link: Link, model: Model, names: Sequence[str]) -> Floats:
-    """Return the model's counts of members' cells, axes in this order; 0 in a cell with a probability indistinguishable from 0 / 0."""
+    """Return the model's counts over the columns `names`, axes in this order, without cells of absent members.
+
+    Negative counts, and counts of 0 / 0 in a model that vanishes numerically, become 0.
+    """
     clique = link.domain.clique(names)
     counts = np.nan_to_num(np.maximum(model.marginal(clique), 0.0))[of_members(link, clique)]
     return counts.transpose([clique.index(name) for name in names])
 
 
 def _each(link: Link, two: Model, names: Sequence[str]) -> Floats:
-    """Return a record's contribution to the sum of roots, by number of members and its cell of columns of one, shape (sizes, cells).
+    """Return what a record adds to the sum of roots, by number of members and cell, shape (sizes, cells).
 
-    Other members are alike independently of each other, as often as in `two`.
+    Other members of the household are assumed to be alike independently, as often as in the model
+    `two`.
+
+    Args:
+        link: The link of the tables.
+        two: Model of two members of one household.
+        names: Columns of one member; a column of the other member stands for its counterpart.
     """
     mine = link.domain.clique(name if name in link.members else link.swapped[name] for name in names)
     pairs = _counts(link, two, (NUMBER, *mine, *map(link.other, mine)))
@@ -92,10 +104,17 @@ def _each(link: Link, two: Model, names: Sequence[str]) -> Floats:
 
 
 def _each_pair(link: Link, two: Model, names: Sequence[str]) -> Floats:
-    """Return an ordered pair's contribution to the sum of roots, by number of members and cell, shape (sizes, cells).
+    """Return what an ordered pair of members adds to the sum of roots, shape (sizes, cells).
 
-    The cell is of a column of one member and one of another. Where A members have the first value, B the second and D both, A B - D pairs
-    are alike. Further members have them independently of each other, as often as either of the two implies: a mean.
+    A cell is a value of a column of one member and a value of a column of another. Where A members
+    have the first value, B the second and D both, A B - D pairs are alike. Further members are
+    assumed to have the values independently, with the mean of the probabilities that the two
+    members of the pair imply.
+
+    Args:
+        link: The link of the tables.
+        two: Model of two members of one household.
+        names: A column of one member and a column of the other.
     """
     mine = list(dict.fromkeys(name if name in link.members else link.swapped[name] for name in names))
     every = _counts(link, two, (NUMBER, *mine, *map(link.other, mine)))
@@ -126,7 +145,7 @@ def _each_pair(link: Link, two: Model, names: Sequence[str]) -> Floats:
 
 
 def _divided(n: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Yield every way to divide n into `parts` parts."""
+    """Yield every tuple of `parts` whole numbers, 0 or more, with sum n."""
     if parts == 1:
         yield (n,)
         return
@@ -136,14 +155,15 @@ def _divided(n: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class Roots:
-    """Estimated sums of roots in the cells of members, with noise of deviation sigma.
+    """Noisy sums of roots of one table, over the cells in which no member is absent.
 
     Attributes:
-        link: The link.
-        sizes: The classes of size.
-        clique: A table of columns of the household and of one member, which may be the other one; or of two members, by class of size.
+        link: The link of the tables.
+        sizes: The classes of household sizes.
+        clique: Columns of the household and of one member, who may be the other one; or of two
+            members, by class of size.
         values: The sums.
-        sigma: Their noise.
+        sigma: Standard deviation of their noise.
     """
 
     link: Link
@@ -153,11 +173,17 @@ class Roots:
     sigma: float
 
     def counts(self, one: Model, two: Model) -> MarginalCounts:
-        """Return the implied table of records.
+        """Return the table of records that the noisy sums of roots imply, given two fitted models.
 
-        Its sum is the number of members, or of pairs, because the number of alike members is less certain than their total: the difference
-        is spread by the error of noise and `UNSURE`. Cells of absent members are empty except those that sizes determine, which stay
-        unmeasured: a member absent in one column is absent in all, and a lone member is paired with an absent one.
+        The table's sum is the models' number of members, or of pairs, because the number of alike
+        members is less certain than that: the difference is spread by the errors from noise and
+        `UNSURE`. Cells with an absent member are 0, except those that the sizes determine, which
+        get a very large variance: a member absent in one column is absent in all, and a single
+        member is paired with an absent one.
+
+        Args:
+            one: Model of a household and one of its members.
+            two: Model of two members of one household.
         """
         link, sizes = self.link, self.sizes
         number = _counts(link, two if (pairs := paired(link, self.clique)) else one, (NUMBER,))

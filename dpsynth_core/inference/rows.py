@@ -29,7 +29,14 @@ DENSE = 4
 
 
 def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.random.Generator) -> NDArray[np.integer]:
-    """Codes, shape (n, attributes), in as few bytes as number the cells."""
+    """Return codes of n synthetic rows of a model, shape (n, attributes), in the narrowest integer type.
+
+    Args:
+        structure: The structure of the model.
+        potentials: Potentials (not their logarithms) of the cliques.
+        n: Number of rows.
+        rng: Source of randomness.
+    """
     codes = np.zeros((n, len(structure.sizes)), dtype=narrow(structure.sizes))
     support: list[_Bucket] = []
     for attribute, tables in reversed(_buckets(structure, potentials, _scaled)):
@@ -46,9 +53,11 @@ def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.
 
 
 def in_random_order(codes: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.integer]:
-    """Return the rows in an order without information: it depends on the set of rows and on rng, and not on how the rows were made.
+    """Return the rows in a random order that depends only on rng and on the set of rows.
 
-    Where two choices are equally good, the last digits of a processor decide which row gets which; sorted, the rows are the same.
+    The order in which rows were made does not matter: where two choices are equally good, the last
+    digits of a processor decide which row gets which, but sorted, the rows are the same on all
+    processors.
     """
     return codes[np.lexsort(codes.T[::-1])[rng.permutation(len(codes))]]
 
@@ -63,10 +72,15 @@ def _positive(table: Table) -> Table:
 
 
 def _buckets(structure: Structure, potentials: Sequence[Table], scale: Callable[[Table], Table]) -> list[_Bucket]:
-    """Return for each attribute, in elimination order, the tables that mention it once all earlier attributes are summed out.
+    """Return for each attribute, in elimination order, the tables that contain it after summing out earlier ones.
 
-    The product of those tables, at fixed values of the other attributes in them, is proportional to the attribute's conditional
-    distribution. Every sum is multiplied by `scale`, which changes it by a factor only.
+    The product of these tables, at fixed values of the other attributes in them, is proportional to
+    the attribute's conditional distribution given those.
+
+    Args:
+        structure: The structure of the model.
+        potentials: Potentials of the cliques.
+        scale: Applied to every sum, to keep it within the range of numbers.
     """
     pool: list[tuple[Table, Labels]] = list(zip(potentials, structure.cliques, strict=True))
     buckets = []
@@ -84,7 +98,16 @@ def _buckets(structure: Structure, potentials: Sequence[Table], scale: Callable[
 
 
 def _groups(codes: NDArray[np.integer], parents: Sequence[int], sizes: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
-    """Distinct configurations of the parents, in ascending order, and for each row the index of its configuration."""
+    """Return the distinct combinations of the parents' codes, ascending, and each row's index among these.
+
+    Args:
+        codes: The rows, shape (rows, attributes).
+        parents: Indices of the parent attributes.
+        sizes: Number of values of each attribute.
+
+    Returns:
+        Combinations, shape (groups, parents), and the index of each row's group, shape (rows,).
+    """
     shape = [sizes[a] for a in parents]
     cells = math.prod(shape)
     if not parents:
@@ -105,7 +128,18 @@ def _groups(codes: NDArray[np.integer], parents: Sequence[int], sizes: Sequence[
 def _products(
     attribute: int, tables: list[tuple[Table, Labels]], parents: list[int], groups: NDArray[np.int32], sizes: Sequence[int]
 ) -> NDArray[np.float64]:
-    """Return the product of the tables at each group, proportional to p(attribute | parents = group), shape (groups, size)."""
+    """Return the product of the tables in each group, proportional to p(attribute | parents = group).
+
+    Args:
+        attribute: The attribute.
+        tables: Tables that contain the attribute, with their labels.
+        parents: The other attributes of these tables.
+        groups: Combinations of the parents' codes, shape (groups, parents).
+        sizes: Number of values of each attribute.
+
+    Returns:
+        Shape (groups, values of the attribute); rows are not normalised.
+    """
     size = sizes[attribute]
     product = np.ones((len(groups), size))
     step = max(1, GATHER_CELLS // size)
@@ -120,11 +154,13 @@ def _products(
 
 
 def share_out(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int32]:
-    """Return one value per row: integer parts surely, remainders by systematic sampling in random order, shuffled within each group.
+    """Return a value for each row, in each group as often as expected, rounded down or up at random.
 
     Args:
-        conditional: Probabilities, shape (groups, values); each row sums to one.
-        members: The group of each row.
+        conditional: Probabilities of the values by group, shape (groups, values); each row sums to
+            one.
+        members: Index of each row's group, shape (rows,).
+        rng: Source of randomness, which also shuffles values within each group.
     """
     counts = np.bincount(members, minlength=len(conditional))
     assigned = rows_of_values(conditional, counts, rng.random((len(conditional), 1)))
@@ -133,12 +169,16 @@ def share_out(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: 
 
 
 def rows_of_values(conditional: NDArray[np.float64], counts: NDArray[np.intp], start: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return how many rows of each group have each value, by systematic sampling of what rounding down leaves over.
+    """Return how many rows of each group get each value, shape (groups, values).
+
+    Expected numbers are rounded down, and the rows left over go to values by systematic sampling,
+    so that each value's expectation is met exactly.
 
     Args:
-        conditional: probabilities, shape (groups, values), adding up to one.
-        counts: rows of each group.
-        start: where sampling starts in each group, at random from 0 to 1, shape (groups, 1).
+        conditional: Probabilities of the values by group, shape (groups, values); each row sums to
+            one.
+        counts: Number of rows of each group.
+        start: Start of the sampling in each group, uniform from 0 to 1, shape (groups, 1).
     """
     expected = conditional * counts[:, None]
     whole = np.floor(expected)
@@ -156,12 +196,13 @@ def rows_of_values(conditional: NDArray[np.float64], counts: NDArray[np.intp], s
 
 
 def dealt(values: NDArray[np.int32], members: NDArray[np.intp], groups: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Return the values in the rows of their groups, shuffled within each.
+    """Return the values assigned to the rows of their groups, shuffled within each group, shape (rows,).
 
     Args:
-        values: one value for each row of a group, one group after the other.
-        members: the group of each row.
-        groups: how many groups there are.
+        values: The values of all rows of the first group, then of the second group, and so on.
+        members: Index of each row's group, shape (rows,).
+        groups: Number of groups.
+        rng: Source of randomness.
     """
     # The rows of each group in random order, after those of the groups before it, by one sort of one number a row: its group, chance, and
     # its place, which is much faster than a sort that returns places.

@@ -27,14 +27,15 @@ FITS_OF_SHARES, LEAST_WEIGHT = 30, 0.3
 
 
 def shrunk(values: Floats, expected: Floats, sigma: float) -> Floats:
-    """Return the estimated table behind noisy values.
+    """Return the estimated table behind noisy values, shrunk towards an expected table.
 
-    The two longest axes form a matrix, one for every cell of the others; a single column is its own sums, and stays.
+    The two longest axes form a matrix for each cell of the other axes. Sums of rows and columns of
+    these matrices are kept, so that a table of one column is returned unchanged.
 
     Args:
-        values: Noisy values.
-        expected: Earlier expectation, 0 or more.
-        sigma: Noise of each cell.
+        values: Noisy counts.
+        expected: Counts that an earlier model expects, 0 or more, of the same shape.
+        sigma: Standard deviation of the noise of each cell.
     """
     if values.ndim < 2:
         return values
@@ -45,7 +46,7 @@ def shrunk(values: Floats, expected: Floats, sigma: float) -> Floats:
 
 
 def _sums(matrices: Floats) -> Floats:
-    """Return the part of each cell that the sums of rows and columns determine."""
+    """Return the matrices with the same sums of rows and of columns that spread these evenly over cells."""
     return np.asarray(matrices.mean(-1, keepdims=True) + matrices.mean(-2, keepdims=True) - matrices.mean((-2, -1), keepdims=True))
 
 
@@ -59,7 +60,15 @@ def _patterns(matrices: Floats, sigma: float) -> Floats:
 
 
 def _cells(beyond: Floats, expected: Floats, sigma: float) -> Floats:
-    """Shrink each cell's excess over its expectation. The kind with the largest deviation leaves room for unexpected cells."""
+    """Return each cell's posterior mean excess over its expectation (empirical Bayes).
+
+    The kind of cell with the largest deviation leaves room for entirely unexpected cells.
+
+    Args:
+        beyond: Noisy excess over the expectation.
+        expected: The expectation, 0 or more.
+        sigma: Standard deviation of the noise of each cell.
+    """
     off, usual = beyond.ravel(), expected.ravel()
     prior = np.stack([0 * usual, 0 * usual, *np.multiply.outer(SPREADS, usual), np.full(len(usual), usual.max())]) ** 2
     centre = np.zeros((len(prior), 1)) * usual

@@ -48,7 +48,13 @@ FREE = 1e5
 
 @dataclass(frozen=True, eq=False)
 class _Belief:
-    """Means and variances of the counts, and the log likelihood of the noisy counts, all in units of the noise."""
+    """The counts behind noisy ones under one prior, all in units of the noise.
+
+    Attributes:
+        evidence: Log likelihood of the noisy counts, up to a constant that all priors share.
+        means: Posterior means.
+        variances: Posterior variances.
+    """
 
     evidence: float
     means: Floats
@@ -57,16 +63,23 @@ class _Belief:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Smoothed columns, in place of the measurements and earlier counts that they follow from."""
+    """Smoothed columns, and the data that they replace.
+
+    Attributes:
+        believed: The smoothed counts with their variances, one for each smoothed column.
+        measured: The measurements that they replace.
+        known: The earlier counts that they replace.
+    """
 
     believed: tuple[MarginalCounts, ...] = ()
     measured: tuple[Measurement, ...] = ()
     known: tuple[MarginalCounts, ...] = ()
 
     def instead(self, measurements: Sequence[Measurement]) -> list[Measurement]:
-        """Return the measurements with the smoothed columns in their places, one per column.
+        """Return the measurements, with smoothed counts in place of each measurement of a smoothed column.
 
-        Each has the root mean square of its cells' deviations, for callers that know one deviation per table.
+        The deviation of a replaced measurement is the root mean square of its cells' deviations,
+        for callers that know one deviation per table.
         """
         believed = {c.clique: Measurement(c.clique, c.values, math.sqrt(float(c.variances.mean()))) for c in self.believed}
         return [believed.get(m.clique, m) for m in measurements]
@@ -77,21 +90,24 @@ MEASURED = Columns()
 
 
 def as_measured(_domain: Domain, _measurements: Sequence[Measurement], _known: Sequence[MarginalCounts] = ()) -> Columns:
-    """Return MEASURED: columns are not smoothed."""
+    """Return `MEASURED`, which stands for no smoothing; arguments as in `smooth_columns`."""
     return MEASURED
 
 
 def smooth_columns(domain: Domain, measurements: Sequence[Measurement], known: Sequence[MarginalCounts] = ()) -> Columns:
-    """Smooth columns of many values.
+    """Smooth the measured columns that have enough values.
 
-    Only listed values are smoothed together; cells for missing and for other values stay as measured. Errors of neighbours are correlated
-    afterwards. To treat them as independent would overstate their precision, so the stated variances lie between the noise's and the
-    remaining error's: the product of both deviations. Cells of different precision share only the distribution of their counts, in units of
+    Only listed values are smoothed together; cells for missing and for other values stay as
+    measured. Cells of different precision share only the distribution of their counts, in units of
     the noise of each.
+
+    Errors of neighbouring cells are correlated afterwards, and treating them as independent would
+    overstate their precision. So each stated variance is the product of two standard deviations:
+    the noise's and the remaining error's.
 
     Args:
         domain: The domain.
-        measurements: Measurements of single columns.
+        measurements: Measurements; only measurements of single columns are smoothed.
         known: Further counts of single columns, of any precision.
     """
     believed, before = [], {one.clique: one for one in known}
@@ -112,12 +128,12 @@ def smooth_columns(domain: Domain, measurements: Sequence[Measurement], known: S
 
 
 def smoothed(values: Floats, deviation: float | Floats, ordered: bool = True) -> tuple[Floats, Floats]:
-    """Return posterior means and standard deviations of the counts behind noisy ones.
+    """Return the posterior means and standard deviations of the counts behind noisy counts of one column.
 
     Args:
-        values: Noisy counts of neighbouring cells where they are ordered, three at least, none beyond `LARGEST`, shape (cells,).
-        deviation: Noise of each, independent and normal.
-        ordered: Whether the cells are ordered.
+        values: Noisy counts, three at least, none beyond `LARGEST` deviations, shape (cells,).
+        deviation: Standard deviation of the noise, independent and normal, of all cells or of each.
+        ordered: Whether cells are ordered, so that neighbours tend to be alike.
     """
     noisy = values / deviation
     belief = _weighed([_alone(noisy), *([_runs(noisy), _walk(noisy, 1), _walk(noisy, 2)] if ordered else [])])
@@ -125,7 +141,7 @@ def smoothed(values: Floats, deviation: float | Floats, ordered: bool = True) ->
 
 
 def _weighed(beliefs: Sequence[_Belief]) -> _Belief:
-    """Return the mixture of beliefs with equal prior probabilities."""
+    """Return the posterior over several priors that are equally likely beforehand: the mixture of beliefs."""
     evidence = np.array([belief.evidence for belief in beliefs])
     shares = np.exp(evidence - evidence.max())
     means = np.average([belief.means for belief in beliefs], axis=0, weights=shares)
@@ -134,7 +150,10 @@ def _weighed(beliefs: Sequence[_Belief]) -> _Belief:
 
 
 def _alone(noisy: Floats) -> _Belief:
-    """Return the belief in which every cell is a run; noise has variance one, here and in `_runs` and `_walk`."""
+    """Return the belief in which cells share only the distribution of their counts: each cell is a run.
+
+    `noisy` has noise of variance one, here and in `_runs` and `_walk`.
+    """
     start = np.arange(len(noisy))
     return _of_runs(noisy, start, start + 1, lambda likely: (float(likely.sum()), np.ones(len(noisy))))
 
@@ -145,9 +164,14 @@ def _runs(noisy: Floats) -> _Belief:
 
 
 def _of_runs(noisy: Floats, start: Places, end: Places, divided: Callable[[Floats], tuple[float, Floats]]) -> _Belief:
-    """Return the belief for runs from `start` up to `end`.
+    """Return the belief under which the counts are equal within runs of neighbouring cells.
 
-    `divided` returns the log likelihood of the counts, and the probability of each run, from the runs' log likelihoods.
+    Args:
+        noisy: Noisy counts with noise of variance one.
+        start: First cell of each possible run.
+        end: The cell after the last of each possible run.
+        divided: Returns, from the log likelihoods of the runs, the log likelihood of all counts and
+            the posterior probability of each run.
     """
     sums = np.cumsum([0.0, *noisy])
     likely, means, variances = _counts_of_runs(end - start, sums[end] - sums[start])
@@ -165,9 +189,17 @@ def _of_runs(noisy: Floats, start: Places, end: Places, divided: Callable[[Float
 
 
 def _counts_of_runs(cells: Places, sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return, for each mean of `RUN_MEANS` (an exponential prior) and each run, log likelihood, mean and variance, shape (means, runs).
+    """Return the log likelihood of each run, and the posterior mean and variance of its count.
 
-    The log likelihood is relative to a count of zero; the count is a normal variable truncated at zero.
+    The count has an exponential prior with a mean from `RUN_MEANS`; its posterior is a normal
+    variable truncated at zero. A log likelihood is relative to a count of zero.
+
+    Args:
+        cells: Number of cells of each run.
+        sums: Sum of the noisy counts of each run.
+
+    Returns:
+        Three arrays of shape (means, runs).
     """
     rate, root = 1 / RUN_MEANS[:, None], np.sqrt(cells)
     middle = (sums - rate) / cells
@@ -179,9 +211,15 @@ def _counts_of_runs(cells: Places, sums: Floats) -> tuple[Floats, Floats, Floats
 
 
 def _divided(likely: Floats, start: Places, end: Places, cells: int) -> tuple[float, Floats]:
-    """Return the log likelihood of the counts over all divisions into runs and all rates, and the probability of each run.
+    """Return the log likelihood of all counts over all divisions into runs, and each run's probability.
 
-    `likely` holds log likelihoods of the runs.
+    Divisions are weighed by the probability that a cell begins a run, and averaged over `RATES`.
+
+    Args:
+        likely: Log likelihood of each run.
+        start: First cell of each run.
+        end: The cell after the last of each run.
+        cells: Number of cells.
     """
     tables = np.full((len(RATES), cells + 1, cells + 1), -np.inf)
     rates = RATES[:, None]
@@ -204,7 +242,11 @@ def _spread(of_runs: Floats, start: Places, end: Places, cells: int) -> Floats:
 
 
 def _walk(noisy: Floats, order: int) -> _Belief:
-    """Return the belief with normal differences of this order."""
+    """Return the belief under which differences of neighbours, of the given order, are independent normal.
+
+    Order 1 is a level that drifts, order 2 a slope that drifts; variances are averaged over
+    `WALK_VARIANCES`.
+    """
     differences = np.diff(np.eye(len(noisy)), order, axis=0)
     scales, axes = np.linalg.eigh(differences.T @ differences)
     scales[:order] = 0.0  # what no difference sees, but for rounding

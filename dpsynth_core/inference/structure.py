@@ -25,13 +25,13 @@ from dpsynth_core.vocabulary.marginals import expand
 
 @dataclass(frozen=True)
 class Calibration:
-    """The result of one sweep over the tree. Messages and marginals are up to scale; marginals sum to one.
+    """The result of one sweep over the junction tree.
 
     Attributes:
-        potentials: Exponentials of the log-potentials.
-        marginals: Marginal of each clique.
-        inward: Message from each node to its parent.
-        outward: Message to each node from its parent.
+        potentials: Exponentials of the log-potentials, each scaled to a largest entry of 1.
+        marginals: Marginal of each clique, as probabilities.
+        inward: Message from each node to its parent, each up to a positive factor.
+        outward: Message to each node from its parent, each up to a positive factor.
     """
 
     potentials: tuple[Table, ...]
@@ -46,7 +46,13 @@ Impossible = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """An attribute whose value follows from another one's. `places` holds its value for each value of `by`."""
+    """An attribute whose value is a function of another attribute's value.
+
+    Attributes:
+        tied: Index of the attribute that follows.
+        by: Index of the attribute that determines it.
+        places: Value of `tied` for each value of `by`.
+    """
 
     tied: int
     by: int
@@ -93,21 +99,29 @@ class Structure:
         self._normalise = frozenset(s for s in self.message_slot if s >= len(self.cliques))
 
     def containing(self, labels: Labels) -> int:
-        """Index of the smallest clique that contains the labels, one at least."""
+        """Return the index of the clique with the fewest cells among those that contain all labels.
+
+        `labels` must not be empty, and some clique must contain them.
+        """
         wanted = mask_of(labels)
         holders = (i for i in self._having[labels[0]] if wanted & self._masks[i] == wanted)
         return min(holders, key=self._cells_of.__getitem__)
 
     def possible_in(self, labels: Labels) -> NDArray[np.bool_] | None:
-        """Return the cells of a table over `labels` that no zero inside it forbids, in a broadcastable shape; None for all cells."""
+        """Return True in the cells of a table over `labels` that no structural zero inside it forbids.
+
+        Returns:
+            An array of a broadcastable shape; None if all cells are possible.
+        """
         inside = [~expand(table, clique, labels) for clique, table in self.zeros.items() if set(clique) <= set(labels)]
         return functools.reduce(np.logical_and, inside) if inside else None
 
     @functools.cached_property
     def ties(self) -> tuple[Tie, ...]:
-        """The attributes whose values follow from another one's by a zero, one tie each.
+        """The attributes whose values follow, by a structural zero, from another attribute's, with one tie each.
 
-        Where two attributes determine a third, leaving it out for both would lose that they must agree.
+        If two attributes determine a third, only the first counts: leaving the third out for both
+        would lose the fact that the two must agree.
         """
         ties: dict[int, Tie] = {}
         for labels, impossible in self.zeros.items():
@@ -121,7 +135,12 @@ class Structure:
         return self.program.labels[self.message_slot[node]]
 
     def calibrate(self, log_potentials: Sequence[Table]) -> Calibration:
-        """Return all clique marginals and messages. Raises FloatingPointError if the potentials underflow (see Program.forward)."""
+        """Return all clique marginals and messages of the model with these log-potentials, one per clique.
+
+        Raises:
+            FloatingPointError: The potentials are so extreme that a message or marginal under- or
+                overflows.
+        """
         potentials = self._exponential(log_potentials)
         forward = self.program.forward(potentials, self._normalise)
         adjoint = self.program.backward(forward, self.message_slot[0], self._normalise)
@@ -137,11 +156,17 @@ class Structure:
         return Calibration(potentials, tuple(marginals), inward, outward)
 
     def tables(self, cells: NDArray[np.float64]) -> tuple[Table, ...]:
-        """Return views of the cells of all cliques, one clique after the other."""
+        """Return views of a flat array of the cells of all cliques as one table per clique."""
         return tuple(cells[part].reshape(shape) for part, shape in self._parts)
 
     def _exponential(self, log_potentials: Sequence[Table]) -> tuple[Table, ...]:
-        """Exp of each, scaled so that the largest entry is one; zero where it is not possible. All at once: most are small."""
+        """Return the exponentials of log-potentials, each scaled to a largest entry of one, zero where impossible.
+
+        All are computed at once, because most tables are small.
+
+        Raises:
+            FloatingPointError: A table is not finite, or forbids every cell.
+        """
         limited = [t if some is None else np.where(some, t, -np.inf) for t, some in zip(log_potentials, self.possible, strict=True)]
         cells = np.concatenate([t.reshape(-1) for t in limited])
         top = np.maximum.reduceat(cells, self._starts)
