@@ -37,23 +37,31 @@ _ROOM = 1.5
 
 
 def known(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether the frame has the column with a value for some table."""
+    """Return whether the frame has the column `name` with a value (not NaN) for some table."""
     return name in frame and bool(frame[name].notna().any())
 
 
 def reach(frame: pd.DataFrame, threshold: float = 0.0) -> float:
-    """Return the upper end of a scale of errors from 0, which shows the error `threshold` as well."""
+    """Return the upper end of a chart's error axis that starts at 0, as a share of people, at most 1.
+
+    Args:
+        frame: The frame of `quality.marginal_table`.
+        threshold: An error that the axis must also cover.
+    """
     most = {name: float(frame[name].max()) for name in (*SERIES, "limit") if known(frame, name)}
     inside = max([0.01, threshold, *(most[name] for name in _INSIDE if name in most)])
     return min(1.0, 1.04 * max([inside, *(share for share in most.values() if share <= _ROOM * inside)]))
 
 
 def drawable(frame: pd.DataFrame) -> bool:
-    """Return whether an error, a bound or a baseline is known for some table."""
+    """Return whether an error, a bound or a baseline is known for some table of the frame."""
     return any(known(frame, name) for name in SERIES)
 
 
 def against(frame: pd.DataFrame) -> str | None:
-    """Return the column of `AGAINST` to compare bounds with, or None if the frame lacks it or has no bound."""
+    """Return the column of `AGAINST` to compare bounds with, the first that some bounded table has.
+
+    The result is None if the frame has no such column, or no table with a bound.
+    """
     told = (name for name in AGAINST if name in frame and (frame[name].notna() & frame["bound"].notna()).any())
     return next(told, None)

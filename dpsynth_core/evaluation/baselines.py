@@ -21,9 +21,16 @@ _MOST_PARTS = 100_000
 
 
 def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Clique, float]:
-    """Return the expected error of `mechanisms.gaussian` with the whole of rho.
+    """Return by marginal the expected error of `mechanisms.gaussian` run with all of `rho`, as a share of people.
 
-    It is E|noise| of every possible cell, with supersets of a marginal combined with it.
+    The error is E|noise| summed over the possible cells, halved. Answers of a marginal's supersets
+    in the workload are combined with its own.
+
+    Args:
+        workload: The marginals with their weights.
+        rho: The budget (zCDP).
+        l2: L2 sensitivity of one marginal.
+        total: Number of records.
     """
     cells = {r: workload.domain.cells(r) for r in workload.cliques}
     variance = {r: l2**2 / (2 * share * rho) for r, share in least_error_shares(workload.domain, workload.weights).items()}
@@ -37,9 +44,16 @@ def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Cl
 
 
 def residual_planner(workload: Workload, rho: float, unit: Unit, total: float) -> dict[Clique, float]:
-    """Return the expected error of `mechanisms.residual_planner` with the whole of rho: E|noise| of every cell that is possible.
+    """Return by marginal the expected error of `mechanisms.residual_planner` run with all of `rho`, as a share of people.
 
-    Empty for a workload with more than _MOST_PARTS subsets of marginals.
+    The error is E|noise| summed over the possible cells, halved. The dict is empty if the marginals
+    have more than `_MOST_PARTS` subsets together, because the computation would take too long.
+
+    Args:
+        workload: The marginals with their weights.
+        rho: The budget (zCDP).
+        unit: The privacy unit, which gives the sensitivity.
+        total: Number of records.
     """
     domain = workload.domain
     if sum(2 ** len(r) for r in workload.cliques) > _MOST_PARTS:

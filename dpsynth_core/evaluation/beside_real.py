@@ -1,9 +1,10 @@
-"""Models of synthetic rows beside models of real ones: how often each is right about records that neither was trained on.
+"""The accuracy of models trained on synthetic rows and of models trained on real ones, on held-out real records.
 
-A person with several rows may have some among those that are held out and some among the others.
+Records are split at random, not by person: a person with several records may have some in each
+half.
 
-For the curator's eyes: `evaluation.truth` gives the records, and what comes out is exact and as curator-only as they are. What is
-published of models is measured in `usefulness`.
+The comparison is for the curator's eyes: `evaluation.truth` gives the records, and the results are
+exact and curator-only. What is published about models is measured in `usefulness`.
 """
 
 from __future__ import annotations
@@ -32,16 +33,19 @@ _CLASSES = 10
 
 @dataclass(frozen=True, eq=False)
 class BesideReal:
-    """The comparison of models trained on synthetic and on real rows.
+    """The accuracy of models trained on synthetic and on real rows, on the same held-out real records.
 
-    Each table has the columns model (its name) and trained (SYNTHETIC or REAL).
+    Each frame has the columns model (its name) and trained (SYNTHETIC or REAL).
 
     Attributes:
         held_out: Number of records that were held out.
-        trained_on: Number of records that the models of real rows were trained on.
-        right: Share of the held-out records that each model predicts.
-        by_value: Share and number of held-out records for each value of a column, with its position.
-        calibration: Share and number of people by certainty, the mean predicted probability; empty for numeric targets.
+        trained_on: Number of real records that the models of real rows were trained on.
+        right: The column share: the share of the held-out records that each model predicts rightly.
+        by_value: The columns value, position, people and share: number of held-out records with
+            each value of a column, and their share predicted rightly.
+        calibration: The columns certainty, people and share: held-out records grouped by the
+            predicted probability of the model's own guess, with the mean probability, and the share
+            predicted rightly. Empty for numeric targets.
     """
 
     held_out: int
@@ -52,7 +56,9 @@ class BesideReal:
 
 
 def compared(domain: Domain, synthetic: NDArray[np.int32], records: NDArray[np.int32], target: Target, column: str) -> BesideReal | None:
-    """Compare models trained on synthetic and on real rows.
+    """Compare models trained on synthetic and on real rows on held-out real records.
+
+    The first half of `records` trains, the second half is held out.
 
     Args:
         domain: The columns.
@@ -62,7 +68,7 @@ def compared(domain: Domain, synthetic: NDArray[np.int32], records: NDArray[np.i
         column: The column by whose values results are divided.
 
     Returns:
-        The comparison, or None if there are too few records to hold some out.
+        The comparison, or None if there are fewer than `FEWEST_RECORDS` records.
     """
     if len(records) < FEWEST_RECORDS:
         return None
@@ -84,7 +90,10 @@ def compared(domain: Domain, synthetic: NDArray[np.int32], records: NDArray[np.i
 def _asked(
     domain: Domain, model: Model, people: NDArray[np.int32], target: Target
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
-    """About whom it is right, and how certain it was, None of numbers."""
+    """Return for each held-out record whether a model predicts it rightly, and how certain the model is of its guess.
+
+    Both have shape (records,). The certainty is a probability; it is None for numeric targets.
+    """
     parts = [people[start : start + CHUNK_ROWS] for start in range(0, len(people), CHUNK_ROWS)]
     chunks = [{name: codes[:, place] for place, name in enumerate(domain.names)} for codes in parts]
     rows = list(map(len, parts))
@@ -96,6 +105,15 @@ def _asked(
 
 
 def _calibration(sure: NDArray[np.float64] | None, right: NDArray[np.bool_]) -> pd.DataFrame:
+    """Return the share of right predictions by class of certainty, in `_CLASSES` classes of equal width.
+
+    The frame has the columns certainty (mean of the class), people and share; it is empty if `sure`
+    is None.
+
+    Args:
+        sure: The certainty of each prediction, (records,), or None.
+        right: Whether each prediction is right, (records,).
+    """
     if sure is None:
         return pd.DataFrame({"certainty": [], "share": [], "people": []})
     classes = np.minimum((sure * _CLASSES).astype(np.int64), _CLASSES - 1)
@@ -105,7 +123,14 @@ def _calibration(sure: NDArray[np.float64] | None, right: NDArray[np.bool_]) -> 
 
 
 def _shares(groups: NDArray[np.integer], right: NDArray[np.bool_], size: int, about: dict[str, Sequence[object]]) -> pd.DataFrame:
-    """Return, for each group with people, the share whose prediction is right."""
+    """Return, for each group with people, their number ("people") and the share with a right prediction ("share").
+
+    Args:
+        groups: The group of each record, numbered from 0, (records,).
+        right: Whether each prediction is right, (records,).
+        size: Number of groups.
+        about: Further columns of the frame, one entry per group.
+    """
     people, hits = np.bincount(groups, minlength=size), np.bincount(groups, weights=right, minlength=size)
     frame = pd.DataFrame({**about, "people": people, "share": hits / np.maximum(1, people)})
     return frame[people > 0]

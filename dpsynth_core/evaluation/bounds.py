@@ -45,12 +45,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Bound:
-    """The bounds of a table's error, as shares of people in a wrong cell, each with the stated confidence; for rows at most 1.
+    """Two upper bounds of a table's error, as shares of people in a wrong cell.
+
+    Each bound holds on its own with the stated confidence. For tables of rows both are at most 1.
 
     Attributes:
-        support: SUPPORTED, UNSUPPORTED, or UNBOUNDED if no released value says anything and the bounds are infinite.
-        paper: The bound of the paper.
-        tight: The tight bound.
+        support: SUPPORTED if a measurement contains the table, UNSUPPORTED if only selections bound
+            it, UNBOUNDED if no released value bounds it; both bounds are then infinite.
+        paper: The bound as the AIM paper states it.
+        tight: The tighter bound of this module.
     """
 
     support: str
@@ -68,17 +71,18 @@ def bounds(
     rows: bool = True,
     confidence: float = CONFIDENCE,
 ) -> dict[Clique, Bound]:
-    """Bound the error of every marginal in `published`.
+    """Return an error bound for every marginal in `published`, by clique.
 
     Args:
         domain: The columns.
         published: The published marginals, as shares of the records.
-        total: The number of records.
+        total: The number of records, exact or estimated.
         measurements: The released measurements.
         selections: The mechanism's selections, as in `mechanisms.steps.Finished`.
-        considered: The candidates of the last round, as in `mechanisms.steps.Finished`.
+        considered: By clique, the index in `selections` of the last round in which it was a
+            candidate, and that candidate, as in `mechanisms.steps.Finished`.
         rows: Whether the marginals come from rows, which are never negative and sum to 1.
-        confidence: The probability with which each bound holds.
+        confidence: The probability with which each bound holds on its own.
     """
     considered = considered or {}
     alpha = 1 - confidence
@@ -105,20 +109,25 @@ def bounds(
 def supported(
     domain: Domain, evidence: Evidence, clique: Clique, answer: Array, confidence: float, doubt: float | None
 ) -> tuple[float, float] | None:
-    """Return bounds on ||M_r(D) - answer||_1 in counts, the paper's and the tight one; None if no measurement contains the marginal.
+    """Bound ||M_r(D) - answer||_1, in records, for a marginal r that some measurement contains.
 
-    The paper's: AIM, Corollary 3, with lambda^2 = ln(1 / alpha) (1.73 at 95 %; the paper rounds to 1.7).
-    The tight one has the exact quantile of ||noise||_1 instead of the Chernoff constants. For answers of rows it is the smaller of that and
-    of `_one_sided`, which uses that counts are never negative; half the failure probability each.
-    A marginal that some measurement gives finally, with correlated noise, has one bound for both.
+    The paper's bound is AIM, Corollary 3, with lambda^2 = ln(1 / alpha) (1.73 at 95 %; the paper
+    rounds to 1.7). The tight bound has the exact quantile of ||noise||_1 instead of the Chernoff
+    constants. For answers of rows it is the smaller of that and of `_one_sided`, which uses that
+    counts are never negative, each with half of the failure probability. A marginal that one
+    measurement with correlated noise gives finally has the same number for both bounds.
 
     Args:
         domain: The domain.
         evidence: The noisy tables.
         clique: The columns r of the marginal.
-        answer: The published marginal, in counts.
+        answer: The published marginal, in records.
         confidence: The confidence of each bound.
-        doubt: Largest distance of the number of records from the answer's sum; None for answers without rows.
+        doubt: Largest distance of the number of records from the answer's sum; None for answers
+            without rows.
+
+    Returns:
+        The paper's bound and the tight bound, or None if no measurement contains the marginal.
     """
     average = evidence.average(clique)
     if average is None:
@@ -136,11 +145,14 @@ def supported(
 
 
 def _apart(domain: Domain, seen: Measurement, answer: Array, confidence: float) -> float:
-    """Bound ||M_r(D) - answer||_1 by the distance of `answer` from an unbiased estimate, and a quantile of the noise.
+    """Bound ||M_r(D) - answer||_1, in records, by distance plus a quantile of the noise.
 
-    In impossible cells the answer is 0, and the distance would count noise that was not published. As counts are never negative, their
-    distance from the answer is at most the sum of the answer and of the counts, and the sum of `seen` estimates the latter better than its
-    cells do. The sum is not taken to be 0, because records may break the rules. Each part has half of the failure probability.
+    The distance is from `answer` to the unbiased estimate `seen`. In impossible cells (structural
+    zeros) the published answer is 0, so that the distance would count noise that was not published.
+    There, the bound is instead the sum of the answer and an upper bound of the true counts' sum,
+    because counts are never negative, and `seen` estimates their sum better than each cell. That
+    sum is not taken to be 0, because records may break the rules. Possible and impossible cells
+    each have half of the failure probability.
     """
     impossible = domain.impossible_cells(seen.clique)
     if impossible is None:
@@ -152,10 +164,12 @@ def _apart(domain: Domain, seen: Measurement, answer: Array, confidence: float) 
 
 
 def _noise(measurement: Measurement, cells: int, confidence: float) -> float:
-    """Return a quantile of ||noise||_1 in so many cells of a measurement: exact where the noise is independent.
+    """Return the `confidence` quantile of ||noise||_1, in records, over `cells` cells of a measurement.
 
-    Where it is normal but correlated, its mean, sqrt(2/pi) sigma n, plus what it exceeds it by: ||noise||_1 is sqrt(n) * spread-Lipschitz
-    in independent standard normals, so it exceeds its mean by t with probability at most exp(-t^2 / (2 n spread^2)).
+    It is exact for independent noise. For correlated normal noise it is an upper bound: the mean
+    sqrt(2/pi) sigma n plus a deviation. ||noise||_1 is sqrt(n) * spread-Lipschitz in independent
+    standard normals, so it exceeds its mean by t with probability at most exp(-t^2 / (2 n
+    spread^2)).
     """
     if measurement.spread is None:
         return measurement.deviation * absolute_sum(cells, confidence)
@@ -163,12 +177,17 @@ def _noise(measurement: Measurement, cells: int, confidence: float) -> float:
 
 
 def _one_sided(evidence: Evidence, clique: Clique, answer: Array, confidence: float) -> float:
-    """Bound 2 ||(answer - M_r(D))+||_1, which is the L1 distance where the sums are equal, and else lacks at most their difference.
+    """Bound 2 ||(answer - M_r(D))+||_1, in records.
 
-    With y = M + Z the least-squares estimate, a cell contributes at most its answer, because M >= 0, and at most (answer - y)+ + Z+. For
-    any set A of cells the sum is at most  sum over A of (answer - y)+  +  the sum of the |A| largest Z+  +  the answers outside A. The code
-    chooses A after seeing the answers, to make that small. The middle term depends on the size of A alone, and is bounded for each size on
-    a fixed grid by a union bound. Most cells of a large marginal are empty, and this bound does not count the noise in them.
+    This is the L1 distance where the two sums are equal; otherwise the L1 distance exceeds it by at
+    most the difference of the sums.
+
+    With y = M + Z the least-squares estimate, a cell contributes at most its answer, because M >=
+    0, and at most (answer - y)+ + Z+. For any set A of cells the sum is at most  sum over A of
+    (answer - y)+  +  the sum of the |A| largest Z+  +  the answers outside A. The code chooses A
+    after seeing the answers, to make that small. The middle term depends on the size of A alone,
+    and is bounded for each size on a fixed grid by a union bound. Most cells of a large marginal
+    are empty, and this bound does not count the noise in them.
     """
     best = evidence.least_squares(clique)
     assert best is not None, "the marginal is supported"
@@ -185,7 +204,16 @@ def _one_sided(evidence: Evidence, clique: Clique, answer: Array, confidence: fl
 
 @lru_cache(maxsize=1024)  # tables of as many cells have the same
 def _prefixes(cells: int, confidence: float) -> tuple[Array, Array, Array]:
-    """Numbers of cells on a fixed grid, and what `largest_positive_parts` says of each: for noise of deviation 1, and of spread 1."""
+    """Return a fixed grid of set sizes and, for each size, a bound on the sum of that many largest Z+.
+
+    Args:
+        cells: Number of cells of the marginal.
+        confidence: Probability with which all bounds of the grid hold at once.
+
+    Returns:
+        The sizes; and two results of `largest_positive_parts`, one multiplied by the noise's
+        deviation and one by its spread before they are added up.
+    """
     steps = np.ceil(_PREFIX_STEP ** np.arange(math.ceil(math.log(cells) / math.log(_PREFIX_STEP)) + 1))
     numbers = np.unique(np.minimum(steps, cells))
     each = 1 - (1 - confidence) / len(numbers)
@@ -193,17 +221,30 @@ def _prefixes(cells: int, confidence: float) -> tuple[Array, Array, Array]:
 
 
 def unsupported(selection: SelectionRecord, candidate: Candidate, answer: Array, confidence: float) -> tuple[float, float]:
-    """Bounds on ||M_r(D) - answer||_1 in counts, the paper's and the tight one, for a candidate r of this round (AIM, Corollary 5).
+    """Bound ||M_r(D) - answer||_1, in records, for a marginal r that no measurement contains.
 
-    With E_r = ||M_r(D) - p_r||_1, p the model before the round, r_t the marginal chosen and o_r the offsets of the scores
-    (sqrt(2/pi) sigma n_r in the paper), the exponential mechanism says  w_r (E_r - o_r) <= w_rt (E_rt - o_rt) + (2 Delta/eps) x.  Then
-    E_rt is bounded by its measurement, and the distance from p_r to the answer is added.
+    The bound uses a round in which r was a candidate (AIM, Corollary 5).
 
-    The paper's: E_rt <= ||p_rt - y||_1 + l1 sigma sqrt(n_rt) and x = ln|C| + l2 with l1^2 = 2 ln(2/alpha), l2 = ln(2/alpha) (2.7 and 3.7 at
-    95 %). It prints l1 without the factor w_rt that its proof has; without it the bound fails, as tests show, so it stands here.
-    The tight one knows how much of ||p_rt - y||_1 is noise (`_denoised`), and takes for x the exact tail for one candidate against all
-    others: ln(|C| - 1) + ln((1 - alpha') / alpha').
-    The round has to be chosen without looking at the bound: the last one in which r was a candidate.
+    With E_r = ||M_r(D) - p_r||_1, p the model before the round, r_t the marginal chosen and o_r the
+    offsets of the scores (sqrt(2/pi) sigma n_r in the paper), the exponential mechanism says w_r
+    (E_r - o_r) <= w_rt (E_rt - o_rt) + (2 Delta/eps) x.  Then E_rt is bounded by its measurement,
+    and the distance from p_r to the answer is added.
+
+    The paper's: E_rt <= ||p_rt - y||_1 + l1 sigma sqrt(n_rt) and x = ln|C| + l2 with l1^2 = 2
+    ln(2/alpha), l2 = ln(2/alpha) (2.7 and 3.7 at 95 %). It prints l1 without the factor w_rt that
+    its proof has; without it the bound fails, as tests show, so it stands here. The tight one knows
+    how much of ||p_rt - y||_1 is noise (`_denoised`), and takes for x the exact tail for one
+    candidate against all others: ln(|C| - 1) + ln((1 - alpha') / alpha').
+
+    Args:
+        selection: The round: the last one in which r was a candidate, a choice that does not depend
+            on the bound.
+        candidate: r as it was in that round.
+        answer: The published marginal, in records.
+        confidence: The confidence of each bound.
+
+    Returns:
+        The paper's bound and the tight bound.
     """
     half = (1 - confidence) / 2
     chosen, taken = selection.chosen, selection.measurement
@@ -225,9 +266,16 @@ def unsupported(selection: SelectionRecord, candidate: Candidate, answer: Array,
 def _denoised(seen: float, cells: int, sigma: float, confidence: float) -> float:
     """Return an upper bound of ||d||_1 from seen = ||d + Z||_1, for d fixed before the noise Z was drawn.
 
-    In two ways, half the failure probability each. First, ||d + Z||_1 >= ||d||_1 + sum of sign(d) Z, a normal sum. Second, ||d + Z||_1 is
-    sqrt(n)-Lipschitz in Z and so hardly below its mean, sum f(|d_i|) with f(x) = E|x + Z|; f is convex, so that the mean is at least n
-    f(||d||_1 / n). Far above the noise the first is better, near it the second.
+    The bound is the smaller of two, each with half of the failure probability. First, ||d + Z||_1
+    >= ||d||_1 + sum of sign(d) Z, a normal sum. Second, ||d + Z||_1 is sqrt(n)-Lipschitz in Z and
+    so hardly below its mean, sum f(|d_i|) with f(x) = E|x + Z|; f is convex, so that the mean is at
+    least n f(||d||_1 / n). Far above the noise the first is better, near it the second.
+
+    Args:
+        seen: The measured L1 distance, in records.
+        cells: Number n of cells.
+        sigma: Standard deviation of the noise of a cell.
+        confidence: Probability with which the bound holds.
     """
     tail = (1 - confidence) / 2
     root = sigma * math.sqrt(cells)

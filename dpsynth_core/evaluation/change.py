@@ -28,14 +28,15 @@ MOST_SHARES = 20_000
 
 @dataclass(frozen=True)
 class Shift:
-    """The change of a cell of a table from one release to another.
+    """The change of a cell's share of the people from one release to another.
 
     Attributes:
-        table: The columns.
-        codes: The cell.
-        before: Its share of the people in the first release.
+        table: The columns of the table.
+        codes: The cell, one code per column.
+        before: The cell's share of the people in the first release, clipped to 0 and 1.
         after: Its share in the second release.
-        low: Lower bound of after - before; the bounds of all shifts of a comparison hold together.
+        low: Lower bound of after - before; the bounds of all shifts of a comparison hold together
+            with 95 % confidence.
         high: Upper bound, likewise.
     """
 
@@ -53,13 +54,21 @@ class Shift:
 
     @property
     def least(self) -> float:
-        """Return the least change that the interval allows."""
+        """The smallest absolute change that the bounds allow, as a share of the people."""
         return max(0.0, self.low, -self.high)
 
 
 @dataclass(frozen=True)
 class People:
-    """The number of people before and after, with the interval of the difference (95 % confidence, alone)."""
+    """The number of people in two releases, with the 95 % interval of the difference.
+
+    Attributes:
+        before: Number of people in the earlier release.
+        after: Number of people in the later release.
+        low: Lower bound of after - before; it holds on its own, not together with the bounds of
+            shifts.
+        high: Upper bound, likewise.
+    """
 
     before: float
     after: float
@@ -72,10 +81,12 @@ class Change:
     """The changes between two releases.
 
     Attributes:
-        shifts: The changes, the surest first.
+        shifts: The changes of all cells of the compared tables, the largest sure change first
+            (`Shift.least`).
         tables: Number of compared tables.
-        unmeasured: Tables that only one release measured.
-        left: Tables that both measured and that are too large to compare.
+        unmeasured: Tables that at least one of the releases did not measure.
+        left: Tables that both releases measured, left out because `MOST_SHARES` cells are compared
+            already.
         columns: Columns whose values or kind differ, or that only one release has.
         people: The number of people; None where one release does not give it.
     """
@@ -89,18 +100,19 @@ class Change:
 
     @property
     def sure(self) -> tuple[Shift, ...]:
-        """The changes that the bounds show, the surest first."""
+        """The shifts whose bounds exclude no change, the largest sure change first."""
         return tuple(shift for shift in self.shifts if shift.sure)
 
 
 def change(before: Known, after: Known, tables: Iterable[Clique], each: tuple[int, int] = (1, 1)) -> Change:
-    """Compare two releases.
+    """Compare two releases cell by cell in the tables that both measured.
 
     Args:
         before: The earlier release.
         after: The later release.
-        tables: Tables of columns that are in both; `comparable` leaves out others.
-        each: Number of records of one person, before and after.
+        tables: The tables to compare; tables with a column that differs (`comparable`) are left
+            out.
+        each: Number of records of one person, in the earlier and in the later release.
     """
     domain = before.domain
     wanted = comparable(before.domain, after.domain, tables)
@@ -124,18 +136,26 @@ def change(before: Known, after: Known, tables: Iterable[Clique], each: tuple[in
 
 
 def different(before: Domain, after: Domain) -> tuple[str, ...]:
-    """Columns that cannot be compared."""
+    """Return the columns that only one of the domains has, or that differ between them."""
     names = dict.fromkeys((*before.names, *after.names))
     return tuple(name for name in names if name not in before or name not in after or before[name] != after[name])
 
 
 def comparable(before: Domain, after: Domain, tables: Iterable[Clique]) -> list[Clique]:
-    """Tables of columns with the same cells in both, each once."""
+    """Return the tables whose columns are the same in both domains, each table once, in the first domain's column order."""
     apart = set(different(before, after))
     return [table for table in dict.fromkeys(before.clique(r) for r in tables if not apart.intersection(r)) if table]
 
 
 def _shifts(before: Known, after: Known, table: Clique, z: float) -> Iterator[Shift]:
+    """Yield the shift of each possible cell of a table that both releases measured.
+
+    Args:
+        before: The earlier release.
+        after: The later release.
+        table: The table.
+        z: Normal quantile of the intervals, with which all of a comparison hold together.
+    """
     impossible = before.domain.impossible_cells(table)
     for codes, one, other in zip(np.ndindex(*before.domain.sizes(table)), _shares(before, table), _shares(after, table), strict=True):
         if impossible is not None and impossible[codes]:
@@ -146,7 +166,7 @@ def _shifts(before: Known, after: Known, table: Clique, z: float) -> Iterator[Sh
 
 
 def _shares(known: Known, table: Clique) -> list[Estimated]:
-    """Each cell's share of everybody, from the best noisy table."""
+    """Return each cell's share of all people, in C order, from the best noisy estimate of the table."""
     estimate = known.estimate(table)
     assert estimate is not None, "both releases measured it"
     return Noisy(known.domain, estimate).cells({}, table)

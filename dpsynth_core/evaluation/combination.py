@@ -23,13 +23,15 @@ from dpsynth_core.vocabulary.released import averaged
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """The best estimate of a marginal.
+    """The minimum-variance unbiased estimate of a marginal, with its noise by orthogonal part.
 
     Attributes:
-        clique: The columns.
-        values: Unbiased counts, in the shape of the marginal.
-        variances: By subset of the columns, the variance of the noise in any direction of the part that depends on exactly these columns.
-        bounded: True if the variances are upper bounds and the noise of parts may be correlated.
+        clique: The columns of the marginal.
+        values: Unbiased counts of records, one axis per column.
+        variances: By subset q of the columns, the variance (records squared) of the noise along any
+            unit vector within part q, the part that depends on exactly the columns q.
+        bounded: True if the variances are upper bounds and the noise of different parts may be
+            correlated.
     """
 
     clique: Clique
@@ -39,7 +41,11 @@ class Combined:
 
 
 class Evidence:
-    """Noisy tables, and what they say together of any marginal. Each part is worked out once: a wide table has far more marginals."""
+    """All noisy measurements of a release, from which the estimate of any marginal is computed.
+
+    The average and the residual of each clique are cached, because a wide table has many more
+    marginals than measurements, and different marginals share their parts.
+    """
 
     def __init__(self, measurements: Sequence[Measurement]) -> None:
         self._every, self._of = measurements, dict[str, set[int]]()
@@ -50,16 +56,21 @@ class Evidence:
         self._parts = dict[Clique, tuple[Measurement, NDArray[np.float64]] | None]()
 
     def average(self, clique: Clique) -> Measurement | None:
-        """`released.combined` of all measurements."""
+        """Return the weighted mean of the measurements that contain a marginal, as `released.combined` does.
+
+        The result is in records. It is None if no measurement contains `clique`. A measurement that
+        already combines all others of this marginal (`spread` is not None) is returned unchanged.
+        """
         part = self._part(clique)
         return self._final.get(clique, part and part[0])
 
     def parts(self, clique: Clique, total: float | None = None) -> Combined | None:
-        """Return the best estimate of a marginal, by parts.
+        """Return the least-squares estimate of a marginal, with the variance of each orthogonal part.
 
         Args:
             clique: The columns of the marginal.
-            total: The number of records, where it is public; the estimate then adds up to it.
+            total: The number of records, where it is public; the estimate then sums to it exactly.
+                It is ignored where a measurement with correlated noise already combines all others.
 
         Returns:
             The estimate, or None if no measurement contains all columns.
@@ -81,7 +92,13 @@ class Evidence:
         return Combined(clique, values, variances)
 
     def least_squares(self, clique: Clique) -> Measurement | None:
-        """Return the best estimate as a measurement, with correlated noise (`spread`), because its parts have different precisions."""
+        """Return the least-squares estimate of a marginal as a measurement with correlated noise.
+
+        The noise is correlated because the orthogonal parts have different variances: `sigma` is
+        the root mean square of the cells' noise, and `spread` its largest standard deviation in any
+        direction. The number of records is taken as unknown. The result is None if no measurement
+        contains `clique`.
+        """
         best = self.parts(clique)
         if best is None or best.bounded:
             return self._final.get(clique)
@@ -90,9 +107,10 @@ class Evidence:
         return Measurement(clique, best.values, math.sqrt(variance / best.values.size), math.sqrt(max(best.variances.values())))
 
     def _part(self, part: Clique) -> tuple[Measurement, NDArray[np.float64]] | None:
-        """Return the average of the measurements that contain these columns, and its part that depends on all columns at once.
+        """Return the average of the measurements that contain the columns `part`, and its residual.
 
-        The part averages to zero along each column. The result is None without a measurement that contains the columns.
+        The residual is the part of the averaged table that depends on all these columns at once; it
+        sums to zero along each axis. The result is None if no measurement contains the columns.
         """
         if part not in self._parts:
             places = sorted(set.intersection(*(self._of.get(name, set()) for name in part))) if part else range(len(self._every))

@@ -36,7 +36,19 @@ Truth = Zoned[Mapping[Clique, NDArray[np.int64]]]
 
 
 def one_way(evidence: Zoned[Evidence], column: str, truth: Truth | None = None) -> Zoned[pd.DataFrame]:
-    """One column, in people. Columns: cell, position, series, count, low, high (95 % interval of a noisy count)."""
+    """Return the counts of one column in each source, in people, as a frame for a bar chart.
+
+    Args:
+        evidence: The released rows and measurements.
+        column: The column.
+        truth: The exact counts by clique, which add the series PRIVATE; the result is then
+            curator-only.
+
+    Returns:
+        One row per series (SYNTHETIC, MEASURED, PRIVATE, as far as there are any) and group of
+        cells: cell (label), position, series, count, low and high. For MEASURED, low and high are
+        the 95 % interval of the noisy count; for the other series they are `count`.
+    """
     if truth is None:
         return combine(lambda e: _one_way(e, column, None), evidence)
     return combine(lambda e, t: _one_way(e, column, t), evidence, truth)
@@ -58,12 +70,20 @@ def _one_way(evidence: Evidence, column: str, truth: Mapping[Clique, NDArray[np.
 
 
 def _best_known(evidence: Evidence, clique: Clique) -> NDArray[np.float64]:
-    """Return released counts that show which cells are large; zeros without any."""
+    """Return released counts that show which cells are large: of the rows, else measured; else zeros."""
     rows, measured = evidence.people(clique), evidence.measured(clique)
     return rows if rows is not None else measured.values if measured is not None else np.zeros(evidence.domain.sizes(clique))
 
 
 def _series(groups: CellGroups, name: str, counts: NDArray[np.float64], deviation: float) -> pd.DataFrame:
+    """Return the rows of `one_way` for one series.
+
+    Args:
+        groups: The groups of cells.
+        name: The series.
+        counts: Number of people in each cell.
+        deviation: Standard deviation of the noise of a cell, in people.
+    """
     import pandas as pd
 
     count, half = groups.sum(counts), 1.96 * deviation * np.sqrt(groups.widths)
@@ -72,9 +92,19 @@ def _series(groups: CellGroups, name: str, counts: NDArray[np.float64], deviatio
 
 
 def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | None = None) -> dict[str, Zoned[pd.DataFrame]]:
-    """Return a pair of columns as heat maps, in people: SYNTHETIC; MEASURED and DIFFERENCE where measured; PRIVATE with truth.
+    """Return the counts of a pair of columns in each source, in people, as frames for heat maps.
 
-    Each frame has columns row, column (labels), row_position, column_position, count. Only PRIVATE is curator-only.
+    Args:
+        evidence: The released rows and measurements.
+        first: The column that runs down.
+        second: The column that runs across.
+        truth: The exact counts by clique; they make the frame PRIVATE, the only one that is
+            curator-only.
+
+    Returns:
+        By source, a frame with the columns row and column (labels), row_position, column_position,
+        count: SYNTHETIC with rows, MEASURED where the pair was measured, DIFFERENCE (synthetic
+        minus measured) with both, PRIVATE with truth.
     """
     bare = evidence.value
     clique = bare.domain.clique([first, second])
@@ -94,7 +124,13 @@ def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | N
 
 
 def _long(table: NDArray[np.float64], sides: Sequence[CellGroups], transposed: bool) -> pd.DataFrame:
-    """One line per cell of a grouped table; the column asked for first runs down."""
+    """Return one row per cell of a two-way table after grouping.
+
+    Args:
+        table: Number of people in each cell.
+        sides: The groups of cells for each axis of `table`.
+        transposed: Whether the second axis runs down, because its column was named first.
+    """
     import pandas as pd
 
     grouped = sides[1].sum(sides[0].sum(table, axis=0), axis=1)
@@ -107,7 +143,10 @@ def _long(table: NDArray[np.float64], sides: Sequence[CellGroups], transposed: b
 
 @dataclass(frozen=True)
 class CellGroups:
-    """`cells[i]` are the codes shown under `labels[i]`; every code of the attribute is in exactly one group."""
+    """A partition of an attribute's cells: the codes `cells[i]` are shown together under `labels[i]`.
+
+    Every code of the attribute is in exactly one group.
+    """
 
     labels: tuple[str, ...]
     cells: tuple[NDArray[np.intp], ...]
@@ -125,16 +164,20 @@ class CellGroups:
 
 
 def is_ordered(attribute: Attribute) -> bool:
-    """Return whether neighbouring cells of the attribute are neighbours in meaning."""
+    """Return whether the order of the attribute's cells has a meaning, as for numbers."""
     return attribute.about.ordered
 
 
 def group(attribute: Attribute, counts: NDArray[np.float64], limit: int) -> CellGroups:
-    """Return at most `limit` groups of cells: neighbours for ordered attributes, the smallest cells together for others.
+    """Return at most `limit` groups of an attribute's cells, for a picture with little room.
+
+    Cells of ordered attributes are grouped with their neighbours. For other attributes the smallest
+    cells are put into one group, and each larger cell is a group of its own.
 
     Args:
         attribute: The column.
-        counts: Public or released counts per cell, never private ones; they only decide which categories are the largest.
+        counts: Public or released counts per cell, never private ones; they only decide which
+            categories are the largest.
         limit: Largest number of groups.
     """
     labels = attribute.cell_labels()

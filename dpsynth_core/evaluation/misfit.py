@@ -27,31 +27,39 @@ MATERIAL = 0.05
 
 
 def misfits(domain: Domain, model: Model, measurements: Sequence[Measurement], total: float) -> list[str]:
-    """Return the labels of the measured tables that a model does not fit. Impossible cells do not count.
+    """Return the labels of the measured tables that a model does not fit.
+
+    A table is a misfit if a chi-square test rejects the model's answer at level `FALSE_ALARM`
+    divided by the number of tables, and if the part of the distance that noise does not explain
+    exceeds `MATERIAL`. Impossible cells (structural zeros) and tables that the model cannot answer
+    are left out.
 
     Args:
-        domain: of the tables.
-        model: answers in counts.
-        measurements: all tables that were measured, of columns.
-        total: the number of records.
+        domain: The domain of the tables.
+        model: The fitted model, which answers in counts of records.
+        measurements: All measurements; those with correlated noise are not tested.
+        total: The number of records.
     """
     tables = [one for one in measurements if one.clique and one.spread is None]
     return list(dict.fromkeys(label(one.clique) for one in tables if _is_misfit(domain, model, one, FALSE_ALARM / len(tables), total)))
 
 
 def unseen(domain: Domain, model: Model, measurements: Sequence[Measurement]) -> list[str]:
-    """Return the columns that are in no measured table and that the model makes uniform; none where no table was measured.
+    """Return the columns that are in no measured table and for which the model is uniform.
+
+    The list is empty where no table was measured at all.
 
     Args:
-        domain: of the tables.
-        model: answers in counts.
-        measurements: all tables that were measured, of columns.
+        domain: The domain of the tables.
+        model: The fitted model, which answers in counts of records.
+        measurements: All measurements.
     """
     measured = {name for one in measurements for name in one.clique}
     return [name for name in domain.names if name not in measured and _is_uniform(model, name)] if measured else []
 
 
 def _is_uniform(model: Model, name: str) -> bool:
+    """Return whether the model gives all cells of a column (at least two) the same count."""
     try:
         values = model.marginal((name,))
     except KeyError:  # the model does not answer this column
@@ -60,6 +68,15 @@ def _is_uniform(model: Model, name: str) -> bool:
 
 
 def _is_misfit(domain: Domain, model: Model, measured: Measurement, false_alarm: float, total: float) -> bool:
+    """Return whether the model's table differs from one measurement by much more than its noise.
+
+    Args:
+        domain: The domain of the tables.
+        model: The fitted model, which answers in counts of records.
+        measured: A measurement with independent noise.
+        false_alarm: Level of the chi-square test for this table.
+        total: The number of records.
+    """
     try:
         off = (model.marginal(measured.clique) - measured.values) / measured.deviation
     except KeyError:  # the model does not answer this table

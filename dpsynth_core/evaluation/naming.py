@@ -25,13 +25,13 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class Named:
-    """Tables by how good they are, each as its columns.
+    """The tables of a release sorted into good, poor and unknown ones, each table as its columns.
 
     Attributes:
-        limit: The error that a good table stays within, as a share of people.
-        good: Good tables, the surest first.
-        poor: Poor tables, the worst first.
-        unknown: The others, in the order of the workload.
+        limit: The largest error of a good table, as a share of people in a wrong cell.
+        good: Tables whose upper bound is at most `limit`, the smallest upper bound first.
+        poor: Tables whose lower bound is above `limit`, the largest lower bound first.
+        unknown: All other tables, in the order of the workload.
     """
 
     limit: float
@@ -40,7 +40,7 @@ class Named:
     unknown: tuple[Clique, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the tables as JSON."""
+        """Return a JSON-serialisable dict with the fields of the class as keys and each table as a list of columns."""
         return {"limit": self.limit} | {name: [list(clique) for clique in getattr(self, name)] for name in ("good", "poor", "unknown")}
 
 
@@ -48,8 +48,9 @@ def named(spans: Mapping[Clique, Span], unread: Collection[str] = (), limit: flo
     """Sort tables into good, poor and unknown ones.
 
     Args:
-        spans: Lower and upper bound of the error of every table, as `spans` makes them.
-        unread: Names of the unread columns, whose tables are never good.
+        spans: By table, the lower and upper bound of its error, as the function `spans` returns
+            them.
+        unread: Names of the unread columns; a table with such a column is never good.
         limit: Share of people in a wrong cell up to which a table is good.
     """
     good = sorted((r for r, (_, high) in spans.items() if high <= limit and says_something(r, unread)), key=lambda r: spans[r][1])
@@ -59,11 +60,22 @@ def named(spans: Mapping[Clique, Span], unread: Collection[str] = (), limit: flo
 
 
 def spans(cliques: Iterable[Clique], certificate: Certificate | None, bounds: Mapping[Clique, Bound]) -> dict[Clique, Span]:
-    """Return the interval of each table's error. It is the widest possible where a certificate's noise is as large as the table."""
+    """Return by table the lower and upper bound of its error, as shares of people in a wrong cell.
+
+    The bounds of the certificate come first. For a table without one, or if the noise of the
+    certificate is as large as the whole table, the interval is from 0 to the tight bound of
+    `bounds`, and (0, nan) where that is missing or infinite. Upper bounds are clipped to 1.
+
+    Args:
+        cliques: The tables.
+        certificate: The measured errors, or None.
+        bounds: By table, its a-priori error bound (`bounds.bounds`).
+    """
     stated = () if certificate is None or certificate.says_nothing else certificate.marginals
     measured = {one.attributes: (one.low95, min(1.0, one.bound95)) for one in stated}
     return {r: measured[r] if r in measured else (0.0, _bounded(bounds.get(r))) for r in cliques}
 
 
 def _bounded(bound: Bound | None) -> float:
+    """Return the tight bound clipped to 1, as a share of people; NaN where it is missing or infinite."""
     return math.nan if bound is None or math.isinf(bound.tight) else min(1.0, bound.tight)

@@ -58,16 +58,19 @@ class Statements:
     """The parts of a release from which its errors are bounded.
 
     Attributes:
-        evidence: The released measurements.
+        evidence: The rows (if any) and the measurements that were released.
         workload: The tables that the release answers.
-        bounds: Error bounds from `bounds.bounds`.
+        bounds: By table, its a-priori error bound from `bounds.bounds`.
         certificate: The measured errors, None where nothing was measured.
         mechanism: Name of the mechanism.
-        rho: Budget of the mechanism.
-        unit: The records of one person.
-        swapped: By column, its counterpart for the other household member; a release does not distinguish the two.
-        declared: By column of a household member, the declared attribute without the code for a missing member.
-        understood: Names of the columns that no table holds, or whose measured parts of cells show that their numbers were read.
+        rho: Budget of the mechanism (zCDP).
+        unit: The privacy unit: the records of one person, and whether their total number is public.
+        swapped: By column of a household member, its counterpart for the other member; a release
+            does not distinguish the two members.
+        declared: By column of a household member, the declared attribute without the code for a
+            missing member.
+        understood: Names of the columns that no table contains, or whose measured parts of cells
+            show that their numbers were read.
     """
 
     evidence: Evidence
@@ -83,7 +86,7 @@ class Statements:
 
     @cached_property
     def unread(self) -> tuple[Unread, ...]:
-        """The columns of which nothing was understood."""
+        """The columns whose values were not understood, so that the release says next to nothing about them."""
         total = known_total(self.evidence.measurements, self.evidence.total if self.unit.total_is_public else None)
         return unread_columns(self.evidence, total, marginal_limits(self), self.declared, self.understood)
 
@@ -103,23 +106,41 @@ class Statements:
         return None if self.certificate is None or self.certificate.says_nothing else self.certificate
 
     def published(self, cliques: Sequence[Clique]) -> dict[Clique, Array]:
-        """Marginals as published, as fractions; those there are (see `Evidence.published`)."""
+        """Return the published marginals by clique, as shares of the people.
+
+        Without rows, cliques that no measurement contains are left out (see `Evidence.published`).
+        """
         return self.evidence.published(cliques)
 
 
 def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) -> Zoned[pd.DataFrame]:
     """Return one row per marginal of the workload, the largest error first and unbounded ones last.
 
-    All errors are shares of people, NaN where unknown.
+    Rows are sorted by `true` if there is one, else by `error` if there is a certificate, else by
+    `limit`.
 
-    - rank, marginal (label), columns (their number), cells; - says: whether the table can be good (`unread.says_something`); - support (one
-    of SUPPORT) and sigma (noise per cell, in people); - error: the best estimate of a certificate (`Certified`); low: its 95 % lower bound;
-    together: the 95 % upper bound for all tables at once; - bound, paper: the tight a-priori bound and the paper's, 95 %; - limit: the
-    certificate's 95 % bound, or else the a-priori one; - gaussian, residuals: expected errors of these mechanisms with the same budget; -
-    independent: the error of the product of the table's single columns, if the rows are right (`_products`); - true: the exact error, only
-    with `truth`.
+    Args:
+        statements: The release's statements.
+        truth: The exact counts by clique; the result is then curator-only.
 
-    Rows are sorted by true, else by error, and without a certificate by limit.
+    Returns:
+        A frame with these columns. All errors are shares of people in a wrong cell, NaN where
+        unknown.
+
+        - rank: position in the frame, from 0.
+        - marginal: label of the table.
+        - columns, cells: number of its columns and of its cells.
+        - says: whether the table can be good, i.e. has no unread column (`unread.says_something`).
+        - support: one of SUPPORT.
+        - sigma: standard deviation of the noise of a cell, in people.
+        - error: the certificate's best estimate (`Certified.likely`); low: its 95 % lower bound;
+          together: the 95 % upper bound that holds for all tables at once.
+        - bound, paper: the tight a-priori bound and the paper's, 95 %.
+        - limit: the certificate's 95 % upper bound, or else `bound`.
+        - gaussian, residuals: expected errors of these mechanisms with the same budget.
+        - independent: the error of the product of the table's single columns, if the rows are right
+          (`_products`).
+        - true: the exact error, only with `truth`.
     """
     if truth is None:
         return combine(lambda s: _marginal_table(s, None), statements)
@@ -127,7 +148,12 @@ def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) ->
 
 
 def of_kinds(table: Zoned[pd.DataFrame], kinds: Mapping[Clique, str]) -> Zoned[pd.DataFrame]:
-    """Return the table with the names of its marginals' kinds from `kinds`."""
+    """Return the frame of `marginal_table` with a column "kind", NaN for tables without an entry in `kinds`.
+
+    Args:
+        table: The frame.
+        kinds: By clique, the name of its kind.
+    """
     named = {label(clique): kind for clique, kind in kinds.items()}
     return combine(lambda frame: frame.assign(kind=frame["marginal"].map(named)), table)
 
@@ -160,7 +186,10 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
 
 
 def _certified(certificate: Certificate | None) -> dict[Clique, tuple[float, float, float, float]]:
-    """Return by table the best estimate of its error, its lower and upper bound, and its upper bound for all tables at once."""
+    """Return by table four shares of people: (best estimate, 95 % lower bound, 95 % upper bound, joint upper bound).
+
+    The joint upper bound holds for all tables at once. The dict is empty without a certificate.
+    """
     if certificate is None:
         return {}
     return {
@@ -170,7 +199,7 @@ def _certified(certificate: Certificate | None) -> dict[Clique, tuple[float, flo
 
 
 def _bounded(statements: Statements, clique: Clique) -> tuple[str, float, float]:
-    """Return how a table is known, its tight bound and the paper's bound."""
+    """Return (support, tight bound, paper's bound) of a table; bounds are shares of people, NaN where infinite."""
     bound = statements.bounds.get(clique)
     if bound is None:
         return MEASURED if statements.evidence.measured(clique) else GUESS, math.nan, math.nan
@@ -179,7 +208,11 @@ def _bounded(statements: Statements, clique: Clique) -> tuple[str, float, float]
 
 
 def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> dict[str, Mapping[Clique, float]]:
-    """Errors of the baselines table by table."""
+    """Return by baseline ("independent", "gaussian", "residuals") the error of each table, as a share of people.
+
+    The dict of a baseline is empty where it is the release's own mechanism, and "independent" is
+    empty without rows.
+    """
     rho, unit, total = statements.rho, statements.unit, max(1.0, statements.evidence.total)
     workload = statements.workload
     told = statements.mechanism != "independent" and statements.evidence.codes is not None
@@ -191,9 +224,11 @@ def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> di
 
 
 def _products(published: Mapping[Clique, Array]) -> dict[Clique, float]:
-    """Return the error of the product of the single columns for each table of two or more columns, as shares of people.
+    """Return, for each table of two or more columns, the error of the product of its one-way marginals.
 
-    The error is Independent's without noise, if the published table is right. Noisy answers are left out, because their noise would count.
+    Errors are shares of people in a wrong cell. If the published table is right, they are the
+    errors of Independent without noise. Callers pass tables of rows only, because the noise of
+    answers would count as error.
     """
     errors = {}
     for clique, table in published.items():
@@ -205,21 +240,29 @@ def _products(published: Mapping[Clique, Array]) -> dict[Clique, float]:
 
 @dataclass(frozen=True)
 class Headline:
-    """The summary of a release's errors over all tables, in shares of people.
+    """The summary of a release's errors over all tables, in shares of people in a wrong cell.
 
     Attributes:
-        certified: Whether mean and worst are measured.
-        noise: Noise of a certificate in people where it is as large as the table (`Certificate.noise`); NaN elsewhere.
-        mean, mean_low, mean_limit: The mean error and its 95 % bounds; without a certificate, the mean of the bounds.
-        worst: The limit of the `worst_table`, which comes first in the list.
+        tables: Number of tables in the workload.
         bounded: Number of tables with a limit.
-        people: Number of records.
-        columns: The measured error of Independent.
-        gaussian, residuals: Means of the baselines; NaN without one.
-        largest: The largest error of a cell, as a share of all people; NaN without a certificate. With a `threshold` t, the error is of a
-            single "at least t of these columns" and not of a cell.
-        largest_limit: Its 95 % upper bound.
-        who: The name of the units that are counted.
+        measured: Number of tables that a released noisy table contains.
+        certified: Whether mean and worst are measured by a certificate.
+        noise: Noise of the certificate, in people, if it is as large as the whole table
+            (`Certificate.noise`); NaN elsewhere.
+        has_rows: Whether the release has rows, and not only noisy answers.
+        mean, mean_low, mean_limit: The mean error and its 95 % bounds. Without a certificate,
+            `mean_limit` is the mean of the a-priori bounds, and the others are NaN.
+        worst: The 95 % limit of the `worst_table`; NaN if no table has a limit.
+        worst_table: Label of the bounded table that comes first in `marginal_table`.
+        people: Number of records, or of households after `per`.
+        columns: The measured error of Independent, if the certificate has one.
+        gaussian, residuals: Mean expected errors of the baselines; NaN without one.
+        largest: The largest error of a cell, as a share of all people; NaN without a certificate.
+            With a `threshold` t, it is the largest error of one query "at least t of these columns"
+            instead.
+        largest_limit: 95 % upper bound of `largest`.
+        threshold: The workload's threshold t, None if it asks for cells.
+        who: The name of the units that are counted, "people" or "households".
     """
 
     tables: int
@@ -243,7 +286,7 @@ class Headline:
     who: str = "people"
 
     def per(self, each: int) -> Headline:
-        """Return the headline in households of `each` records; unchanged where a record is a person."""
+        """Return the headline with numbers in households of `each` records; unchanged if `each` is 1."""
         return self if each == 1 else replace(self, people=self.people / each, noise=self.noise / each, who="households")
 
     @property
@@ -253,10 +296,15 @@ class Headline:
 
 
 def mean_limit(statements: Zoned[Statements], labels: Collection[str]) -> Zoned[float]:
-    """Return the share of people in a wrong cell, on average over the tables with these labels: what it is at most, with 95 % confidence.
+    """Return a 95 % upper bound of the mean error over some tables, as a share of people in a wrong cell.
 
-    Measured where there is a certificate, else the mean of the bounds; NaN where nothing bounds them. For all tables of the workload it is
-    the headline's `mean_limit`.
+    With a certificate it is the bound of the measured mean, else the mean of the tables' a-priori
+    bounds; NaN where no table is bounded. For all tables of the workload it is the headline's
+    `mean_limit`.
+
+    Args:
+        statements: The release's statements.
+        labels: Labels of the tables.
     """
     return combine(lambda s: _mean_limit(s, [r for r in s.workload.cliques if label(r) in labels]), statements)
 
@@ -269,7 +317,7 @@ def _mean_limit(statements: Statements, cliques: Sequence[Clique]) -> float:
 
 
 def headline(statements: Zoned[Statements], table: Zoned[pd.DataFrame]) -> Zoned[Headline]:
-    """Return the numbers of the sentence on top of the results.
+    """Return the summary of the release's errors that is shown above the results.
 
     Args:
         statements: The release's statements.
@@ -308,10 +356,12 @@ def _share(stated: float | None) -> float:
 
 
 def true_largest(statements: Zoned[Statements], truth: Truth) -> Zoned[dict[int | None, float]]:
-    """Return the exact largest errors, as shares of all people; empty if not all tables are published.
+    """Return the exact largest errors of single queries, as shares of all people.
 
-    Returns: Under None, the error of one cell of the workload's tables. Under each t below the number of columns of the smallest table, the
-        error of one question whether a person has at least t of the asked values.
+    Returns:
+        Under None, the largest error of one cell over the workload's tables. Under each t below the
+        number of columns of the smallest table, the largest error of one query whether a person has
+        at least t of the asked values. Empty if not all tables are published.
     """
     return combine(_true_largest, statements, truth)
 
@@ -326,11 +376,18 @@ def _true_largest(statements: Statements, truth: Mapping[Clique, NDArray[np.int6
 
 
 def largest_table(statements: Zoned[Statements], truth: Truth | None = None) -> Zoned[pd.DataFrame]:
-    """Return the largest errors of single queries, cells or the workload's thresholds, as shares of all people.
+    """Return the largest error of single queries (cells or the workload's thresholds), as shares of all people.
 
-    The columns are marginal, error, low and limit as in `marginal_table`, for `contest.side_by_side`. A release states one error for all
-    its tables together, in a row labelled `all_tables`. With truth there is one row per table and a column true; the frame is empty where
-    not all tables are published.
+    Args:
+        statements: The release's statements.
+        truth: The exact counts by clique; the result is then curator-only.
+
+    Returns:
+        A frame with the columns marginal, error, low and limit as in `marginal_table`, which
+        `side_by_side.side_by_side` reads. A release states one error for all its tables together,
+        in one row labelled by `all_tables`. With truth there is one row per table and a column
+        true, with the exact largest error of one query of that table; error, low and limit are NaN,
+        and the frame is empty where not all tables are published.
     """
     if truth is None:
         return combine(_largest_stated, statements)
@@ -338,7 +395,12 @@ def largest_table(statements: Zoned[Statements], truth: Truth | None = None) -> 
 
 
 def all_tables(threshold: int | None) -> str:
-    """Return the name of the largest error over all tables; `threshold` is the workload's."""
+    """Return the label of the row for the largest error over all tables.
+
+    Args:
+        threshold: t where the workload asks "at least t of these columns", None where it asks for
+            cells.
+    """
     return "any cell of any table" if threshold is None else f"any “at least {threshold}” of any table"
 
 
@@ -365,14 +427,17 @@ def _largest_true(statements: Statements, truth: Mapping[Clique, NDArray[np.int6
 
 
 def means(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> Zoned[pd.DataFrame]:
-    """Return the mean errors of this release and of the baselines over the tables.
+    """Return the mean error of this release and of each baseline over the tables, as shares of people.
 
     Args:
         head: The headline.
-        table: The frame from `marginal_table`; with truth, the true mean is a series too.
+        table: The frame from `marginal_table`; if it has a column true, the mean true error is a
+            series too.
 
-    Returns: Columns series, error, low, high (95 % each; NaN where the error was not measured). For Independent, low and high are for its
-    run with the same budget.
+    Returns:
+        A frame with the columns series, error, low, high: one row per series with a known mean. low
+        and high are 95 % bounds, NaN where the error was not measured. For Independent they are the
+        bounds for its run with the same budget.
     """
     return combine(_means, head, table)
 
@@ -392,30 +457,41 @@ def _means(head: Headline, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def within(table: pd.DataFrame, threshold: float, together: bool = False) -> pd.Series:
-    """Return True for each table that was measured and whose error is at most `threshold` with 95 % confidence."""
+    """Return by row whether a table can be good and its error is at most `threshold` with 95 % confidence.
+
+    Args:
+        table: The frame from `marginal_table`.
+        threshold: The largest error, as a share of people.
+        together: Whether the bound must hold for all tables at once.
+    """
     return table["says"] & (table["together" if together else "limit"] <= threshold)
 
 
 def against_limit(table: Zoned[pd.DataFrame], threshold: float, together: bool = False) -> Zoned[pd.DataFrame]:
-    """Return the table with a column `good`, which is true for tables within the threshold.
+    """Return the frame of `marginal_table` with a column `good`, true for the tables that are `within` the threshold.
 
     Args:
-        table: The table.
+        table: The frame.
         threshold: The threshold, as a share of people.
-        together: Whether `limit` becomes the bound that holds for all tables at once.
+        together: Whether to use the bounds that hold for all tables at once; `limit` then becomes
+            that bound.
     """
     limit = "together" if together else "limit"
     return combine(lambda frame: frame.assign(good=within(frame, threshold, together), limit=frame[limit]), table)
 
 
 def pair_map(statements: Zoned[Statements]) -> Zoned[pd.DataFrame]:
-    """Return the error bound of every pair of columns, and of each column on the diagonal.
+    """Return the error bound of every pair of columns, and of each single column on the diagonal.
 
-    The columns are row, column, limit (share of people, 95 %) and basis.
+    A pair outside the workload takes the bound of the smallest table that contains it, because
+    summing a table cannot increase its error. The choice of that table does not depend on any
+    error. Columns of a second household member are included only if a table of the workload
+    contains them and not their counterparts.
 
-    A pair outside the workload takes the bound of the smallest table that contains it, because summing a table cannot increase its error.
-    The choice of that table does not depend on any error. The limit is NaN where no table contains the pair. Columns of members are
-    included if a table of the workload contains them.
+    Returns:
+        A frame with one row per ordered pair: row and column (names), limit (95 % bound as a share
+        of people; NaN where no table contains the pair), and basis (how the limit is known, in
+        words).
     """
     return combine(_pair_map, statements)
 
@@ -445,6 +521,9 @@ def _pair_map(statements: Statements) -> pd.DataFrame:
 
 
 def marginal_limits(statements: Statements) -> dict[Clique, float]:
-    """Return the 95 % limit of every table of the workload: the certificate's, else what the noisy tables bound; NaN where neither does."""
+    """Return by table of the workload the 95 % upper bound of its error, as a share of people.
+
+    It is the certificate's bound, or else the a-priori bound; NaN where neither bounds the table.
+    """
     known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
     return {clique: high for clique, (_, high) in known.items()}

@@ -26,9 +26,16 @@ _SHOWN = 60
 
 
 def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """Return the settings in which published specs differ, by name of the run: one row each, a column "setting" and one per run. Public.
+    """Return the settings in which the published specs of some runs differ. Public.
 
-    Of domains and workload it only says which runs share the same one.
+    For domains and workload, a cell is only "no. 1", "no. 2" and so on: runs with the same number
+    have the same one.
+
+    Args:
+        specs: By name of the run, its published spec.
+
+    Returns:
+        One row per differing setting: a column "setting" (its dotted path) and one column per run.
     """
     flat = {run: dict(_flattened(spec)) for run, spec in specs.items()}
     paths = dict.fromkeys(path for settings in flat.values() for path in settings)
@@ -47,6 +54,7 @@ def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _flattened(value: Any, path: str = "") -> list[tuple[str, str]]:
+    """Return (dotted path, text) for each setting of a nested spec, without `_WHOLE`; long texts are cut."""
     if isinstance(value, Mapping) and path not in _WHOLE:
         return [pair for key, part in value.items() for pair in _flattened(part, f"{path}.{key}" if path else str(key))]
     text = value if isinstance(value, str) else json.dumps(value)
@@ -54,7 +62,15 @@ def _flattened(value: Any, path: str = "") -> list[tuple[str, str]]:
 
 
 def shared(domains: Sequence[Domain], cliques: Sequence[Sequence[Clique]]) -> tuple[str, ...]:
-    """Return the labels of the tables in every run's workload whose columns have the same cells in the same order in all runs."""
+    """Return the labels of the tables that can be compared between all runs.
+
+    Such a table is in the workload of every run, and each of its columns is the same attribute,
+    with the same cells in the same order, in every run.
+
+    Args:
+        domains: The domain of each run.
+        cliques: The workload's tables of each run, in the order of `domains`.
+    """
     first, *others = domains
     same = {a.name for a in first if all(a.name in other and other[a.name] == a for other in others)}
     common = set.intersection(*(set(of_run) for of_run in cliques))
@@ -62,15 +78,19 @@ def shared(domains: Sequence[Domain], cliques: Sequence[Sequence[Clique]]) -> tu
 
 
 def side_by_side(tables: Mapping[str, Zoned[pd.DataFrame]], of: Sequence[str]) -> Zoned[pd.DataFrame]:
-    """Return the errors of some tables in each run.
+    """Return the errors of some tables in each run, one row per table and run.
 
     Args:
-        tables: By name of the run, the frame from `quality.marginal_table` or `quality.largest_table`.
+        tables: By name of the run, the frame from `quality.marginal_table` or
+            `quality.largest_table`.
         of: Labels of the tables to compare.
 
     Returns:
-        One row per table and run, those with the largest limit first: marginal, run, error (certified, NaN without a certificate), low,
-        limit (95 %), and true where all runs have it. Errors are shares of people in a wrong cell.
+        A frame with the columns marginal (label of the table), run, error (certified, NaN without a
+        certificate), low and limit (95 % bounds), true (only if all runs have it), and place: the
+        position of the table when tables are sorted by their largest true error, or else by their
+        largest limit, the largest first. Errors are shares of people in a wrong cell; from
+        `largest_table` they are shares of all people.
     """
     return combine(lambda *frames: _side_by_side(dict(zip(tables, frames, strict=True)), of), *tables.values())
 
@@ -88,13 +108,17 @@ def _side_by_side(tables: Mapping[str, pd.DataFrame], of: Sequence[str]) -> pd.D
 
 @dataclass(frozen=True)
 class RunScore:
-    """The comparison of one run with the others.
+    """The comparison of one run with the others, over all compared tables.
+
+    The compared number is a table's true error where it is known, and its 95 % limit otherwise.
 
     Attributes:
-        mean: Mean of the limits, or of the true errors where they are known; NaN without tables.
-        most: The largest limit or error.
-        best: Tables where this run's is the lowest.
-        surely: Tables where it is below the lower bound of every other run.
+        run: Name of the run.
+        mean: Mean of the compared numbers, as a share of people; NaN without tables.
+        most: The largest of the compared numbers.
+        best: Number of tables for which this run has the lowest number of all runs.
+        surely: Number of tables for which it is below the lower bound of every other run.
+        tables: Number of compared tables.
     """
 
     run: str
@@ -106,7 +130,7 @@ class RunScore:
 
 
 def wins(both: Zoned[pd.DataFrame]) -> Zoned[tuple[RunScore, ...]]:
-    """Compare each run with the others, from the frame that `side_by_side` returns."""
+    """Count for each run the tables where it is best, from the frame that `side_by_side` returns."""
     return combine(_wins, both)
 
 

@@ -19,11 +19,14 @@ from dpsynth_core.vocabulary.measurement import Clique
 
 
 def of_own_cells(domain: Domain, unfolded: Zoned[dict[Clique, NDArray[np.int64]]]) -> Zoned[dict[Clique, NDArray[np.int64]]]:
-    """Return the counts of a domain's cells without the values that were recoded into them.
+    """Return counts of the domain's cells that leave out values which were recoded into a cell.
+
+    A domain without a cell for unlisted or missing values recodes them into a listed value's cell.
+    The unfolded domain gives such values cells of their own, which are dropped here.
 
     Args:
         domain: The domain.
-        unfolded: Counts over `domain.unfolded()`, by clique.
+        unfolded: By clique, the counts over `domain.unfolded()`.
     """
     kept = dict[str, NDArray[np.intp]]()  # of each column, where its cells are among the unfolded ones
     for attribute in domain:
@@ -34,9 +37,12 @@ def of_own_cells(domain: Domain, unfolded: Zoned[dict[Clique, NDArray[np.int64]]
 
 
 def true_records(source: MarginalSource, most: int) -> Zoned[NDArray[np.int32]]:
-    """Return a random sample of at most so many records as codes, shape (records, attributes of the domain), marked curator-only.
+    """Return a random sample of at most `most` private records, marked curator-only.
 
-    ValueError for a source that has none in its hands.
+    The records are codes, shape (records, attributes of the domain).
+
+    Raises:
+        ValueError: The source only counts cells, and cannot return records.
     """
     if not hasattr(source, "sample"):
         raise ValueError("this source counts cells, and has no records in its hands")
@@ -44,5 +50,8 @@ def true_records(source: MarginalSource, most: int) -> Zoned[NDArray[np.int32]]:
 
 
 def true_counts(source: MarginalSource, cliques: Collection[Clique]) -> Zoned[dict[Clique, NDArray[np.int64]]]:
-    """Return the exact marginals, in one pass over the source where their tables fit, marked curator-only."""
+    """Return the exact marginals by clique, in records, marked curator-only.
+
+    The source is read in one pass if all tables fit into memory together.
+    """
     return curator_only(counted(source, cliques))

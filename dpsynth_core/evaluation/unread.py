@@ -48,14 +48,15 @@ _LIMITS = tuple(percent / 100 for percent in range(1, 21))
 
 @dataclass(frozen=True)
 class Unread:
-    """A column of which nothing, or next to nothing, is in the release.
+    """A column whose values were not understood: the release says next to nothing about them.
 
     Attributes:
         column: Name of the column, hostile text.
         share: Estimated share of the people with a listed value, 0 to 1.
-        at_most: Upper bound of that share; NaN where the noise leaves it open.
-        shared_with: Label of the listed value that nearly all values count as, where values outside the list count as it too, hostile text;
-            "" where they have a cell without a listed value. Then the share is that of the other listed values.
+        at_most: Upper bound of `share`; NaN where noise leaves it open.
+        shared_with: Label of the listed value in whose cell values outside the list are counted,
+            hostile text. Nearly all people are then in that cell, and `share` is the share with
+            another listed value. "" where values outside the list have a cell of their own.
     """
 
     column: str
@@ -65,18 +66,19 @@ class Unread:
 
     @property
     def is_sure(self) -> bool:
-        """Return whether the released counts show that nearly all values were not understood."""
+        """True if the upper bound shows that nearly all values were not understood (at most `SURELY` are listed)."""
         return self.at_most <= SURELY
 
 
 @dataclass(frozen=True)
 class Undeclared:
-    """A column of which a noteworthy share is missing or "other".
+    """A column with a noteworthy share of missing values or values outside its list ("other").
 
     Attributes:
         column: Name of the column, hostile text.
-        share: Estimated share of the people with "other" where `is_shown`, else the share of the rows with "other" or missing.
-        is_shown: Whether the released counts show it; else the noise alone may explain it.
+        share: If `is_shown`, the estimated share of the people with "other"; else the share of the
+            rows with "other" or a missing value.
+        is_shown: Whether the released counts show the share; else noise alone may explain it.
     """
 
     column: str
@@ -94,12 +96,14 @@ def unread_columns(
     """Return the unread columns, in the order of the domain.
 
     Args:
-        evidence: The released measurements.
+        evidence: The released rows and measurements.
         total: Number of records, None where it is unknown.
-        limits: Upper bound of the error of each table, NaN where it is unbounded.
-        declared: Columns whose attribute differs from the domain's: the columns of household members, whose last cell means a missing
-            member.
-        understood: Names of the columns whose values are known to be read otherwise, if values outside the list count as listed ones.
+        limits: By table, the upper bound of its error as a share of people; NaN where it is
+            unbounded.
+        declared: By column of a household member, its declared attribute. The domain's attribute
+            has one more cell, for a missing member.
+        understood: Names of the columns whose values are known from other released values to have
+            been read. They are not judged if values outside the list count as a listed value.
     """
     columns = _with_labels(evidence.domain, declared)
     judged = {name: own for name, own in columns.items() if own.size > own.values or name not in understood}
@@ -122,13 +126,19 @@ def unread_columns(
 
 
 def _listed(own: Attribute) -> NDArray[np.intp]:
-    """Return the codes that no value outside the list has; all codes of values where there is only one."""
+    """Return the codes of the listed values' cells that count no value outside the list.
+
+    A column of a single listed value keeps its only code.
+    """
     codes = np.arange(own.values)
     return codes if own.values == 1 else codes[codes != own.code_for_unlisted]
 
 
 def _with_labels(domain: Domain, declared: Mapping[str, Attribute]) -> dict[str, Attribute]:
-    """Return by column the declared attribute, for columns whose values have labels: in a column of bare codes nothing can be unread."""
+    """Return by column its declared attribute, or else the domain's, for columns whose values have labels.
+
+    In a column of bare codes no value can be unread.
+    """
     columns = [(one.name, declared.get(one.name, one)) for one in domain]
     return {name: own for name, own in columns if not own.is_coded}
 
@@ -137,7 +147,7 @@ _Column = TypeVar("_Column", Unread, Undeclared)
 
 
 def distinct(columns: Sequence[_Column], swapped: Mapping[str, str]) -> tuple[_Column, ...]:
-    """Return the columns, leaving out a second household member's where the first member's are present.
+    """Return the columns, leaving out a second household member's column if the first member's comes earlier.
 
     Args:
         columns: The columns in the order of the domain.
@@ -148,14 +158,20 @@ def distinct(columns: Sequence[_Column], swapped: Mapping[str, str]) -> tuple[_C
 
 
 def says_something(clique: Clique, unread: Collection[str]) -> bool:
-    """Return whether no column of a table is unread."""
+    """Return whether no column of the table `clique` is in `unread`."""
     return not any(name in unread for name in clique)
 
 
 def _is_sparse(own: Attribute, seen: Measurement) -> bool:
-    """Return whether surely some people have a listed value, and more than have "other".
+    """Return whether people with a listed value surely outnumber people with "other".
 
-    False if unlisted values count as missing, because these are not known to be fewer.
+    Then the column was read, and most of its values are only missing. The result is False if
+    unlisted values count as missing, because "other" then does not count all people with unlisted
+    values.
+
+    Args:
+        own: The column as declared.
+        seen: The noisy counts of the column.
     """
     listed = _listed(own)
     if own.code_for_unlisted == own.missing_code or not len(listed):
@@ -166,13 +182,21 @@ def _is_sparse(own: Attribute, seen: Measurement) -> bool:
 
 
 def _read(own: Attribute, table: NDArray[np.float64]) -> float:
-    """Return the share of listed values in a column's published table."""
+    """Return the share of people with a listed value in a column's published table; 1 for an empty table."""
     read, all_people = float(table[_listed(own)].sum()), float(table[: own.size].sum())
     return read / all_people if all_people > 0 else 1.0
 
 
 def _measured(own: Attribute, seen: Measurement | None, total: Total | None) -> tuple[float, float]:
-    """Return the estimated share of listed values and its upper bound from noisy counts; NaN each without usable counts."""
+    """Return the estimated share of people with a listed value, and its upper bound, from noisy counts.
+
+    Both are NaN without usable counts; the bound is NaN where it is above a fifth.
+
+    Args:
+        own: The column as declared.
+        seen: The noisy counts of the column, None if it was not measured.
+        total: The number of records, where it may be better known than the sum of the counts.
+    """
     listed = _listed(own)
     if not len(listed):
         return 0.0, 0.0
@@ -200,16 +224,30 @@ def _measured(own: Attribute, seen: Measurement | None, total: Total | None) -> 
 
 
 def _bounded(domain: Domain, name: str, share: float, limits: Mapping[Clique, float]) -> float:
-    """Return a column's published share and the error bound (95 %) of the smallest table with it, added up; NaN where nothing bounds it."""
+    """Return a 95 % upper bound of the share of people with a listed value in column `name`.
+
+    It is the published `share` plus the error bound of the smallest table with the column; NaN
+    where that is unbounded.
+
+    Args:
+        domain: The domain.
+        name: The column.
+        share: The published share of listed values.
+        limits: By table, the upper bound of its error as a share of people.
+    """
     smallest = min((clique for clique in limits if name in clique), key=domain.cells, default=())
     return min(1.0, share + limits.get(smallest, math.nan))
 
 
 def undeclared_columns(evidence: Evidence, declared: Mapping[str, Attribute]) -> tuple[Undeclared, ...]:
-    """Return the columns of which surely a share of `SURELY` is "other", and those whose rows have missing values through noise perhaps.
+    """Return the measured columns with a noteworthy share of "other" or missing values.
+
+    A column is listed as shown if surely at least the share `SURELY` of the people has "other".
+    Otherwise it is listed if at least `NEARLY_NONE` of the rows have "other" or a missing value,
+    although noise alone may explain the noisy counts of these cells.
 
     Args:
-        evidence: What is released.
+        evidence: The released rows and measurements.
         declared: As for `unread_columns`.
     """
     open_ones = {name: own for name, own in _with_labels(evidence.domain, declared).items() if 0 < own.values < own.size}

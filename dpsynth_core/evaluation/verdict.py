@@ -52,12 +52,19 @@ NOISE, UNREAD, MISFIT = "noise", "unread", "misfit"
 
 @dataclass(frozen=True)
 class Purpose:
-    """A group of tables: all of `size` columns, or those with the column `name`.
+    """A use of the release, given by the group of tables that it needs.
+
+    The group is all tables of `size` columns, or, if `size` is 0, all tables with the column
+    `name`.
 
     Attributes:
-        within: The least number of tables that are good enough.
-        error: The measured error that `MOSTLY` of the tables stay below; NaN where it was not measured.
-        at_most: Its 95 % upper bound; NaN where it was not measured.
+        tables: Number of tables in the group.
+        within: Number of tables in the group that are shown to be good enough, at least.
+        size: Number of columns of the tables; 0 for a group by column.
+        name: The column of the tables; "" for a group by number of columns.
+        error: Measured error that `MOSTLY` of the tables stay below, as a share of people; NaN
+            where it was not measured.
+        at_most: 95 % upper bound of `error`; NaN where it was not measured.
     """
 
     tables: int
@@ -75,12 +82,18 @@ class Purpose:
 
 @dataclass(frozen=True)
 class Simpler:
-    """The mean error of a simpler mechanism with the same budget, with its 95 % interval.
+    """The mean error of a simpler mechanism with the same budget, compared with the release's mean error.
+
+    All errors are shares of people in a wrong cell.
 
     Attributes:
+        series: Name of the simpler mechanism.
+        error: Mean error of the simpler mechanism, measured or expected.
+        low: 95 % lower bound of `error`; equal to it where the error is an expected one.
+        high: 95 % upper bound of `error`; equal to it where the error is an expected one.
         ours: The measured mean error of the release.
         better: Whether the simpler mechanism's error is lower.
-        surely: Whether the two intervals do not overlap.
+        surely: Whether the 95 % intervals of the two errors do not overlap.
     """
 
     series: str
@@ -100,20 +113,28 @@ class Verdict:
         kind: PUBLISH, PARTLY, UNSHOWN or WITHHOLD.
         tables: Number of tables in the workload.
         within: Number of tables that are good enough.
+        bounded: Number of tables with any error bound.
         good: Labels of the tables that are good enough, the best first (`naming.Named`).
-        poor: Labels of those that are not, the worst first.
-        unknown: Labels of the others.
-        bounded: Number of tables with any bound.
+        poor: Labels of the tables that are not good enough, the worst first.
+        unknown: Labels of the tables that were not measured closely enough to be called good or
+            poor.
         sizes: A purpose for each number of columns, ascending.
         columns: A purpose for each column that occurs in tables with others.
         simpler: The simpler mechanisms that were compared.
         private: Whether the noise was private.
-        failed, unmeasured, undecided: The required criteria that are not met, were never measured, or may not be met.
+        failed: The required criteria that are not met, each as a sentence.
+        unmeasured: The required criteria that were never measured, each as a sentence.
+        undecided: The required criteria that noise leaves undecided, each as a sentence.
         musts: Number of required criteria.
-        means: By column, whether its mean is near, where that is known (`claims.means.near`).
-        despite: The reason for publishing in spite of a criterion.
-        unread: The columns whose values were not understood; a column of two household members is listed once.
-        causes: Why tables are not good enough, the first to mend first.
+        means: By column, whether its released mean is near the true one; None where noise leaves it
+            open (`claims.means.near`).
+        despite: The curator's reason for publishing although a required criterion fails; "" if
+            publishing needs no reason.
+        unread: The columns whose values were not understood; a column of two household members is
+            listed once.
+        causes: Why tables are not good enough (UNREAD, MISFIT, NOISE), the first to mend first.
+        apart: Pairs of columns with a stated order that rows may break, because a cell of one of
+            them has several values (`Domain.loose_orders`); empty without rows.
         noise, people, says_nothing, who: As in `quality.Headline`.
     """
 
@@ -144,7 +165,11 @@ class Verdict:
 
     @property
     def largest(self) -> int:
-        """The largest number of columns such that tables of up to that many are all good enough; 0 if those of one column are not."""
+        """The largest number k of columns such that every purpose of 1 to k columns holds.
+
+        A purpose holds if at least `MOSTLY` of its tables are good enough. The number is 0 if the
+        purpose of one column fails.
+        """
         held = 0
         for purpose in self.sizes:
             if not purpose.holds:
@@ -154,7 +179,7 @@ class Verdict:
 
     @property
     def off(self) -> tuple[str, ...]:
-        """The columns of which the mean is surely not near."""
+        """The columns whose released mean is surely not near the true one."""
         return tuple(name for name, near in self.means if near is False)
 
 
@@ -172,11 +197,11 @@ def judge(
     Args:
         statements: The statements of the release.
         headline: The headline from `quality.headline`.
-        private: Whether the noise was private.
-        decided: The decided criteria of the plan.
+        private: Whether the noise was private; if not, the verdict is to withhold the release.
+        decided: The criteria of the plan with their outcomes.
         despite: The reason for publishing although a required criterion is not met or not measured.
         means: The measured means.
-        misfits: The measured tables that the model does not fit (`misfit.misfits`).
+        misfits: Labels of the measured tables that the model does not fit (`misfit.misfits`).
     """
     domain = statements.evidence.domain
     known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
@@ -222,6 +247,14 @@ def judge(
 
 
 def _kind(sizes: Sequence[Purpose], columns: Sequence[Purpose], private: bool, shown: bool) -> str:
+    """Return PUBLISH, PARTLY, UNSHOWN or WITHHOLD.
+
+    Args:
+        sizes: The purposes by number of columns, ascending.
+        columns: The purposes by column.
+        private: Whether the noise was private.
+        shown: Whether every required criterion is shown to be met.
+    """
     if not private or not (sizes[0].holds or any(purpose.holds for purpose in columns)):
         return WITHHOLD
     if not shown:
@@ -230,6 +263,16 @@ def _kind(sizes: Sequence[Purpose], columns: Sequence[Purpose], private: bool, s
 
 
 def _by_size(statements: Statements, limits: Mapping[Clique, float]) -> tuple[Purpose, ...]:
+    """Return a purpose for each number of columns, ascending.
+
+    Tables outside the workload that are part of its tables count too: with the bound of the
+    smallest table that contains them, or, for measured single columns, the bound of their noise.
+
+    Args:
+        statements: The statements of the release.
+        limits: By table of the workload, its error bound as a share of people; NaN where it is
+            unknown.
+    """
     known = _of_single_columns(statements, limits) | dict(limits)
     whole = marginal_limits(statements)
     for clique in sorted(limits, key=statements.evidence.domain.cells):
@@ -240,7 +283,11 @@ def _by_size(statements: Statements, limits: Mapping[Clique, float]) -> tuple[Pu
 
 
 def _of_single_columns(statements: Statements, limits: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Return the noise bounds of single columns that were measured and are not in the workload."""
+    """Return by single-column table an error bound (share of people) from the noise of its measurements.
+
+    Only columns that the workload's tables contain, that were measured, and that are not in the
+    workload on their own are returned.
+    """
     evidence = statements.evidence
     total = known_total(evidence.measurements, evidence.total if statements.unit.total_is_public else None)
     learnt = (name for clique in limits for name in clique if name not in statements.silent)
@@ -255,13 +302,16 @@ def _of_single_columns(statements: Statements, limits: Mapping[Clique, float]) -
 def _by_most(
     most: Sequence[Most], sizes: Sequence[Purpose], cliques: Sequence[Clique], silent: Collection[str]
 ) -> tuple[tuple[Purpose, ...], tuple[Purpose, ...]]:
-    """Return the purposes by number of columns, and those by column, where groups of tables were measured.
+    """Return the purposes where errors of groups of tables were measured instead of single tables.
 
     Args:
         most: The measured groups.
         sizes: The purposes by number of columns that follow from single tables.
         cliques: The tables of the workload.
-        silent: Columns whose tables say nothing.
+        silent: Columns whose values were not understood; their tables never count as good.
+
+    Returns:
+        The purposes by number of columns, and the purposes by column.
     """
     stated, empty = [], tables_of([one.group for one in most], [r for r in cliques if not says_something(r, silent)])
     for one in most:  # tables that say nothing may be among those that are near
@@ -273,9 +323,16 @@ def _by_most(
 
 
 def _good_parts(cliques: Sequence[Clique], whole: Purpose, size: int) -> int:
-    """Return the least number of tables of `size` columns that are part of a good table, whichever tables of the purpose are good.
+    """Return how many tables of `size` columns are part of a good table, at least.
 
-    A part fails if all tables that contain it are bad, and each bad table has the same number of parts.
+    It is not known which tables of the purpose `whole` are good, so the least number over all
+    choices is returned. A part fails if all tables that contain it are bad, and each bad table has
+    the same number of parts.
+
+    Args:
+        cliques: The tables of the workload.
+        whole: A purpose for tables of more columns.
+        size: Number of columns of the parts.
     """
     if not whole.within or size >= whole.size:
         return 0
@@ -285,6 +342,7 @@ def _good_parts(cliques: Sequence[Clique], whole: Purpose, size: int) -> int:
 
 
 def _by_column(limits: Mapping[Clique, float]) -> tuple[Purpose, ...]:
+    """Return a purpose for each column, over the tables with that column and at least one other."""
     by_column: dict[str, list[float]] = {}
     for clique, limit in limits.items():
         for name in clique if len(clique) > 1 else ():
@@ -293,12 +351,16 @@ def _by_column(limits: Mapping[Clique, float]) -> tuple[Purpose, ...]:
 
 
 def _purpose(limits: Iterable[float], size: int = 0, name: str = "") -> Purpose:
+    """Return the purpose for tables with these error bounds, of which those up to `LIMIT` are good."""
     stated = list(limits)
     return Purpose(len(stated), sum(limit <= LIMIT for limit in stated), size, name)
 
 
 def _simpler(head: Headline) -> Iterable[Simpler]:
-    """Nothing is compared without a certificate: bounds of a release say how bad it can be, not how good it is."""
+    """Yield the comparisons with simpler mechanisms; nothing without a certificate.
+
+    Without one, the release has only upper bounds of its error, which do not say how good it is.
+    """
     if not head.certified:
         return
     if (alone := head.columns) is not None:
@@ -309,6 +371,7 @@ def _simpler(head: Headline) -> Iterable[Simpler]:
 
 
 def _compared(head: Headline, series: str, error: float, low: float, high: float) -> Simpler:
+    """Return the comparison of the headline's mean error with `error`, whose 95 % bounds are `low` and `high`."""
     better = error < head.mean
     apart = high < head.mean_low if better else low > head.mean_limit
     return Simpler(series, error, low, high, head.mean, better, apart)

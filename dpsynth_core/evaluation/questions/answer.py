@@ -40,15 +40,18 @@ COUNTED, LIMITED = "noisy counts", "limit of a table"
 
 @dataclass(frozen=True)
 class Stated:
-    """An estimate with its interval.
+    """An estimate with its 95 % interval, in the unit of the statistic.
+
+    The unit is people, a share, the column's numbers, or for a median the position of a cell.
 
     Attributes:
-        value: The best estimate, from all noisy counts where they are informative, and else from the rows; None where neither is.
+        value: The best estimate, from all noisy counts where they are informative, and else from
+            the rows; None where neither gives one.
         low, high: Bounds of the true number with 95 % confidence; None for a guess.
-        rows: The value in the synthetic rows, between low and high; None where the group has no rows.
-        disagree: Whether the interval of the evidence excluded `rows`, so that it was widened.
-
-        A median is given as a cell's position.
+        rows: The value in the synthetic rows, between low and high; None where the group has no
+            rows or the question's ranges cut cells.
+        disagree: Whether the interval of the evidence excluded the rows' value, so that it was
+            widened to include it.
     """
 
     value: float | None
@@ -60,15 +63,19 @@ class Stated:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a question.
+    """The answer to a question, with the evidence that it rests on.
 
     Attributes:
-        evidence: COUNTED or LIMITED or both, the origins of the interval; empty for a guess.
-        support: The support of the limit (`known.Limit`).
-        table: The table with the limit.
+        stated: The estimate and its interval; for a cross table, the group's share of all people.
+        evidence: COUNTED (noisy counts) or LIMITED (a table's error bound) or both, the origins of
+            the interval; empty for a guess.
+        support: How the limit is known, as in `known.Limit`; "" without a limit.
+        table: The table whose limit was used; () without one.
         rows: Number of synthetic rows in the group; None without rows.
-        cells: For a cross table, each cell's share of the group, in the order of the flattened table; `stated` is then the group's share.
-        standing: For a mean, the number that represents a cell (`Known.standing`).
+        cells: For a cross table, each cell's share of the group, in the order of the flattened
+            table.
+        standing: For a mean, the words for the number that represents a cell (`Known.standing`);
+            else "".
         cut: The cells that the question's ranges cut.
     """
 
@@ -83,7 +90,7 @@ class Answer:
 
 
 def answer(known: Known, question: Question) -> Answer:
-    """Return the answer to a question.
+    """Return the answer to a question about a release, from its released values only.
 
     Raises:
         InputError: The question cannot be asked of these rows.
@@ -101,12 +108,12 @@ def answer(known: Known, question: Question) -> Answer:
 
 @dataclass(frozen=True, eq=False)
 class _Mean:
-    """A mean over a group.
+    """A mean over a group, as a quotient of two sums over the cells of the question's columns.
 
     Attributes:
-        v: The numerator (see `evidence`).
-        g: The denominator.
-        rows: The mean in the rows.
+        v: The numerator (`evidence`).
+        g: The denominator (`evidence`).
+        rows: The values of cells and the rows' share of all people with each; None without rows.
     """
 
     v: Sum
@@ -119,10 +126,10 @@ class _Means:
     """The possible means over a group whose ranges may cut cells.
 
     Attributes:
-        likely: The mean for the estimate.
-        least: Means that include the least possible one.
-        most: Means that include the largest possible one.
-        possible: The least and the largest possible number; NaN for an empty group.
+        likely: The mean for the assumed division of the cut cells.
+        least: Means of which one is the smallest that any division gives.
+        most: Means of which one is the largest that any division gives.
+        possible: The smallest and the largest number that a mean can be; NaN for an empty group.
     """
 
     likely: _Mean
@@ -137,6 +144,8 @@ class _Means:
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
+    """A question with the released values that answer it."""
+
     known: Known
     question: Question
 
@@ -146,12 +155,17 @@ class _Asked:
 
     @property
     def noisy(self) -> Noisy | None:
+        """The best noisy estimate of the table over the question's columns; None where no measurement contains them all."""
         estimate = self.known.estimate(self.clique)
         return None if estimate is None else Noisy(self.known.domain, estimate)
 
     @property
     def cover(self) -> Clique | None:
-        """The table whose limit counts. Noisy counts alone say how many people there are, and limits of 1 add nothing to them."""
+        """The table whose error limit is used, None without one.
+
+        A limit is not used besides noisy counts if it is 1, or if the question names no column:
+        noisy counts alone then give the number of people.
+        """
         table = self.known.cover(self.clique)
         if table is None or (self.noisy is not None and (not self.clique or self.known.limits[table].beside >= 1)):
             return None
@@ -159,7 +173,7 @@ class _Asked:
 
     @property
     def limiting(self) -> Limit | None:
-        """Return the limit of the range if the question is about one, or else of the table that counts."""
+        """The limit that is used: a range's limit if the question is about a range, else the limit of the table `cover`."""
         asked, column = self.question, self.question.column
         ordered = tuple(range(self.known.domain[column].ordered)) if asked.statistic == MEDIAN else ()
         ways: dict[str, Cells] = {
@@ -176,17 +190,22 @@ class _Asked:
 
     @property
     def limit(self) -> float | None:
-        """The share of people who may be in a wrong cell, or in a range too many or too few, with the confidence that it has to have."""
+        """The largest share of people who may be in a wrong cell, or by which the share in a range may be off; None without a limit.
+
+        Its confidence is 1 - ALPHA, or 1 - LIMIT_ALPHA besides noisy counts, which have the rest of
+        the failure probability.
+        """
         if (limit := self.limiting) is None:
             return None
         return limit.alone if self.noisy is None else limit.beside
 
     @property
     def z(self) -> float:
-        """Return the two-sided normal quantile for noisy counts."""
+        """The two-sided normal quantile for intervals of noisy counts."""
         return normal(1 - (ALPHA if self.limiting is None else ALPHA - LIMIT_ALPHA) / 2)
 
     def answered(self, stated: Stated, cells: tuple[Stated, ...] = ()) -> Answer:
+        """Return the answer with its evidence, from the estimate `stated` and, for a cross table, the estimates of its cells."""
         known, limit = self.known, self.limiting
         evidence = tuple(name for name, there in ((COUNTED, self.noisy), (LIMITED, limit)) if there is not None)
         rows = None if known.codes is None else int(known.rows_in(self.group(AMONG).likely, ()))
@@ -202,7 +221,7 @@ class _Asked:
         return Answer(stated, evidence, support, table, rows, cells, standing, cut)
 
     def group(self, role: str) -> Group:
-        """Return the people of AMONG, CELLS or VERSUS."""
+        """Return the people of the group AMONG, CELLS or VERSUS of the question."""
         return group(self.known, self.question, role)
 
     def _stated(
@@ -213,14 +232,15 @@ class _Asked:
         estimate: float | None,
         spread: tuple[float | None, float | None] = (None, None),
     ) -> Stated:
-        """Put the evidence together.
+        """Combine the rows, the noisy counts and a table's limit into one estimate with an interval.
 
         Args:
-            rows: What the rows say.
+            rows: The value in the rows.
             counted: The interval of noisy counts.
             limited: The interval of a table's limit.
-            estimate: The estimate from noisy counts, None where they say nothing.
-            spread: The least and the most that the rows say of cut cells; what `rows` is unless given.
+            estimate: The estimate from noisy counts, None where they are not informative.
+            spread: The smallest and the largest value in the rows, over all divisions of cut cells;
+                the interval must include them as well.
         """
         value = rows if estimate is None else estimate
         if counted is None and limited is None:
@@ -234,6 +254,7 @@ class _Asked:
         return Stated(value, min(low, *said), max(high, *said), rows, disagree=True)
 
     def count(self) -> Stated:
+        """Return the number of people in the group."""
         total, group, noisy = self.known.total, self.group(AMONG), self.noisy
         least, most, likely = (self._rows_share(one) for one in (group.least, group.most, group.likely))
         rows = None if likely is None or total is None else likely * total.value
@@ -252,11 +273,11 @@ class _Asked:
         return self._stated(rows, counted, limited, estimate, spread)
 
     def mean(self) -> Stated:
-        """Answer for the mean of the column, or for the share of the group in the question's cells."""
+        """Return the mean of the question's column over the group AMONG, or the share of that group in the question's cells."""
         return self._mean_of(self.over(AMONG))
 
     def over(self, role: str) -> _Means:
-        """Return the means of the question's column over a group, or the shares of the group in the question's cells."""
+        """Return the possible means of the question's column over the group `role`, or its possible shares in the question's cells."""
         known, column, whole = self.known, self.question.column, self.group(role)
         if self.question.statistic == SHARE or not column:
             inside = counted_in(known, self.question, role)
@@ -282,20 +303,31 @@ class _Asked:
         return _Means(likely, lowest_means, highest_means, possible)
 
     def _share(self, v: Product, g: Product) -> _Mean:
+        """Return the quotient of two products, the share `v` of the group `g`, as a mean of zeros and ones."""
         return _Mean([(1.0, v)], [(1.0, g)], self._rows_of([(1.0, v)], [(1.0, g)]))
 
     def _rows_of(self, v: Sum, g: Sum) -> _Weighed | None:
-        """Return the value of a share in the rows."""
+        """Return a share in the rows as a mean of zeros and ones: the values (0, 1), and the rows' share of everybody with each.
+
+        The result is None without rows.
+        """
         if self.known.codes is None:
             return None
         inside, whole = self._rows_sum(v), self._rows_sum(g)
         return np.array([0.0, 1.0]), np.array([max(0.0, whole - inside), inside])
 
     def _rows_sum(self, of: Sum) -> float:
+        """Return the share of the rows that a sum of products counts; 0 without rows."""
         return math.fsum(factor * (self._rows_share(one) or 0.0) for factor, one in of)
 
     def _extreme_means(self, whole: Group, values: Vector, lowest: bool) -> tuple[_Mean, ...]:
-        """Return means over a group with and without people of cut cells, of which one is the least or the most."""
+        """Return means over a group of which one is the smallest, or the largest, that any division of its cut cells gives.
+
+        Args:
+            whole: The group, with the people surely and perhaps in it.
+            values: The number that represents each cell of the column, NaN for cells without one.
+            lowest: Whether the smallest mean is wanted.
+        """
         known, column, finite = self.known, self.question.column, np.isfinite(values)
         others_cut = any((whole.least[name] != vector).any() for name, vector in whole.most.items() if name != column)
         every = np.ones(values.size)
@@ -319,10 +351,12 @@ class _Asked:
         return tuple(means)
 
     def _rows_share(self, group: Product) -> float | None:
+        """Return the share of the rows in a group; None without rows."""
         known = self.known
         return None if known.codes is None else float(known.rows_in(group, ())) / known.size
 
     def _mean_of(self, means: _Means) -> Stated:
+        """Return the estimate and the interval that hold for all possible means."""
         possible, noisy = means.possible, self.noisy
         if math.isnan(possible[0]):
             return Stated(None, None, None)
@@ -335,27 +369,31 @@ class _Asked:
         return self._stated(_mean(means.likely.rows), counted, self._limited(means), estimate, self._spread(means))
 
     def _limited(self, means: _Means) -> Interval | None:
-        """Return the interval of a table's limit."""
+        """Return the interval of the mean that follows from the rows and a table's limit; None without either."""
         if self.limit is None or means.likely.rows is None:
             return None
         least, most = ([moved(*one.rows, self.limit) for one in of if one.rows is not None] for of in (means.least, means.most))
         return min(low for low, _ in least), max(high for _, high in most)
 
     def _spread(self, means: _Means) -> tuple[float | None, float | None]:
-        """Return the least and the most that the rows say of a mean over a group that is cut."""
+        """Return the smallest and the largest mean in the rows over all divisions of cut cells; (None, None) if none is cut."""
         if not means.is_cut or means.likely.rows is None:
             return None, None
         least, most = ([mean for one in of if (mean := _mean(one.rows)) is not None] for of in (means.least, means.most))
         return min(least, default=None), max(most, default=None)
 
     def _estimate(self, estimated: Estimated, possible: Interval) -> float | None:
-        """Clip an estimate to the possible values; None where the group may be empty by the counts, so that the rows are more informative.
+        """Return the estimated mean clipped to the interval `possible`.
+
+        The result is None where noisy counts do not exclude an empty group, so that the rows are
+        more informative.
         """
         if math.isnan(estimated.value) or (self.known.codes is not None and math.isinf(estimated.interval(self.z)[0])):
             return None
         return min(max(estimated.value, possible[0]), possible[1])
 
     def difference(self) -> Stated:
+        """Return the mean or share of the group AMONG minus the mean or share of the group VERSUS."""
         one, other = self.over(AMONG), self.over(VERSUS)
         (low1, high1), (low2, high2) = one.possible, other.possible
         if math.isnan(low1 + low2):
@@ -377,9 +415,10 @@ class _Asked:
         return self._stated(_less(_mean(one.likely.rows), _mean(other.likely.rows)), counted, limited, estimate)
 
     def _difference_of_cut(self, one: _Means, other: _Means) -> Stated:
-        """Return the difference of two groups of which a range cuts cells: each end is one of the first less one of the second.
+        """Return the difference of two means over groups of which a range cuts cells.
 
-        Margins are added, as of noise that is fully correlated, so that no correlation makes the interval too narrow.
+        The lower end is the lower end of the first mean minus the upper end of the second, and the
+        upper end likewise. The interval is then wide enough for any correlation of the noise.
         """
         of_one, of_other = self._mean_of(one), self._mean_of(other)
         value = _less(of_one.value, of_other.value)
@@ -387,7 +426,10 @@ class _Asked:
         return Stated(value, low, high, None, of_one.disagree or of_other.disagree)
 
     def median(self) -> Stated:
-        """Return the first cell with which half of the group is reached, of those that have an order."""
+        """Return the position of the group's median cell: the first ordered cell up to which at least half of the group is.
+
+        Other and missing values are not counted.
+        """
         known, column, z = self.known, self.question.column, self.z
         number = known.domain[column].ordered
         whole = self.group(AMONG)
@@ -414,7 +456,14 @@ class _Asked:
     def _counted_median(
         self, group: Product, usable: Vector, possible: NDArray[np.intp], z: float
     ) -> tuple[Interval, float]:
-        """Return the cells that noisy counts do not refute, and the first with which half of the group is reached."""
+        """Return the first and last cell that may be the median by noisy counts, and the estimated median cell.
+
+        Args:
+            group: The group, as a product of vectors.
+            usable: By cell of the column, 1 if it is ordered and the group may be in it, else 0.
+            possible: The codes of the usable cells, ascending.
+            z: Normal quantile.
+        """
         assert self.noisy is not None
         counts, varying, even = self.noisy.along(group, self.question.column)
         inside = usable[: possible[-1] + 1]
@@ -435,10 +484,16 @@ class _Asked:
         return (float(ends[0]), float(ends[1])), float(reached[0] if reached.size else possible[-1])
 
     def _median_of_cut(self, whole: Group, possible: NDArray[np.intp]) -> Stated:
-        """Return the median of a group of which a range cuts cells.
+        """Return the median of a group of which a range cuts cells, as the position of a cell.
 
-        A cell is refuted where fewer than half are up to it even with all of the perhaps up to it and none beyond, or more than half
-        before it likewise. Of many cells some are looked at: the ends then are those next to the last that is refuted.
+        A cell is refuted if surely less than half of the group is up to it, even if all perhaps up
+        to it are in the group and all perhaps beyond it are not; or if surely more than half is
+        before it, likewise. Of many cells only `_LOOKED` are examined; each end of the interval is
+        then next to the last examined cell that is refuted.
+
+        Args:
+            whole: The group, with the people surely and perhaps in it.
+            possible: The codes of the ordered cells that the group may be in, ascending.
         """
         known, column, noisy = self.known, self.question.column, self.noisy
         places = np.arange(known.domain[column].size)
@@ -468,7 +523,7 @@ class _Asked:
         return self._stated(value, counted, limited, estimate)
 
     def table(self) -> tuple[Stated, ...]:
-        """Return each cell's share of the group. From noisy counts, all cells have the variances of one cell."""
+        """Return each cell's share of the group, in the order of the flattened cross table."""
         known, columns, asked = self.known, self.question.columns, self.question
         whole = self.group(AMONG)
         counts = None if known.codes is None else known.rows_in(whole.likely, columns).ravel()
@@ -512,15 +567,17 @@ def _unrefuted(looked: NDArray[np.intp], below: NDArray[np.bool_], above: NDArra
 
 
 def _half_reached(counts: NDArray[np.float64], possible: NDArray[np.intp]) -> float:
-    """Return the first possible cell with which half of the counts are reached."""
+    """Return the first cell in `possible` up to which at least half of the counts are; the last one if no cell is."""
     up_to = np.cumsum(counts)
     reached = possible[up_to[possible] >= counts.sum() / 2]
     return float(reached[0] if reached.size else possible[-1])
 
 
 def _mean(rows: _Weighed | None) -> float | None:
+    """Return the mean of the rows' values, weighted by their shares; None without rows."""
     return None if rows is None or not rows[1].sum() > 0 else float(rows[0] @ rows[1]) / float(rows[1].sum())
 
 
 def _less(first: float | None, second: float | None) -> float | None:
+    """Return the first number minus the second; None if one is unknown."""
     return None if first is None or second is None else first - second

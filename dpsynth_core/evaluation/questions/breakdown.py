@@ -22,21 +22,36 @@ MEASURED, BOUND, GUESS = "measured", "bound", "guess"
 
 @dataclass(frozen=True)
 class Line:
-    """The answer for the people in the cell `code` of the column."""
+    """The answer to a question for the people in one cell of the column.
+
+    Attributes:
+        code: The code of the cell.
+        answer: The answer for these people.
+    """
 
     code: int
     answer: Answer
 
     @property
     def standing(self) -> str:
-        """MEASURED: noisy counts say it. BOUND: only the limit of a table does. GUESS: nothing does."""
+        """MEASURED if noisy counts support the answer, BOUND if only a table's limit does, GUESS without evidence."""
         if not self.answer.evidence:
             return GUESS
         return MEASURED if COUNTED in self.answer.evidence else BOUND
 
 
 def breakdown(known: Known, question: Question, by: str) -> Sequence[Line]:
-    """One line for each cell of the column `by` that the group may be in. Raises InputError for what cannot be broken down."""
+    """Return the answer to a question for each cell of a column that the group may be in.
+
+    Args:
+        known: The released values.
+        question: The question, about a count, share, mean or median.
+        by: The column by whose cells the group is divided.
+
+    Raises:
+        InputError: The question cannot be asked of these rows or cannot be broken down, or the
+            column has more than `MOST_LINES` cells.
+    """
     question.checked(known.domain)
     if question.statistic not in STATISTICS:
         raise InputError("breakdown", "this statistic cannot be broken down", f"use one of {', '.join(STATISTICS)}")

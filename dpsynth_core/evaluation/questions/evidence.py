@@ -61,17 +61,22 @@ Sum = Sequence[tuple[float, Product]]
 
 @dataclass(frozen=True, eq=False)
 class Noisy:
-    """Sums over the best noisy table of a question's columns."""
+    """Weighted sums over the best noisy table of a question's columns, in records, and the covariance of their noise.
+
+    Attributes:
+        domain: The columns.
+        table: The least-squares estimate of the table, which contains all columns of the question.
+    """
 
     domain: Domain
     table: Combined
 
     def vector(self, f: Product, name: str) -> Vector:
-        """Return the factor of a product for a column, ones if it names none."""
+        """Return the product's vector for the column `name`, or ones if it names no vector for that column."""
         return f[name] if name in f else np.ones(self.domain[name].size)
 
     def sum(self, f: Product | Sum) -> float:
-        """Return the noisy sum of a product or of a sum of products over the cells of the table."""
+        """Return <f, Y>, the noisy table Y summed over its cells with the weights f, in records."""
         if not isinstance(f, Mapping):
             return math.fsum(factor * self.sum(one) for factor, one in f)
         values = self.table.values
@@ -80,7 +85,7 @@ class Noisy:
         return float(values)
 
     def covariance(self, f: Product | Sum, g: Product | Sum) -> float:
-        """Return the covariance of the noise of two sums."""
+        """Return the covariance of the noise of <f, Y> and <g, Y>, in records squared."""
         if not isinstance(f, Mapping):
             return math.fsum(factor * self.covariance(one, g) for factor, one in f)
         if not isinstance(g, Mapping):
@@ -96,9 +101,16 @@ class Noisy:
         )
 
     def along(self, group: Product, column: str) -> tuple[NDArray[np.float64], float, float]:
-        """Return the group's noisy count in each cell of a column, and what variances of sums over its cells are made of.
+        """Return the group's noisy counts by cell of a column, with two numbers that give the variance of their weighted sums.
 
-        Of weights f for the cells, the variance is  a (f.f - F^2 / n) + b F^2 / n,  F the sum of f: returned are counts, a, b.
+        Args:
+            group: The group; its vector for `column` is ignored.
+            column: The column.
+
+        Returns:
+            The counts, in records, shape (cells of the column,), and numbers a and b: for weights f
+            of these n cells with sum F, the variance of the noise of the weighted sum is  a (f.f -
+            F^2 / n) + b F^2 / n.
         """
         values, varying, even = self.table.values, 0.0, 0.0
         for name in reversed(self.table.clique):
@@ -112,7 +124,10 @@ class Noisy:
         return np.asarray(values), varying, even
 
     def cells(self, group: Product, columns: Sequence[str]) -> list[Estimated]:
-        """Return the share of the group in each cell of `columns`; undefined for cells outside of the group. All have the same variances.
+        """Return the share of the group in each cell of the table over `columns`, flattened in C order.
+
+        All cells get the variances of the first cell in the group, because they differ only in
+        cells outside of the group, where the share is undefined.
         """
         table, clique = self.table.values, self.table.clique
         for axis, name in reversed(list(enumerate(clique))):
@@ -129,13 +144,21 @@ class Noisy:
         return [Estimated(float(above), below, *moments) for above in table.ravel()]
 
     def mean(self, v: Product | Sum, g: Product | Sum) -> Estimated:
-        """Return the mean of `v` over the group `g`: the quotient of their sums."""
+        """Return the mean of `v` over the group `g` as the quotient of <v, Y> and <g, Y>."""
         return Estimated(self.sum(v), self.sum(g), self.covariance(v, v), self.covariance(v, g), self.covariance(g, g))
 
 
 @dataclass(frozen=True)
 class Estimated:
-    """A mean over a group from noisy counts: two sums, above and below the line, and the covariances of their noise."""
+    """A mean over a group from noisy counts, as a quotient of two noisy sums.
+
+    Attributes:
+        above: The numerator.
+        below: The denominator: the number of records in the group.
+        above_above: Variance of the numerator's noise.
+        above_below: Covariance of the noise of numerator and denominator.
+        below_below: Variance of the denominator's noise.
+    """
 
     above: float
     below: float
@@ -145,16 +168,23 @@ class Estimated:
 
     @property
     def value(self) -> float:
-        """The estimated mean, NaN if the group's sum is not above 0."""
+        """The estimated mean; NaN if the estimated size of the group is not above 0."""
         return self.above / self.below if self.below > 0 else math.nan
 
     def interval(self, z: float) -> Interval:
-        """Fieller's; infinite where the group may be empty for all that is known."""
+        """Return Fieller's confidence interval of the mean, for the two-sided normal quantile `z`.
+
+        It is (-inf, inf) where noise does not exclude that the group is empty.
+        """
         return fieller(self.above, self.below, (self.above_above, self.above_below, self.below_below), z)
 
 
 def within(interval: Interval, least: float, most: float) -> Interval:
-    """Clip an interval to the possible values; an interval outside keeps half of its width at the nearest end, as noise took it there."""
+    """Clip an interval to the possible values `least` to `most`.
+
+    An interval that is wholly outside becomes one of half its width at the nearest possible value,
+    because noise moved it there.
+    """
     low, high = interval
     half = (high - low) / 2
     if high <= least:
@@ -171,12 +201,12 @@ def agreeing(first: Interval, second: Interval) -> Interval:
 
 
 def moved(values: NDArray[np.float64], shares: NDArray[np.float64], limit: float) -> Interval:
-    """Return the least and the largest mean over a group if mass `limit` of the shares is elsewhere.
+    """Return the smallest and the largest mean over a group if up to `limit` of all people are in other cells than stated.
 
     Args:
         values: The values of the group's cells, shape (cells,).
         shares: The cells' shares of all people, shape (cells,).
-        limit: The mass.
+        limit: The share of all people who may be in a wrong cell.
     """
     group = float(shares.sum())
     order = np.argsort(values, kind="stable")
@@ -190,20 +220,21 @@ def moved(values: NDArray[np.float64], shares: NDArray[np.float64], limit: float
 
 
 def _transported(values: NDArray[np.float64], shares: NDArray[np.float64], limit: float, target: float) -> float:
-    """Return the change of a sum of values if mass moves to `target` from the cells in order."""
+    """Return by how much sum(values * shares) changes if mass `limit`, taken from the cells in order, gets the value `target`."""
     before = np.concatenate([[0.0], np.cumsum(shares)[:-1]])
     taken = np.clip(limit - before, 0.0, shares)
     return float((target - values) @ taken)
 
 
 def difference(first: Estimated, second: Estimated, covariance: float | None, z: float) -> Interval:
-    """Return the interval of the difference of two means from the same noisy table.
+    """Return the confidence interval of first - second, two means from the same noisy table (MOVER).
 
     Args:
         first: The first mean.
         second: The second mean.
-        covariance: Covariance of the noise of (numerator - value * denominator); None takes the worst case.
-        z: Quantile of the normal distribution.
+        covariance: Covariance of the noise of (numerator - value * denominator) of the two means;
+            None for the worst case, a correlation of -1.
+        z: Two-sided normal quantile.
     """
     (low1, high1), (low2, high2) = first.interval(z), second.interval(z)
     if math.isinf(low1) or math.isinf(low2):
@@ -222,5 +253,5 @@ def difference(first: Estimated, second: Estimated, covariance: float | None, z:
 
 
 def times(f: Product, g: Product) -> dict[str, Vector]:
-    """Return the product of two products of vectors, by column."""
+    """Return the product of two products of vectors: by column, the element-wise product of their vectors."""
     return {name: f[name] * g[name] if name in f and name in g else (f[name] if name in f else g[name]) for name in (*f, *g)}

@@ -27,13 +27,13 @@ _THRESHOLDS = 64
 
 @dataclass(frozen=True)
 class Cut:
-    """A cell that a range cuts.
+    """A cell of which a range covers only a part.
 
     Attributes:
         column: The column.
         code: The code of the cell.
-        spans: The values asked for.
-        part: The share of the cell's people that the estimate takes, and why.
+        spans: The values asked for within the cell.
+        part: The share of the cell's people assumed to have these values, and their mean.
     """
 
     column: str
@@ -44,12 +44,12 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """The people of a group, as a vector over the cells of each of its columns.
+    """A group of people, as a product of one vector over the cells for each of its columns.
 
     Attributes:
-        least: 1 for cells all of whose people are in the group.
-        most: 1 for cells with people who may be in it.
-        likely: Share of each cell's people that the estimate takes.
+        least: 1 for cells all of whose people are surely in the group, else 0.
+        most: 1 for cells with people who are surely or perhaps in the group, else 0.
+        likely: The share of each cell's people who are assumed to be in the group.
     """
 
     least: Product
@@ -63,7 +63,13 @@ class Group:
 
 
 def cut_cells(known: Known, question: Question, role: str) -> list[Cut]:
-    """Return the cells that the ranges of one group of a question cut, in the order of the columns."""
+    """Return the cells that the ranges of one group of a question cut, in the order of the domain's columns.
+
+    Args:
+        known: The released values.
+        question: The question.
+        role: The group: AMONG, CELLS or VERSUS.
+    """
     named, cuts = getattr(question, role), question.cut.get(role, {})
     return [
         Cut(column, code, spans, part(known.domain[column], code, spans, known.inside.get(column)))
@@ -87,9 +93,15 @@ def group(known: Known, question: Question, role: str) -> Group:
 
 
 def counted_in(known: Known, question: Question, role: str) -> Group:
-    """Return the cells of a share, as they hold for the people of the group AMONG or VERSUS.
+    """Return the question's cells CELLS as a group, with parts of cut cells relative to the people of another group.
 
-    A range may cut a cell that the group cuts too: of the group's people in it, those in both ranges count.
+    A range of CELLS may cut a cell that the other group cuts too. Then, of the group's people in
+    that cell, those with values in both ranges count.
+
+    Args:
+        known: The released values.
+        question: The question about a share.
+        role: The group whose share is asked: AMONG or VERSUS.
     """
     whole, cells = group(known, question, role), group(known, question, CELLS)
     cuts, of_group = question.cut.get(CELLS, {}), question.cut.get(role, {})
@@ -109,7 +121,15 @@ def counted_in(known: Known, question: Question, role: str) -> Group:
 
 
 def values_in(known: Known, question: Question, role: str) -> Vector:
-    """Return the number that represents each cell of the question's column for one group; NaN where no value does."""
+    """Return the number that represents each cell of the question's column, shape (cells,); NaN for cells without numbers.
+
+    For a cell that a range of the group cuts, it is the mean of the numbers in that range.
+
+    Args:
+        known: The released values.
+        question: A question whose column has numbers.
+        role: The group: AMONG, CELLS or VERSUS.
+    """
     values = known.values(question.column)
     assert values is not None, "the question was checked"
     values = values.copy()
@@ -121,11 +141,11 @@ def values_in(known: Known, question: Question, role: str) -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class Ratio:
-    """A mean over a group that has all or some of those who may be in it: the sums v and g of `evidence`.
+    """A mean over a group, as a quotient of two sums over cells (v and g in `evidence`).
 
     Attributes:
-        v: Above the line.
-        g: Below the line.
+        v: The numerator.
+        g: The denominator.
     """
 
     v: Sum
@@ -133,7 +153,12 @@ class Ratio:
 
 
 def shares(inside: Group, whole: Group) -> tuple[Ratio, Ratio, Ratio]:
-    """Return the least, the most and the likely share of a group that counts."""
+    """Return the smallest, the largest and the likely share of a group that is in the question's cells.
+
+    Args:
+        inside: The question's cells, as `counted_in` returns them.
+        whole: The group.
+    """
     least, most, likely = times(whole.least, inside.least), times(whole.most, inside.most), times(whole.likely, inside.likely)
     not_counted = [(1.0, whole.most), (-1.0, times(whole.most, inside.least))]
     surely_not = [(1.0, whole.least), (-1.0, times(whole.least, inside.most))]
@@ -147,7 +172,13 @@ def shares(inside: Group, whole: Group) -> tuple[Ratio, Ratio, Ratio]:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """The numbers of a group's people, by cell of a column: `values` for the sure ones, and `others` for the rest where `taken` is set."""
+    """One choice of the people perhaps in a group for whom a mean is computed.
+
+    Attributes:
+        values: The number that represents each cell for people surely in the group.
+        others: The number that represents each cell for people perhaps in it.
+        taken: 1 for cells whose people perhaps in the group are included, else 0.
+    """
 
     values: Vector
     others: Vector
@@ -155,12 +186,12 @@ class Weighed:
 
 
 def extremes(values: Vector, perhaps: Vector, lowest: bool) -> Iterator[Weighed]:
-    """Yield which people of a group's perhaps to take so that one of the means is the least, or the most, that there can be.
+    """Yield choices of the people perhaps in a group, of which one gives a bound of the smallest (or largest) possible mean.
 
     Args:
-        values: By cell of the column, NaN for none.
-        perhaps: Whether people who may be in the group are in the cell.
-        lowest: Whether the least mean is wanted.
+        values: The number that represents each cell of the column, NaN for cells without one.
+        perhaps: Above 0 for cells with people who are perhaps in the group.
+        lowest: Whether the smallest mean is wanted.
     """
     there = np.isfinite(values) & (perhaps > 0)
     steps = np.unique(values[there])

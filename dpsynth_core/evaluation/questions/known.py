@@ -36,14 +36,16 @@ MEASURED, MIDDLES, NUMBERS = "means", "middles", "numbers"
 
 @dataclass(frozen=True)
 class Limit:
-    """An upper bound of the share of people in a wrong cell of a table.
+    """An upper bound of the share of people in a wrong cell of a table, or by which a range's share is off.
 
     Attributes:
-        likely: The best estimate of the share, None without one.
-        alone: The bound with confidence 1 - ALPHA.
-        beside: The bound with confidence 1 - LIMIT_ALPHA; 1 without one.
-        together: The bound for all tables at once with confidence 1 - LIMIT_ALPHA; 1 without one.
-        support: CERTIFIED, INFERRED from the mechanism's selections, or RANGED for the largest error of a range.
+        support: CERTIFIED if measured, INFERRED from the mechanism's selections, or RANGED for the
+            largest error of a range.
+        alone: The bound with confidence 1 - ALPHA, for answers from this limit only.
+        beside: The bound with confidence 1 - LIMIT_ALPHA, for answers from noisy counts and this
+            limit; 1 if unknown.
+        together: The bound for all tables at once with confidence 1 - LIMIT_ALPHA; 1 if unknown.
+        likely: The best estimate of the share, None if unknown.
     """
 
     support: str
@@ -55,7 +57,16 @@ class Limit:
 
 @dataclass(frozen=True)
 class Ranges:
-    """The largest error of a range of each of these columns, among all people and within a cell of the other column of a pair."""
+    """The limits for ranges of ordered columns: how far the share of people in any range may be off.
+
+    Attributes:
+        columns: The columns whose ranges were measured.
+        pairs: The pairs of columns for which ranges within a cell of the other column were
+            measured.
+        alone: The limit for a range among all people.
+        within: The limit for a range within one cell of the other column of a pair; None if not
+            measured.
+    """
 
     columns: Clique
     pairs: frozenset[Clique]
@@ -65,13 +76,17 @@ class Ranges:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """The released values that answers come from.
+    """The released values that answer questions.
 
     Attributes:
+        domain: The columns.
         codes: Codes of the rows, (rows, columns); None for answers without rows.
+        measurements: The noisy tables.
         total: Number of people; None where no released value gives it.
+        limits: By table, the bound of its error; empty without rows.
+        ranges: The limits for ranges, None if not measured.
         inside: By column, the distribution of numbers within its cells.
-        weights: Weights of the rows, (rows,); None where all people count once.
+        weights: Weights of the rows, (rows,); None where each row counts once.
     """
 
     domain: Domain
@@ -85,7 +100,7 @@ class Known:
     _estimates: dict[Clique, Combined | None] = field(default_factory=dict, repr=False)
 
     def estimate(self, clique: Clique) -> Combined | None:
-        """Return the table from all noisy ones; None where none contains it."""
+        """Return the least-squares estimate of a table from all noisy tables, in records; None if no noisy table contains it."""
         if clique not in self._estimates:
             public = self.total.value if self.total is not None and self.total.sigma == 0 else None
             self._estimates[clique] = self._evidence.parts(clique, public)
@@ -96,25 +111,34 @@ class Known:
         return Evidence(self.measurements)
 
     def values(self, column: str) -> Vector | None:
-        """See `question.cell_values`."""
+        """Return the number that represents each cell of a column, or None without numbers (`question.cell_values`)."""
         return cell_values(self.domain[column], self.inside.get(column))
 
     def off(self, column: str) -> float:
-        """Return the largest distance of a value from the number that represents its cell; 0 for single values and measured means."""
+        """Return the largest distance of a value from the number that represents its cell, in the column's unit.
+
+        It is 0 for cells of single values, and where measured means represent the cells.
+        """
         return 0.0 if column in self.inside else half_width(self.domain[column])
 
     def standing(self, column: str) -> str:
-        """Return the words for the number that represents a cell: its middle, or a measured mean."""
+        """Return what represents a cell of the column: MEASURED (a measured mean), MIDDLES (its middle) or NUMBERS (its only value)."""
         return MEASURED if column in self.inside else MIDDLES if half_width(self.domain[column]) else NUMBERS
 
     def cover(self, clique: Clique) -> Clique | None:
-        """Return the smallest table with a limit that contains these columns: chosen by its size, so that noise has no part in the choice.
+        """Return the table with the fewest cells among those that have a limit and contain these columns; None without one.
+
+        The choice depends on sizes only, so that noise has no part in it.
         """
         containing = [table for table in self.limits if set(clique) <= set(table)]
         return min(containing, key=lambda table: (self.domain.cells(table), table), default=None)
 
     def range_limit(self, cells: Mapping[str, tuple[int, ...]]) -> Limit | None:
-        """Return the limit of the people in these cells, if they are a range of a column, within a cell of another or not; else None."""
+        """Return the limit of the share of people in `cells` if these are a range with a measured error; else None.
+
+        They are a range of one column (consecutive codes), or a range of one column within one cell
+        of another.
+        """
         if self.ranges is None or len(cells) > 2:
             return None
         whole = {name for name, codes in cells.items() if name in self.ranges.columns and self._is_range(name, codes)}
@@ -128,16 +152,16 @@ class Known:
 
     @property
     def size(self) -> float:
-        """Return the number of rows, or the sum of their weights; 1 without rows."""
+        """The number of rows, or the sum of their weights; 1 if there are no rows. It needs `codes`."""
         assert self.codes is not None
         return max(1, len(self.codes)) if self.weights is None else float(self.weights.sum()) or 1.0
 
     def rows_in(self, among: Mapping[str, Vector], columns: Sequence[str]) -> NDArray[Any]:
-        """Return the number of rows, or the sum of their weights, in each cell of `columns`.
+        """Return the number of rows in a group, or the sum of their weights, in each cell of the table over `columns`.
 
         Args:
-            among: By column, the share of each cell's rows that count.
-            columns: The columns of the table, which fix its shape.
+            among: The group: by column, the share of each cell's rows that count.
+            columns: The columns of the table, which fix its shape; none for a single number.
         """
         assert self.codes is not None
         chosen, weights = np.ones(len(self.codes), dtype=bool), self.weights
@@ -153,7 +177,7 @@ class Known:
 
     @property
     def doubt(self) -> float:
-        """Return the largest distance of the number of people from `total`, except with probability TOTAL_ALPHA."""
+        """The largest distance of the number of people from `total`, except with probability TOTAL_ALPHA; 0 if it is exact or unknown."""
         return 0.0 if self.total is None or self.total.sigma == 0 else normal(1 - TOTAL_ALPHA / 2) * self.total.sigma
 
 
@@ -167,19 +191,20 @@ def known(
     ranged: RangeErrors | None = None,
     pairs: Collection[Clique] = (),
 ) -> Known:
-    """Collect the known values from the parts of a release.
+    """Collect the released values that answer questions from the parts of a release.
 
-    Limits of rows come from the certificate if it bounds anything, and else from the mechanism's selections for tables that no noisy table
-    contains. Bounds of measured tables are left out, because their counts say the same better.
+    Limits of tables come from the certificate if it bounds anything, and else from the mechanism's
+    selections for tables that no noisy table contains. A-priori bounds of measured tables are left
+    out, because the noisy counts give narrower intervals.
 
     Args:
         domain: The columns.
         codes: Codes of the rows, (rows, columns), or None.
         measurements: The released measurements.
-        total: The number of people.
-        bounds: Error bounds of the tables.
-        certificate: The measured errors.
-        ranged: The measured errors of ranges.
+        total: The number of people; None to take the certificate's, if there is one.
+        bounds: By table, its a-priori error bound.
+        certificate: The measured errors, or None.
+        ranged: The measured errors of ranges, or None.
         pairs: The pairs for which the largest error of a range within groups was measured.
     """
     total = certificate.total if total is None and certificate is not None else total
@@ -195,15 +220,24 @@ def known(
 
 
 def known_weighted(domain: Domain, codes: NDArray[np.integer], weights: NDArray[np.float64], stated: Weighted) -> Known:
-    """Collect the known values of weighted people: rows with calibrated weights, and limits of weighted tables of single columns.
+    """Collect the released values that answer questions about weighted people.
 
-    Means within cells were measured for unweighted people, so the middles of cells represent their values here.
+    Limits come from the certificate of the weighted tables. Means within cells were measured for
+    unweighted people, so here the middle of a cell represents its values.
+
+    Args:
+        domain: The columns.
+        codes: Codes of the rows, (rows, columns).
+        weights: Calibrated weights of the rows, (rows,).
+        stated: The statements about weighted tables.
     """
     total = Total(stated.step * stated.total.value, stated.step * stated.total.sigma)
     return replace(known(domain, codes, (), total, {}, stated.certificate), weights=weights)
 
 
 def _range_limits(ranged: RangeErrors) -> tuple[Limit, Limit | None]:
+    """Return the limit for ranges among all people, and for ranges within cells of another column (None if not measured)."""
+
     def limit(of: LargestRange) -> Limit:
         kept = TOTAL_ALPHA if ranged.people.sigma else 0.0
         alone, beside = (bound(of.error, of.sigma, ranged.people, 1 - level + kept) for level in (ALPHA, LIMIT_ALPHA))

@@ -24,7 +24,13 @@ _ROUNDED, _NOTHING = 1e-6, 1e-9
 
 
 def light(known: Known, question: Question, stated: Stated) -> str:
-    """Return CLOSELY, ROUGHLY or UNKNOWN for the answer `stated`; for a cross table, `stated` is the answer for one of its cells."""
+    """Rate an answer as CLOSELY, ROUGHLY or UNKNOWN (known closely, roughly or not at all).
+
+    Args:
+        known: The released values.
+        question: The question.
+        stated: The answer; for a cross table, the answer for one of its cells.
+    """
     value, low, high = stated.value, stated.low, stated.high
     if value is None or low is None or high is None or stated.disagree:
         return UNKNOWN
@@ -40,7 +46,9 @@ def light(known: Known, question: Question, stated: Stated) -> str:
 
 
 def _ends(known: Known, question: Question) -> tuple[float, float, float]:
-    """Return the least and the largest answer that there can be, and how far values may be from the middles of cells that stand for them.
+    """Return the smallest and the largest possible answer, and the largest distance of values from what represents their cell.
+
+    The distance is 0 unless the answer is a mean or a difference of means.
     """
     kind = question.statistic
     if kind == COUNT:

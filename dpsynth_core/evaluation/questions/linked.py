@@ -39,11 +39,11 @@ NONE, SOME = "none", "some"
 
 
 def of_households(link: Link, codes: Repeated | None, measurements: Sequence[Measurement], certificate: Certificate | None) -> Known:
-    """Return what is known of the tables of households.
+    """Return the released values for questions about households, with the first table's columns and `NUMBER`.
 
     Args:
         link: The link of the two tables.
-        codes: Codes of the rows; None without rows.
+        codes: Codes of the rows, as records of pairs of members; None without rows.
         measurements: The noisy tables of pairs, in whole numbers of records.
         certificate: The certificate of these tables, or None.
     """
@@ -56,7 +56,16 @@ def of_households(link: Link, codes: Repeated | None, measurements: Sequence[Mea
 
 
 def of_members(link: Link, codes: Repeated | None, measurements: Sequence[Measurement], certificate: Certificate | None) -> Known:
-    """Return the same for members, each with the columns of its household."""
+    """Return the released values for questions about members, each with the columns of its household.
+
+    Only tables with the number of members give counts and limits for members.
+
+    Args:
+        link: The link of the two tables.
+        codes: Codes of the rows, as records of pairs of members; None without rows.
+        measurements: The noisy tables of pairs, in whole numbers of records.
+        certificate: The certificate of these tables, or None.
+    """
     domain = Domain((*link.households, *link.members))
     told = [_of_members(link, domain, one) for one in measurements if NUMBER in one.clique and set(one.clique) <= {NUMBER, *domain.names}]
     rows, limits = None, dict[tuple[str, ...], Limit]()
@@ -71,14 +80,16 @@ def of_members(link: Link, codes: Repeated | None, measurements: Sequence[Measur
 
 
 def weighted(link: Link, codes: Repeated, weights: NDArray[np.float64], stated: Weighted, members: bool) -> Known:
-    """Return the known values of weighted members, each with the columns of its household, or of weighted households.
+    """Return the released values for questions about weighted households, or about their weighted members.
+
+    Each member has the columns and the weight of its household.
 
     Args:
-        link: The two tables.
-        codes: The rows of both.
-        weights: Weights of the rows, as `apart` returns them.
+        link: The link of the two tables.
+        codes: Codes of the rows, as records of pairs of members.
+        weights: The weight of each household, in the order in which `apart` returns them.
         stated: The statements about weighted tables.
-        members: Whether members are asked about, or households.
+        members: True for members (if `stated` has statements about them), False for households.
     """
     households, owners, listed = apart(link, codes.codes)
     if members and stated.members is not None:
@@ -88,15 +99,18 @@ def weighted(link: Link, codes: Repeated, weights: NDArray[np.float64], stated: 
 
 
 def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str, Mapping[str, Chosen]]) -> Known:
-    """Return what is known of households with a column of `NONE` and `SOME` for each of some conditions on members.
+    """Return the released values for households, with a further column for each of some conditions on their members.
 
-    It follows from rows alone. Of members in a cell that a range cuts, a share that an even spread gives is drawn, always the same.
+    The column has the value `SOME` for households with a member who meets the condition, else
+    `NONE`. It is computed from the rows, so no noisy table contains it. In a cell that a range
+    cuts, members are drawn at random with the share that an even spread gives, with a fixed seed.
 
     Args:
-        known: What is known of households (`of_households`).
-        link: How the two tables belong together.
-        codes: The rows of both.
-        wanted: By the name of its column, each condition that a member has to meet.
+        known: The released values for households (`of_households`), with rows.
+        link: The link of the two tables.
+        codes: Codes of the rows, as records of pairs of members.
+        wanted: By name of the new column, its condition: by column of members, the cells that a
+            member must be in.
     """
     assert known.codes is not None
     households, owners, members = apart(link, codes.codes)
@@ -116,20 +130,34 @@ def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str,
 
 
 def _households(link: Link) -> Domain:
+    """Return the domain of households: the first table's columns and the number of members."""
     return Domain((*link.households, Attribute.integer(NUMBER, 0, link.most, width=1)))
 
 
 def _limits(link: Link, certificate: Certificate | None) -> dict[tuple[str, ...], Limit]:
+    """Return the limits of the tables of pairs that follow from a certificate, as shares of households."""
     return dict(known(link.domain, np.empty((0, 0), np.int32), (), None, {}, certificate).limits)
 
 
 def _share_of_members(b: float, most: int, each: float) -> float:
-    """Bound the share of members in a wrong cell from the share `b` of households; `each` is the mean number of members in the rows."""
+    """Return an upper bound of the share of members in a wrong cell, at most 1 (the proof is in the module's docstring).
+
+    Args:
+        b: The largest share of households in a wrong cell.
+        most: The largest number of members that counts for a household.
+        each: The mean number of members in the rows.
+    """
     return min(1.0, b * most / (each - b * most)) if each > b * most else 1.0
 
 
 def _of_members(link: Link, domain: Domain, one: Measurement) -> Measurement:
-    """Return a measurement of members from a measurement of households with their number of members."""
+    """Return a measurement of members, in members, from a measurement of pairs that includes the number of members.
+
+    Args:
+        link: The link of the two tables.
+        domain: The columns of households and members.
+        one: The measurement, in records of pairs.
+    """
     others = tuple(name for name in one.clique if name != NUMBER)
     weights = (link.times if any(name in link.members for name in others) else np.arange(link.most + 1)).astype(np.float64)
     values = np.tensordot(weights, one.values, (0, one.clique.index(NUMBER)))
@@ -143,4 +171,5 @@ def _norm(weights: NDArray[np.float64]) -> float:
 
 
 def _scaled(one: Measurement, by: float) -> Measurement:
+    """Return the measurement with its values and its noise multiplied by `by`."""
     return replace(one, values=one.values * by, sigma=one.sigma * by, rounding=one.rounding * by**2)

@@ -34,15 +34,21 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Question:
-    """A statistic of a group.
-
-    SHARE is the share of the group in `cells`. MEAN and MEDIAN are of `column`. TABLE divides the group over `columns`. DIFFERENCE is the
-    mean of `column` (or, without one, the share in `cells`) of the group minus the same statistic of the group `versus`.
+    """A statistic of a group of people.
 
     Attributes:
-        statistic: One of STATISTICS.
-        among: The group.
-        cut: By AMONG, CELLS or VERSUS, the cells that a range cuts; only people with a value in the spans are meant there.
+        statistic: One of STATISTICS. COUNT is the number of people in the group, SHARE the share of
+            the group in `cells`, MEAN and MEDIAN the mean and the median cell of `column`, TABLE
+            the group's shares over the cells of `columns`. DIFFERENCE is the mean of `column` (or,
+            without a column, the share in `cells`) of the group minus the same statistic of the
+            group `versus`.
+        among: The cells of the group; empty for all people.
+        cells: The cells whose share is asked.
+        versus: The cells of the group to compare with.
+        column: The column of a mean or median; "" for other statistics.
+        columns: The columns of a cross table.
+        cut: By AMONG, CELLS or VERSUS, the cells that a range cuts; only people with a value in the
+            spans are meant there.
     """
 
     statistic: str
@@ -59,10 +65,11 @@ class Question:
             object.__setattr__(self, name, MappingProxyType(stated))
 
     def checked(self, domain: Domain) -> Question:
-        """Return the question after checking it against a domain.
+        """Return the question itself after checking that it can be asked of these columns.
 
         Raises:
-            InputError: The question cannot be answered from such rows.
+            InputError: The question names unknown cells, lacks a part, or needs an order or numbers
+                that its column lacks.
         """
         if self.statistic not in STATISTICS:
             raise InputError("statistic", "it is not known", f"use one of {', '.join(STATISTICS)}")
@@ -93,7 +100,7 @@ class Question:
 
     @cached_property
     def asked(self) -> frozenset[str]:
-        """All columns that the question names."""
+        """The names of all columns that the question names."""
         return frozenset((*self.among, *self.cells, *self.versus, *self.columns, *([self.column] if self.column else [])))
 
     def clique(self, domain: Domain) -> Clique:
@@ -102,11 +109,17 @@ class Question:
 
 
 def cell_values(attribute: Attribute, inside: Inside | None = None) -> Vector | None:
-    """Return the number that represents each cell: its middle, or its mean among drawn values where the distribution inside is known.
+    """Return the number that represents each cell of a column, shape (cells,).
 
-    The number is NaN for missing and other values. The result is None for columns without numbers.
+    It is the cell's middle, or the mean of its numbers where their distribution inside is known, or
+    the number that a listed value is. It is NaN for missing and other values.
 
-    float64, (cells,).
+    Args:
+        attribute: The column.
+        inside: The released distribution of numbers inside the cells.
+
+    Returns:
+        The numbers, or None for columns without numbers.
     """
     if attribute.dtype not in ("int64", "float64"):
         return None
@@ -116,7 +129,7 @@ def cell_values(attribute: Attribute, inside: Inside | None = None) -> Vector | 
 
 
 def half_width(attribute: Attribute) -> float:
-    """Return the largest distance of a value from the middle of its cell; 0 where cells are single values."""
+    """Return the largest distance of a value from the middle of its cell, in the column's unit; 0 where cells are single values."""
     if not attribute.is_number:
         return 0.0
     return float(max(np.diff(np.array(attribute.edges, dtype=np.float64)) - attribute.scale.whole)) / 2
@@ -130,5 +143,8 @@ def indicator(attribute: Attribute, codes: Iterable[int]) -> Vector:
 
 
 def weights(domain: Domain, cells: Cells) -> dict[str, Vector]:
-    """Return one vector for each column of `cells`. A person counts as the product of the entries of their cells."""
+    """Return by column of `cells` a vector over all its cells: 1 for the named cells, 0 for others.
+
+    A person is in the group if the product of the entries of their cells is 1.
+    """
     return {column: indicator(domain[column], codes) for column, codes in cells.items()}

@@ -34,15 +34,16 @@ MOST_LISTED = 10
 
 @dataclass(frozen=True)
 class Subgroup:
-    """A cell of a table and the error of its count.
+    """A cell of a table with the error of its count.
 
     Attributes:
-        table: The columns.
-        codes: The cell.
+        table: The columns of the table.
+        codes: The cell, one code per column.
         value: People in the cell by the rows or, without rows, by noisy counts.
-        low, high: Bounds of the true count; the bounds of all subgroups hold together with 95 % confidence.
-        measured: Whether noisy counts give the bounds, and not a limit alone.
-        off: The likely error, in people.
+        low, high: Bounds of the true count, in people; the bounds of all subgroups hold together
+            with 95 % confidence.
+        measured: Whether noisy counts give the bounds, and not only a table's limit.
+        off: The likely error of `value`, in people.
     """
 
     table: Clique
@@ -55,30 +56,34 @@ class Subgroup:
 
     @property
     def surely(self) -> float:
-        """The least relative error of the count that the bounds allow."""
+        """The smallest relative error of the count that the bounds allow, as a share of `value`."""
         return max(0.0, self.low - self.value, self.value - self.high) / self.value
 
     @property
     def perhaps(self) -> float:
-        """The largest relative error of the count that the bounds allow."""
+        """The largest relative error of the count that the bounds allow, as a share of `value`."""
         return max(self.high - self.value, self.value - self.low) / self.value
 
 
 def tables(known: Known) -> list[Clique]:
-    """Return the tables whose cells are subgroups, the smallest ones."""
+    """Return the tables whose cells are subgroups: measured or bounded ones, at most `MOST_TABLES`, those with the fewest cells."""
     bounded = [table for table, limit in known.limits.items() if limit.together < 1]
     every = {clique for clique in (*bounded, *(m.clique for m in known.measurements)) if clique}
     return sorted(every, key=lambda clique: (known.domain.cells(clique), clique))[:MOST_TABLES]
 
 
 def z_together(known: Known) -> float:
-    """Return the normal quantile for the noisy counts of all cells of all tables."""
+    """Return the two-sided normal quantile with which the noisy counts of all cells of all tables hold together (Bonferroni)."""
     cells = sum(known.domain.cells(table) for table in tables(known))
     return normal(1 - (ALPHA - LIMIT_ALPHA) / (2 * max(1, cells)))
 
 
 def worst(known: Known, most: int = MOST_LISTED) -> Sequence[Subgroup]:
-    """Return the worst ones, the worst first; none where nothing says how many people there are."""
+    """Return the `most` subgroups with the largest relative errors, the worst first.
+
+    They are ranked by the error that is certain, then by the likely error. The result is empty
+    where the number of people is unknown.
+    """
     if known.total is None:
         return ()
     chosen, z = tables(known), z_together(known)
@@ -98,7 +103,14 @@ def _rounded(share: float) -> float:
 
 
 def _subgroups(known: Known, table: Clique, rows: NDArray[np.float64] | None, z: float) -> list[tuple[int, Subgroup]]:
-    """Return the subgroups of one table with the positions of their cells. `rows` holds the shares of the rows in the cells."""
+    """Return (position of the cell in the flattened table, subgroup) for the large enough cells of one table.
+
+    Args:
+        known: The released values.
+        table: The table.
+        rows: The share of the rows in each cell, flattened; None without rows.
+        z: Normal quantile for the noisy counts.
+    """
     assert known.total is not None
     total, estimate, sizes = known.total.value, known.estimate(table), known.domain.sizes(table)
     noisy = None if estimate is None else estimate.values.ravel()
