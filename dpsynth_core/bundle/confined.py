@@ -34,7 +34,13 @@ _WAIT = 10
 
 @dataclass(frozen=True)
 class Repeated:
-    """The result of `reproduced`: the fields of `reproduce.Reproduction`, and whether files of its rows were written."""
+    """The result of `reproduced`.
+
+    Attributes:
+        different: Parts of release.json that differ from the published ones, and "rows".
+        versions: Versions and processor that differ here.
+        rows: Whether files of rows were written.
+    """
 
     different: tuple[str, ...]
     versions: tuple[str, ...]
@@ -43,11 +49,11 @@ class Repeated:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Rows to draw.
+    """A request for rows from a bundle's model.
 
     Attributes:
         rows: Number of rows.
-        where: Their group, each as COLUMN=VALUE.
+        where: Conditions COLUMN=VALUE on the rows; everybody if empty.
         seed: Seed of the draw.
         form: A format of `row_files.FORMATS`.
     """
@@ -61,16 +67,19 @@ class Wanted:
 def verified(
     bundle: Path | bytes, limits: Limits = USUAL, public: Path | None = None, on_check: Callable[[Running], None] = lambda _: None
 ) -> Report:
-    """Run `verify.verify` and, if it finds no fault, `reproduce.replayed`, each within the limits.
+    """Run `verify.verify` and, if no check fails, `reproduce.replayed`, each in a process with limits.
 
     Args:
         bundle: A ZIP or folder, or a ZIP's bytes.
-        limits: The limits.
+        limits: Limits of each of the two processes.
         public: Path of the public table, if the plan used one.
         on_check: Called before each check.
 
+    Returns:
+        The report of all checks. If the second process fails, its question stays open.
+
     Raises:
-        InputError: The bundle cannot be read, or the first process fails. If the second fails, its question stays open.
+        InputError: The bundle cannot be read, or the first process fails.
         CapacityError: The first process exceeds the limits.
     """
     with _answering("checking it"):
@@ -98,7 +107,16 @@ def _checked(bundle: Path | bytes, limits: Limits, on_check: Callable[[Running],
 def reproduced(
     bundle: Path, folder: Path, limits: Limits, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None
 ) -> Repeated:
-    """Run `reproduce.reproduce` within the limits. The files of its rows appear in the folder when it is complete.
+    """Run `reproduce.reproduce` within the limits, and write the rows to `folder`.
+
+    A file appears in the folder when it is complete.
+
+    Args:
+        bundle: A ZIP or folder.
+        folder: The folder for the files of rows.
+        limits: Limits of the process.
+        on_event: Called with each step of the run.
+        public: Path of the public table, if the plan used one.
 
     Raises:
         InputError: The release cannot be reproduced.
@@ -124,7 +142,23 @@ def sampled(
     on_event: Callable[[Progress], None] = lambda _: None,
     public: Path | None = None,
 ) -> str:
-    """Write other rows of a bundle's model (`sampling.sample`) to the stream. Return what is known of their errors. Raises as `reproduced`.
+    """Draw new rows from a bundle's model (`sampling.sample`) and write them to the stream.
+
+    Args:
+        bundle: A ZIP or folder, or a ZIP's bytes.
+        stream: Receives the file of rows.
+        wanted: The rows to draw.
+        limits: Limits of the process.
+        on_event: Called with each step of the fit.
+        public: Path of the public table, if the plan used one.
+
+    Returns:
+        A sentence on the known errors of the rows.
+
+    Raises:
+        InputError: The model cannot be fitted, or has no such rows.
+        OracleError: A search for records failed.
+        CapacityError: The process exceeds the limits.
     """
     asked = (*_asked("sampled", bundle, public), wanted.rows, list(wanted.where), wanted.seed, wanted.form)
     return str(_run_again(asked, limits, [bundle, public], on_event, lambda _: stream)["errors"])
@@ -133,8 +167,14 @@ def sampled(
 def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list[str], bytes]:
     """Compare two releases.
 
+    Args:
+        before: The bundle of the earlier release.
+        after: The bundle of the later release.
+        form: Format of the report: "html" or "md".
+        limits: Limits of the process.
+
     Returns:
-        The changes line by line, and their report ("html" or "md").
+        The summary line by line, and the content of the report.
 
     Raises:
         InputError: A bundle cannot be read.
@@ -147,13 +187,22 @@ def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list
 
 
 def asked(bundle: Path, typed: Asked, limits: Limits) -> list[str]:
-    """Return the answer of a bundle to a question, line by line. Raises InputError, and CapacityError beyond the limits."""
+    """Return the answer of a bundle to a typed question, line by line.
+
+    Raises:
+        InputError: The bundle cannot answer the question.
+        CapacityError: The process exceeds the limits.
+    """
     with _answering("asking it"), Work(*_asked("asked", bundle), asdict(typed), **_within(limits, bundle)) as answers:
         return [str(line) for line in answers]
 
 
 def planned(bundle: Path | bytes) -> Spec:
-    """Return the spec of a bundle, within the usual limits. Raises InputError as `unpack.plan_of`, and beyond the limits."""
+    """Return the spec of a bundle, read in a process with the usual limits.
+
+    Raises:
+        InputError: The spec cannot be read (`unpack.plan_of`), or the process exceeds the limits.
+    """
     try:
         return Spec.from_json(confined.answer(*_asked("planned", bundle), **_within(USUAL, bundle)))
     except Ended as ended:
@@ -167,14 +216,17 @@ def _run_again(
     on_event: Callable[[Progress], None],
     opened: Callable[[str], BinaryIO],
 ) -> dict[str, Any]:
-    """Return the last answer of work that runs a mechanism again.
+    """Run a mechanism again in a process with limits, and return the last message of the process.
+
+    The earlier messages are steps of the run, which go to `on_event`, and parts of files, which are
+    written to the streams that `opened` returns.
 
     Args:
-        asked: Function and arguments.
-        limits: The limits.
-        files: The files that it reads.
+        asked: The function of `work` and its arguments.
+        limits: Limits of the process; the files together may have `limits.megabytes` too.
+        files: The files that the process may read.
         on_event: Called with each step.
-        opened: Returns the stream for the parts of a file, by its name.
+        opened: Returns the stream for a file, by the file's name.
     """
     left, made = limits.megabytes << 20, dict[str, Any]()
     stream: BinaryIO = io.BytesIO()
@@ -199,17 +251,23 @@ def _asked(function: str, bundle: Path | bytes, *public: Path | None) -> tuple[A
 
 
 def _within(limits: Limits, *files: Path | bytes | None) -> dict[str, Any]:
-    """Return the options that confine a process: its limits, the files it may read, and how long to wait for it.
+    """Return the keyword arguments of `confined.Work` that confine a process.
+
+    They are its limits, the files it may read, and the seconds to wait for each answer.
 
     Args:
-        files: The bundles that the process reads. Bytes and None need no access to a file.
+        limits: The limits.
+        *files: Paths of bundles and tables. Bytes and None need no access to a file.
     """
     return {"limits": limits, "files": [str(one.absolute()) for one in files if isinstance(one, Path)], "patience": _WAIT * limits.seconds}
 
 
 @contextmanager
 def _answering(what: str) -> Iterator[None]:
-    """Turn the end of a process without an answer into an InputError. `what` names the request."""
+    """Turn `Ended`, a process that ended without an answer, into an InputError or CapacityError.
+
+    `what` names the request in the message.
+    """
     try:
         yield
     except Ended as ended:

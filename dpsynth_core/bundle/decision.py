@@ -98,13 +98,28 @@ class Decision:
 
 
 def of(report: Report, answer: str | None, reason: str, name: str, role: str, day: date) -> Decision:
-    """Return a decision about a report. Raises InputError if a field is missing or could hide something."""
+    """Return a decision about the bundle of a report, signed on `day`.
+
+    Args:
+        report: The report of Verify.
+        answer: One of ANSWERS; None if nothing was chosen, which is refused.
+        reason: Why, or for which purposes.
+        name: The person who signs.
+        role: The role of that person.
+        day: The day, in UTC.
+
+    Raises:
+        InputError: A field is missing or could hide something.
+    """
     reason, name, role = reason.strip(), name.strip(), role.strip()
     return Decision(report.sha256, report.verdict, report.unchecked, _stated(report), answer or "", reason, name, role, day.isoformat())
 
 
 def _stated(report: Report) -> tuple[tuple[str, str], ...]:
-    """Return the release's statements (hostile text) as visible paragraphs, and how many more there are beyond the limit."""
+    """Return the release's statements as pairs of name and text, each one visible paragraph.
+
+    The texts are hostile. Beyond `MOST_STATED` pairs, one more pair states how many are left out.
+    """
     if report.summary is None:
         return ()
     warnings = ((WARNING, warning) for warning in report.summary.warnings)
@@ -119,13 +134,17 @@ def _paragraph(text: str) -> str:
 
 
 def to_json(decision: Decision) -> bytes:
-    """Return a file for people and programs: every field, and the code last."""
+    """Return the JSON file of a decision: every field, and the code last."""
     document = _content(decision) | {_CODE: decision.code}
     return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def read(text: str) -> Decision:
-    """Read a signed decision. Raises InputError for other texts, and for a decision changed after signing."""
+    """Read a signed decision from JSON.
+
+    Raises:
+        InputError: The text is not a decision, or was changed after signing: the code does not fit.
+    """
     document = parse_json(text, _FIELD)
     names = {field.name for field in fields(Decision)}
     if not isinstance(document, Mapping) or set(document) != names | {"format", _CODE} or document["format"] != FORMAT:
@@ -143,9 +162,10 @@ def check_bundle(decision: Decision, bundle: str) -> None:
 
 
 def differences(decision: Decision, report: Report) -> tuple[str, ...]:
-    """Return a sentence for each difference between a decision and the report of the present bundle, with hostile texts in them.
+    """Return a sentence for each difference between a decision and the report of the present bundle.
 
-    Another machine or version may leave other questions open, so a difference does not prove a forgery.
+    Texts in the sentences are hostile. Another machine or version may leave other questions open,
+    so a difference does not prove a forgery.
     """
     found: list[str] = []
     if report.verdict == INCONSISTENT and decision.answer != WITHHOLD:
@@ -163,12 +183,15 @@ def differences(decision: Decision, report: Report) -> tuple[str, ...]:
 
 
 def holds(decision: Decision, report: Report) -> bool:
-    """Return whether a decision concerns this bundle and the present outcome of the check."""
+    """Return whether a decision is about the report's bundle and agrees with the report."""
     return decision.bundle == report.sha256 and not differences(decision, report)
 
 
 def has_code(decision: Decision, given: str) -> bool:
-    """Return whether a written code is the decision's; spaces and capitals do not count."""
+    """Return whether a code, as somebody wrote it down, is the decision's code.
+
+    Spaces and capital letters make no difference.
+    """
     return "".join(given.split()).lower() == decision.code
 
 

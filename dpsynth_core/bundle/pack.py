@@ -59,15 +59,16 @@ if __name__ == "__main__":
 
 
 def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str, Path] | None = None, signer: Signer | None = None) -> None:
-    """Write the bundle as a ZIP, part by part.
+    """Write the bundle of a release as a ZIP.
 
     Args:
         release: The release.
         stream: Receives the ZIP.
-        folder: A folder whose disk holds the rows meanwhile, in files without names, because the ZIP begins with their hashes.
-        written: release.json and files of the rows that were written before, by their names in the bundle, to read instead of writing
-            again.
-        signer: Signer of the installation that made the release, or None to leave the bundle unsigned.
+        folder: A folder on a disk with room for the rows. They are written there to unnamed
+            temporary files first, because the ZIP begins with a manifest of their hashes.
+        written: Paths of files that exist already (release.json and files of rows), by their names
+            in the bundle. They are read instead of written again.
+        signer: Signer of the installation that made the release; None leaves the bundle unsigned.
 
     Raises:
         ZoneError: The release holds a curator-only value; nothing was written.
@@ -86,16 +87,24 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
 
 
 def contents(release: Release, rows: Mapping[str, Digest]) -> dict[str, bytes]:
-    """Return the files of the bundle by name, without the files of the rows, whose digests are given.
+    """Return the contents of the bundle's files by name, without the files of rows; the manifest is last.
 
-    The manifest comes last. Raises ZoneError.
+    Args:
+        release: The release.
+        rows: Size and SHA-256 of each file of rows, by name.
+
+    Raises:
+        ZoneError: The release holds a curator-only value.
     """
     _refuse_curator_only(release, "the release")
     return _contents(release, rows)
 
 
 def _contents(release: Release, rows: Mapping[str, Digest], document: bytes | None = None) -> dict[str, bytes]:
-    """Return the files of the bundle. `document` is release.json, if it was written before."""
+    """Return the contents of the bundle's files by name, without the files of rows.
+
+    `document` is release.json if it was written before; otherwise it is written.
+    """
     parts = {releases.DOCUMENT: released(document or releases.document(release))} | report.parts(release)
     parts[SCRIPT] = public(_SCRIPT.encode())
     files = {name: publishable(part, name) for name, part in parts.items()}
@@ -106,13 +115,16 @@ def _contents(release: Release, rows: Mapping[str, Digest], document: bytes | No
 
 
 def manifest(files: Mapping[str, Digest]) -> bytes:
-    """Return MANIFEST.json for files with these digests."""
+    """Return MANIFEST.json, which lists size and SHA-256 of the files."""
     listed = {name: {"sha256": digest.sha256, "bytes": digest.size} for name, digest in sorted(files.items())}
     return (json.dumps({"format": FORMAT, "made_by": f"dpsynth_core {build.identity()}", "files": listed}, indent=1) + "\n").encode()
 
 
 def zipped(files: Mapping[str, Content], stream: BinaryIO) -> None:
-    """Write a ZIP of the files, the report first, with fixed dates and permissions; in the form for large files where one needs it."""
+    """Write a ZIP of the files, with the report first, and with fixed dates and permissions.
+
+    It uses the ZIP64 form only for files that need it.
+    """
     archive = zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED)
     try:
         for name in sorted(files, key=lambda name: (name != report.REPORT, "/" in name, name)):
@@ -129,14 +141,25 @@ def zipped(files: Mapping[str, Content], stream: BinaryIO) -> None:
 
 
 def checked_name(name: str) -> str:
-    """Return a plain relative file name. Raises InputError for a name that could lead elsewhere."""
+    """Return the name unchanged if it is a plain relative file name.
+
+    Raises:
+        InputError: The name could lead outside of the bundle, as "../" does.
+    """
     if not _NAME.fullmatch(name):
         raise InputError("bundle", f"{name[:80]!r} is not a plain file name", "use letters, digits, dot, dash and underscore")
     return name
 
 
 def _refuse_curator_only(value: Any, what: str) -> None:
-    """Raise ZoneError if a field holds a curator-only value at any depth. Values of unknown types are refused when they are written."""
+    """Raise ZoneError if a value holds a curator-only value at any depth.
+
+    Values of unknown types are not searched: writing them fails later.
+
+    Args:
+        value: A dataclass, a mapping, a sequence or a set, nested in any way.
+        what: The name of the value in the error.
+    """
     if type(value) in _PLAIN:
         return
     if isinstance(value, Zoned):

@@ -31,7 +31,10 @@ _DOCTYPE = re.compile(r"\s*<!doctype html>", re.IGNORECASE)
 
 
 def active_part(content: bytes) -> str:
-    """Return the part of the page that could run or load something, in a few words, or "" if the page can only be read."""
+    """Return the first part of an HTML page that could run or load something, in a few words.
+
+    The text is "" if the page can only be read.
+    """
     try:
         page = content.decode("utf-8")
     except UnicodeDecodeError:

@@ -45,10 +45,11 @@ class Reproduction:
     """The result of a reproduction.
 
     Attributes:
-        made: The release as it came out.
-        different: Parts of release.json that differ from the published ones, and "rows" if the rows alone differ.
-        versions: Versions and processor that differ here.
-        complete: Whether the answers are all that the mechanism asks for.
+        made: The release that the mechanism makes from the published answers.
+        different: Parts of release.json that differ from the published ones, and "rows" if files of
+            rows differ.
+        versions: Names of libraries, the program or the processor that differ here.
+        complete: Whether the published answers are all that the mechanism asks for.
     """
 
     made: Release
@@ -58,19 +59,31 @@ class Reproduction:
 
 
 class NeedsPublic(InputError):
-    """The release used a public table that was not given. Bundles do not contain it, and no file that a bundle names is opened."""
+    """The error if the release used a public table that was not given.
+
+    Bundles do not contain that table, and no file that a bundle names is opened.
+    """
 
     def __init__(self) -> None:
         super().__init__("--public", "the release used a public table, which no bundle contains", "name the file with --public")
 
 
 def reproduce(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None) -> Reproduction:
-    """Run the mechanism again. `public` is the public table, if the plan used one. Raises InputError if that is impossible."""
+    """Run the mechanism again on the published answers of a bundle.
+
+    Args:
+        bundle: The bundle.
+        on_event: Called with each step of the run.
+        public: The public table, if the plan used one.
+
+    Raises:
+        InputError: The mechanism cannot be run again on these answers.
+    """
     return repeated(bundle, feasible(bundle, public), on_event)
 
 
 def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = lambda _: None) -> Reproduction:
-    """Run the mechanism again with the plan of `feasible`."""
+    """Run the mechanism again on the published answers of a bundle, with a plan from `feasible`."""
     stated = published(bundle)
     check_paid(stated.domain, plan.unit, stated.transcript, stated.charges)
     kept = Kept("", plan.spec, stated.private, stated.transcript, stated.charges)
@@ -83,7 +96,11 @@ def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = 
 
 
 def published(bundle: Bundle) -> Release:
-    """Return the release of release.json, without rows. Raises InputError for a damaged document."""
+    """Return the release that release.json states, without rows.
+
+    Raises:
+        InputError: The document is damaged.
+    """
     try:
         return releases.from_json(bundle.document)
     except InputError:
@@ -93,9 +110,10 @@ def published(bundle: Bundle) -> Release:
 
 
 def refitted(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None) -> Refitted:
-    """Return the model of a bundle's release, to draw other rows from (`sampling.sample`).
+    """Return the model of a bundle's release, from which `sampling.sample` draws rows.
 
-    Raises as `reproduce`, and InputError if the release has no rows.
+    Raises:
+        InputError: The mechanism cannot be run again, or the release has no rows.
     """
     fitted, theirs = refit(published(bundle), feasible(bundle, public), on_event), bundle.files.get(releases.ROWS_CSV)
     ours = digest_written(partial(releases.write_csv, fitted.released))
@@ -103,14 +121,20 @@ def refitted(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: No
 
 
 def other_versions(stated: Mapping[str, str]) -> list[str]:
-    """Return the versions of this program, of Python and of libraries, and the processor, that differ here from a release's."""
+    """Return the names in `stated` whose version here is another one, sorted.
+
+    Args:
+        stated: A release's versions of this program, Python, libraries and the processor, by name.
+    """
     packages = [name.partition(":")[0] for name in offered(MECHANISMS)]
     ours = synthesis.versions([name for name in (*packages, *(name for claim in CLAIMS for name in claim.libraries)) if name in stated])
     return sorted(name for name in ours if ours[name] != stated.get(name))
 
 
 def feasible(bundle: Bundle, public: Path | None) -> Plan:
-    """Return the plan with its public table, by the name that the spec has for it.
+    """Return the plan of a bundle, ready to run on this machine, with its public table if it uses one.
+
+    The public table keeps the name that the spec states, under any file name here.
 
     Raises:
         NeedsPublic: The table is missing.
@@ -132,9 +156,10 @@ def feasible(bundle: Bundle, public: Path | None) -> Plan:
 
 
 def _feasible(bundle: Bundle, plan: Plan) -> Plan:
-    """Run `synthesis.feasible`; for several tables, with the number of rows that the release states, which is known by now.
+    """Return the plan as `synthesis.feasible` does, for several tables with the stated number of rows.
 
-    A bundle that states too few rows exceeds the limits of the process that repeats it.
+    The number of rows was unknown when the plan was made, and is known from release.json now. A
+    bundle that states too few rows exceeds the limits of the process that repeats it.
     """
     output, stated = plan.spec.output, bundle.document.get("rows")
     count = stated.get("count") if isinstance(stated, Mapping) else None
@@ -160,14 +185,17 @@ def _different(bundle: Bundle, made: Release) -> list[str]:
 
 
 def replayed(bundle: Bundle, public: Path | None = None) -> Check:
-    """Return the answer to `verdicts.REPLAYED`, for a bundle in which `verify` found no fault.
+    """Return the answer to `verdicts.REPLAYED`: does the release follow from its published answers?
 
-    A difference is wrong where the same program, libraries and kind of processor must give the same. Raises InputError for a public table
-    that cannot be used.
+    The bundle must have passed `verify`. A difference fails the check if program, libraries and
+    processor are the same as the release states; otherwise the question stays open.
 
     Args:
         bundle: The bundle.
         public: The public table, if the plan used one.
+
+    Raises:
+        InputError: The public table cannot be used.
     """
     try:
         plan = feasible(bundle, public)
@@ -194,7 +222,10 @@ def replayed(bundle: Bundle, public: Path | None = None) -> Check:
 
 
 def _doubt(bundle: Bundle, problem: str) -> Check:
-    """Return a failed check, or an open one if another version, processor or time limit may be the cause."""
+    """Return a failed check.
+
+    It stays open instead if another version, another processor or a time limit may be the cause.
+    """
     if others := other_versions(bundle.document.get("versions", {})):
         return Check(REPLAYED, SKIPPED, f"{problem}; others here: {', '.join(others)}")
     if isinstance(plan_of(bundle).mechanism, Timed):

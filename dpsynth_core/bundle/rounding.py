@@ -25,12 +25,16 @@ epsilon is, except shares in per cent, which are never stated.
 
 
 def same(ours: str, theirs: str) -> bool:
-    """Return whether two texts are equal up to the rounding of another machine in numbers that were not rounded for reading."""
+    """Return whether two texts are equal except for last digits of computed numbers.
+
+    A number of at least `_LONG` digits counts as computed; it may differ by the rounding of another
+    machine.
+    """
     return _alike(ours, theirs, _same_number)
 
 
 def rounded(ours: str, theirs: str) -> bool:
-    """Return whether two texts are equal where numbers may also differ by one in their last written digit."""
+    """Return whether two texts are equal if numbers may also differ by one in their last written digit."""
     return _alike(ours, theirs, lambda a, b: _same_number(a, b) or _neighbours(a, b))
 
 
@@ -40,7 +44,7 @@ def _alike(ours: str, theirs: str, near: Callable[[str, str], bool]) -> bool:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield text, number, text, number, ..., text."""
+    """Split a text at its numbers, and yield text and number in turn; text comes first and last."""
     end = 0
     for number in _NUMBER.finditer(text):
         yield text[end : number.start()]
@@ -50,7 +54,11 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _same_number(a: str, b: str) -> bool:
-    """Return whether two numbers are equal: in every digit if they are whole or short, near zero up to rounding."""
+    """Return whether two computed decimal numbers are equal up to rounding.
+
+    Whole numbers and numbers of fewer than `_LONG` digits were not computed, and give False: the
+    caller has compared them to the letter before.
+    """
     whole = all(number.removeprefix("-").isdigit() for number in (a, b))
     computed = max(_digits(a), _digits(b)) >= _LONG and not whole and a.endswith("%") == b.endswith("%")
     return computed and math.isclose(float(a.rstrip(" %")), float(b.rstrip(" %")), rel_tol=ROUNDED, abs_tol=1e-15)

@@ -25,11 +25,11 @@ _KEY, _SIGNED = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{128}")
 
 @dataclass(frozen=True)
 class Signer:
-    """A signer.
+    """A signing key of an installation.
 
     Attributes:
         key: The public key, 64 hexadecimal digits.
-        sign: Returns the signature of bytes, 64 bytes, always the same for the same bytes.
+        sign: Returns the 64-byte signature of bytes, always the same for the same bytes.
     """
 
     key: str
@@ -37,23 +37,30 @@ class Signer:
 
 
 def signed(signer: Signer, manifest: bytes, spec: str, cited: Any) -> bytes:
-    """Return the signature file.
+    """Return the content of SIGNATURE.json.
 
     Args:
         signer: The signer.
         manifest: Content of MANIFEST.json.
-        spec: Digest of the sealed plan.
-        cited: The citation of the ledger in release.json.
+        spec: SHA-256 of the sealed plan.
+        cited: The entry about the ledger in release.json.
     """
     statement = _statement(signer.key, manifest, spec, cited)
     return _written(statement, signer.sign(_message(statement)).hex())
 
 
 def key_of(content: bytes, manifest: bytes, spec: Any, cited: Any) -> str:
-    """Return the key that signed this bundle.
+    """Return the public key with which a bundle was signed, after checking the signature.
+
+    Args:
+        content: Content of SIGNATURE.json.
+        manifest: Content of MANIFEST.json.
+        spec: SHA-256 of the plan that release.json states.
+        cited: The entry about the ledger in release.json.
 
     Raises:
-        ValueError: `signed` did not write the file about this bundle, to the last byte. Values of wrong types raise further errors.
+        ValueError: The signature is invalid, or the file is not, to the last byte, what `signed`
+            writes about this bundle. Values of wrong types raise further errors.
     """
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -71,7 +78,11 @@ def key_of(content: bytes, manifest: bytes, spec: Any, cited: Any) -> str:
 
 
 def parse_key(text: str, field: str) -> str:
-    """Return a public key from a copied text. Raises InputError about `field`."""
+    """Return a public key from a copied text, in lower case.
+
+    Raises:
+        InputError: The text is not 64 hexadecimal digits; the error is about `field`.
+    """
     key = text.strip().lower()
     if not _KEY.fullmatch(key):
         problem = f"{shown(text.strip()[:80])} is no public key"

@@ -42,12 +42,12 @@ _REMEDY = "if you trust that package, name it (`dps.open(path, package=...)`)"
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """A bundle.
+    """A bundle that was read, but not checked.
 
     Attributes:
-        files: Contents by name.
+        files: Contents of its files by name.
         document: release.json.
-        sha256: SHA-256 of the ZIP, or "" for a folder.
+        sha256: SHA-256 of the ZIP; "" for a folder.
     """
 
     files: Mapping[str, Content]
@@ -56,7 +56,16 @@ class Bundle:
 
 
 def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
-    """Read a ZIP, or the folder it was unpacked into. `limit` is the size of all files. Raises InputError, CapacityError."""
+    """Read a bundle from a ZIP, or from the folder that it was unpacked into.
+
+    Args:
+        place: The ZIP or folder.
+        limit: Largest size of all files together, in bytes.
+
+    Raises:
+        InputError: It is not a bundle, or cannot be read.
+        CapacityError: It has too many or too large files.
+    """
     try:
         if place.is_dir():
             if (place / PACKED).is_file() and not (place / MANIFEST).is_file():
@@ -76,7 +85,16 @@ def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
 
 
 def read_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
-    """Read a ZIP in memory. `limit` is the size of all files. Raises InputError, CapacityError."""
+    """Read a bundle from the bytes of a ZIP.
+
+    Args:
+        content: The ZIP.
+        limit: Largest size of all files together, in bytes.
+
+    Raises:
+        InputError: It is not a bundle.
+        CapacityError: It has too many or too large files.
+    """
     return _from_zip(io.BytesIO(content), limit)
 
 
@@ -103,9 +121,14 @@ def _from_zip(place: Path | BinaryIO, limit: int) -> Bundle:
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], limit: int) -> None:
-    """Check the list of files before anything is unpacked: their number and sizes, plain names, ordinary files only.
+    """Check the list of files in a ZIP before anything is unpacked.
 
-    Empty entries for folders, as of a folder packed again, are left out.
+    Number and sizes are limited, names must be plain and unique, and all must be ordinary files.
+    Empty entries for folders, which repacking adds, are allowed.
+
+    Raises:
+        InputError: An entry is of another kind.
+        CapacityError: There are too many or too large files.
     """
     if len(entries) > MAX_FILES:
         raise CapacityError(_FIELD, f"it holds more than {MAX_FILES:,} files", "this is no bundle of ours")
@@ -147,7 +170,11 @@ def _from_folder(place: Path, limit: int) -> dict[str, Content]:
 
 
 def _ordinary_files(place: Path) -> Iterator[Path]:
-    """Yield files folder by folder, so that a large tree is not listed before its first file is looked at."""
+    """Yield the files below a folder, one folder after the other.
+
+    The first file is thus looked at before a large tree is listed. Raises InputError for a link, a
+    pipe or a device.
+    """
     for folder, folders, names in os.walk(place):
         for path in (Path(folder, name) for name in (*folders, *names)):
             if path.is_symlink():
@@ -158,12 +185,16 @@ def _ordinary_files(place: Path) -> Iterator[Path]:
 
 
 def plan_of(bundle: Bundle, package: str | None = None) -> Plan:
-    """Return the plan of the bundle's spec. Raises InputError if it cannot be read, or names a file by more than its name.
+    """Return the plan of the bundle's spec.
 
     Args:
         bundle: The bundle.
-        package: The one other package whose mechanism may be loaded, "" for none; None for any, in a process with limits, because its code
-            runs.
+        package: The one other package whose mechanism may be loaded, "" to load code of none; None
+            to load any, which only a process with limits may do, because that code runs.
+
+    Raises:
+        InputError: The spec cannot be read, states a path instead of a file name, or its mechanism
+            belongs to a package that may not be loaded.
     """
     try:
         spec = Spec.from_json(bundle.document["spec"])
@@ -193,7 +224,12 @@ def _bundle(files: Mapping[str, Content], digest: str) -> Bundle:
 
 
 def parsed(name: str, content: Content) -> Any:
-    """Return the JSON of a file. Raises InputError for content that programs read differently: a repeated entry, or NaN."""
+    """Return the JSON value of a file.
+
+    Raises:
+        InputError: The file is not JSON, or programs could read it differently: it repeats a name
+            in an object or has NaN.
+    """
     try:
         return parse_json(content.read().decode("utf-8"), _FIELD)
     except UnicodeDecodeError:

@@ -42,12 +42,12 @@ class Check:
 
 @dataclass(frozen=True)
 class Running:
-    """The running check.
+    """The check that runs at present.
 
     Attributes:
-        question: Its question.
-        number: Its number, from 1.
-        of: Number of checks.
+        question: The question of the check.
+        number: The number of the check, from 1.
+        of: Number of all checks.
     """
 
     question: str
@@ -97,7 +97,10 @@ class Report:
     signer: str = ""
 
     def by(self, key: str) -> Report:
-        """Return the report for a reader who knows the publisher's key: failed unless the signer has that key."""
+        """Return the report for a reader who knows the publisher's key.
+
+        The check of the signature then fails unless the bundle was signed with `key`.
+        """
         if self.signer == key:
             found = Check(SIGNED, PASSED, f"{self.signature.removesuffix(WHOSE)}; that is the key that was given")
         else:
@@ -107,7 +110,7 @@ class Report:
 
     @property
     def signature(self) -> str:
-        """The result of the check of the signature in words, or ""."""
+        """The result of the check of the signature in words; "" if it was not made."""
         return next((check.detail for check in self.checks if check.question == SIGNED), "")
 
     @property
@@ -118,9 +121,10 @@ class Report:
         return PARTLY if self.unchecked else CONSISTENT
 
     def replayed(self, again: Check) -> Report:
-        """Return the report with the answer to REPLAYED.
+        """Return the report with `again`, the answer to REPLAYED.
 
-        If the mechanism gives the same result, the numbers that follow from it are confirmed.
+        If that check is passed, open checks of bounds and claims are passed too, because these
+        numbers follow from the mechanism.
         """
         follow = (BOUNDS, *(claim.question for claim in CLAIMS)) if again.verdict == PASSED else ()
         checks = {check.question: check for check in self.checks} | {again.question: again}
@@ -131,7 +135,7 @@ class Report:
 
     @property
     def unseen(self) -> str:
-        """The limits of the verdict, shown beside it in the same size; "" beside INCONSISTENT."""
+        """The facts that no check can show, a text next to the verdict; "" if the verdict is INCONSISTENT."""
         return "" if self.verdict == INCONSISTENT else UNSEEN
 
     @property
@@ -141,7 +145,7 @@ class Report:
 
     @property
     def settled(self) -> tuple[Check, ...]:
-        """The checks that are passed or had nothing to check."""
+        """The checks that were passed or had nothing to check."""
         return tuple(check for check in self.checks if check not in self.outstanding)
 
     @property

@@ -30,13 +30,17 @@ _DAMAGE = (*DAMAGE, pa.ArrowException)
 
 
 def verify(bundle: Bundle) -> Report:
-    """Make every check. Raises InputError if release.json is not a document that can be checked."""
+    """Make every check of a bundle, except the one that runs the mechanism again.
+
+    Raises:
+        InputError: release.json is not a document that can be checked.
+    """
     (report,) = (said for said in checking(bundle) if isinstance(said, Report))
     return report
 
 
 def checking(bundle: Bundle) -> Iterator[Running | Report]:
-    """Make the checks one by one, yielding each before it runs, and the report last."""
+    """Make the checks of `verify` one by one: yield each before it runs, and the report last."""
     plan = plan_of(bundle)
     opened: list[Opened] = []
 
@@ -88,7 +92,16 @@ def _summary(opened: Opened) -> Summary | None:
 
 
 def _judged(question: str, check: Callable[[], str]) -> Check:
-    """Return the outcome of one check. Raises MemoryError, because a bundle that is too large was not checked."""
+    """Run a check and return its outcome.
+
+    Args:
+        question: The question of the check.
+        check: Returns what it found, or raises Open (not checked), Nothing (nothing to check) or
+            Wrong (failed). Errors of damaged content count as failed.
+
+    Raises:
+        MemoryError: The bundle is too large, and was not checked.
+    """
     try:
         return Check(question, PASSED, check()[:_LONGEST])
     except Open as reason:

@@ -32,7 +32,7 @@ _END = object()
 
 
 def verified(place: str | bytes) -> Iterator[dict[str, Any]]:
-    """Yield {"running": ...} before each check, and the fields of a `Report` last."""
+    """Yield {"running": fields of `Running`} before each check, and the fields of a `Report` last."""
     for said in checking(_read(place)):
         yield {"running": asdict(said)} if isinstance(said, Running) else asdict(said)
 
@@ -43,17 +43,28 @@ def repeated(place: str | bytes, public: str) -> Iterator[dict[str, Any]]:
 
 
 def reproduced(place: str | bytes, public: str) -> Iterator[Any]:
-    """Yield {"step": ...} for each step of the run, {"file": name} before the parts of each file of rows, and the differences last."""
+    """Run the mechanism again, and yield messages for `confined`.
+
+    They are {"step": ...} for each step of the run, then {"file": name} before the bytes of each
+    file of rows, and last {"different": ..., "versions": ...}.
+    """
     yield from _said(partial(_reproduce, _read(place), _path(public)))
 
 
 def sampled(place: str | bytes, public: str, rows: int, where: list[str], seed: int, form: str) -> Iterator[Any]:
-    """Yield {"step": ...} for each step of the run, {"file": ...} before the parts of the file, and what is known of its errors last."""
+    """Draw rows from the bundle's model, and yield messages for `confined`.
+
+    They are {"step": ...} for each step of the fit, then {"file": form} before the bytes of the
+    file, and last {"errors": a sentence on the rows' known errors}.
+    """
     yield from _said(partial(_sample, _read(place), _path(public), rows, where, seed, form))
 
 
 def compared(before: str, after: str, form: str) -> Iterator[Any]:
-    """Yield the changes between two releases line by line, then the bytes of the report in the format "html" or "md"."""
+    """Yield the summary of the changes between two releases, a list of lines, then the report's bytes.
+
+    `form` is the format of the report: "html" or "md".
+    """
     first, second = published(_read(before)), published(_read(after))
     found = change.changed(first, second)
     yield change.summary(first, second, found)
@@ -61,7 +72,16 @@ def compared(before: str, after: str, form: str) -> Iterator[Any]:
 
 
 def asked(place: str | bytes, typed: dict[str, Any]) -> Iterator[str]:
-    """Yield the answer to a question line by line. A failure by a damaged bundle is not a mistake of the program."""
+    """Yield the answer to a typed question line by line.
+
+    Args:
+        place: The bundle.
+        typed: The fields of `Asked`.
+
+    Raises:
+        InputError: The question cannot be answered, or the bundle is damaged. A failure is
+            attributed to damage only if `verify` finds the bundle inconsistent.
+    """
     bundle = _read(place)
     try:
         answer = str(asking.ask_typed(whole(bundle), asking.Asked(**typed)))
@@ -80,7 +100,7 @@ def planned(place: str | bytes) -> Iterator[dict[str, Any]]:
 
 
 def _said(work: Callable[[Callable[[Any], None]], None]) -> Iterator[Any]:
-    """Yield everything that the work reports, in order."""
+    """Run `work` in a thread, and yield everything that it passes to its callback, in order."""
     said = Queue[Any](maxsize=1)
 
     def say_all() -> None:

@@ -21,7 +21,11 @@ from dpsynth_core.vocabulary.measurement import Measurement
 
 
 def sealed_plan(opened: Opened) -> str:
-    """Check the digest of the spec as written. A spec from before a field existed does not mention the field."""
+    """Check that the spec has the stated SHA-256, and nothing that a published spec lacks.
+
+    The spec is compared as it is written: one from before a field existed does not mention the
+    field.
+    """
     written = opened.bundle.document["spec"]
     digest = digest_of(written)
     expect(digest == opened.bundle.document["spec_sha256"], "the spec is not the one whose SHA-256 the release names")
@@ -31,7 +35,7 @@ def sealed_plan(opened: Opened) -> str:
 
 
 def _within(written: Any, whole: Any) -> bool:
-    """Return whether the documents agree in everything that the first one contains."""
+    """Return whether `whole` has every entry of `written`, with the same value, at all depths."""
     if isinstance(written, dict) and isinstance(whole, dict):
         return all(name in whole and _within(value, whole[name]) for name, value in written.items())
     return bool(written == whole)
@@ -54,7 +58,7 @@ def budget(opened: Opened) -> str:
 
 
 def charged(opened: Opened) -> str:
-    """Check that each charge has its cost, and that all charges are within the budget and add up as stated."""
+    """Check that each charge has the cost of its event, and that their sum is as stated and within rho."""
     release, stated_charges = opened.release, opened.bundle.document["charges"]
     costs = [opened.plan.shares.accountant.cost(event) for event in release.charges]
     for event, cost, stated in zip(release.charges, map(float, costs), stated_charges, strict=True):
@@ -66,7 +70,7 @@ def charged(opened: Opened) -> str:
 
 
 def paid_noise(opened: Opened) -> str:
-    """Check that every kernel answer in the transcript was charged as the kernel charges it, and has the noise that was paid for."""
+    """Check that every recorded answer was charged as the kernel charges it, and has the noise paid for."""
     expect(opened.release.transcript, "the release has no transcript, so nothing shows what was paid for")
     check_paid(opened.release.domain, opened.plan.unit, opened.release.transcript, opened.release.charges)
     measured, groups = set(), dict[str, Groups]()
@@ -84,7 +88,11 @@ def paid_noise(opened: Opened) -> str:
 
 
 def learnt_values(opened: Opened) -> str:
-    """Check that learnt values follow from the noisy answers, and that enough people share each published text."""
+    """Check that learnt values follow from the noisy counts.
+
+    Each published text must also have a noisy count of at least the threshold, so that no text of
+    few people is disclosed.
+    """
     release, plan = opened.release, Plan.of(opened.plan.spec)
     if not plan.portions:
         raise Nothing("all values were declared")
@@ -101,7 +109,7 @@ def learnt_values(opened: Opened) -> str:
 
 
 def inside_cells(opened: Opened) -> str:
-    """Check that the distributions inside cells follow from the noisy answers."""
+    """Check that the distributions of numbers within their cells follow from the noisy counts."""
     release, plan = opened.release, Plan.of(opened.plan.spec)
     if not plan.shares.of(INSIDE) or opened.interrupted:
         expect(not release.inside, "it says how numbers lie in their cells, which nothing measured")
@@ -119,7 +127,10 @@ def private_noise(opened: Opened) -> str:
 
 
 def ledger_entry(opened: Opened) -> str:
-    """Check the comparable parts of the ledger entry: the population and the unit of privacy."""
+    """Check that the cited ledger entry names the plan's population and unit of privacy.
+
+    Nothing else in the entry can be compared with a bundle.
+    """
     cited, spec = opened.release.ledger, opened.plan.spec
     if not cited:
         raise Nothing("no ledger was charged")

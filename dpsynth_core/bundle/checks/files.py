@@ -32,7 +32,7 @@ _LOADING = re.compile(r"!\[|(?:^|[^\\])(?:\\\\)*<[A-Za-z/!?]", re.MULTILINE)
 
 
 def unchanged(bundle: Bundle) -> str:
-    """Check that the manifest lists the files, each with its SHA-256."""
+    """Check that the manifest lists exactly the files of the bundle, each with its SHA-256."""
     files = bundle.files
     if MANIFEST not in files:
         raise Wrong("there is no MANIFEST.json")
@@ -45,7 +45,7 @@ def unchanged(bundle: Bundle) -> str:
 
 
 def signed_by(bundle: Bundle) -> str:
-    """Check the signature of the bundle, and return the sentence that names its key."""
+    """Check the signature of the bundle, and return the public key of the signer."""
     files, document = bundle.files, bundle.document
     if SIGNATURE not in files:
         raise Nothing("it is unsigned: nothing ties its maker's statements to anybody")
@@ -58,7 +58,10 @@ def signed_by(bundle: Bundle) -> str:
 
 
 def safe_pages(opened: Opened) -> str:
-    """Check that pages are safe, of any version: our pages never load anything, and only one runs a script, which is ours."""
+    """Check that pages, of this or any other version, are safe to open.
+
+    Pages of this program never load anything, and only explore.html runs a script, which is ours.
+    """
     pages = [name for name in sorted(opened.bundle.files) if name.lower().endswith(_PAGES)]
     for name in pages:
         content = opened.bundle.files[name].read()
@@ -79,9 +82,10 @@ def safe_pages(opened: Opened) -> str:
 
 
 def same_copies(opened: Opened) -> str:
-    """Write all files again from release.json and the rows, and compare.
+    """Write all files again from release.json and the rows, and compare them with the bundle's.
 
-    The card describes the present files of the rows; another check asks whether these are the same rows.
+    The data card is written for the bundle's files of rows, as they are: whether their rows are the
+    same is the question of `rows.same_rows`.
     """
     theirs = opened.bundle.files
     rows = {name: digest_written(write) for name, write in releases.row_writers(opened.whole).items()}
@@ -110,7 +114,16 @@ def same_copies(opened: Opened) -> str:
 
 
 def _judged(opened: Opened, name: str, ours: bytes) -> bool | None:
-    """Return whether a file that other versions wrote differently says the same; None if that is open."""
+    """Return whether a file that other versions of libraries or the program wrote agrees with ours.
+
+    Args:
+        opened: The bundle.
+        name: The name of a file whose bytes differ.
+        ours: The content as this program writes it.
+
+    Returns:
+        True if the contents agree up to rounding, False if they do not, None if that is open.
+    """
     content = opened.bundle.files.get(name)
     if content is None:
         return None if opened.other_program and name not in PROGRAMS else False
@@ -131,7 +144,11 @@ def _judged(opened: Opened, name: str, ours: bytes) -> bool | None:
 
 
 def _text(name: str, content: bytes) -> str:
-    """Return a file's content as comparable text. Other bytes than text are wrong."""
+    """Return a file's content as comparable text; Parquet is written out as JSON lines.
+
+    Raises:
+        Wrong: The file is not UTF-8.
+    """
     if name == report.MARGINALS:
         table = pq.read_table(io.BytesIO(content))
         laid_out = table.schema.to_string(show_field_metadata=True, show_schema_metadata=True)
@@ -143,7 +160,7 @@ def _text(name: str, content: bytes) -> str:
 
 
 def _without_sentences(codebook: str) -> list[list[str]]:
-    """Return the fields of codebook.csv but those that hold sentences; none for text that is not CSV."""
+    """Return the lines of codebook.csv without the columns `SENTENCES`; [] for text that is not CSV."""
     try:
         lines = list(csv.reader(io.StringIO(codebook)))
     except csv.Error:

@@ -42,7 +42,10 @@ _BLOCK_BYTES = 2**22
 
 @dataclass(frozen=True, eq=False)
 class CsvRows:
-    """A CSV of rows, read with the domain's types in batches. Content that is not a table of these columns is wrong."""
+    """The rows of a CSV file, read in batches with the domain's types.
+
+    Reading raises Wrong if the file is not a table of these columns.
+    """
 
     domain: Domain
     content: Content
@@ -56,24 +59,24 @@ class CsvRows:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns and types of the file."""
+        """The columns and types of the file as an Arrow schema."""
         return next(self.batches()).schema
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the rows in batches, with these columns or all."""
+        """Yield the rows in batches, with the columns named; all columns if None."""
         with _tabular(self.name):
             for batch in self._read():
                 table = typed(self.domain, batch)
                 yield table if columns is None else table.select(columns)
 
     def checked(self) -> Iterator[pa.Table]:
-        """Yield the batches after checking that their columns are the domain's."""
+        """Yield the rows in batches. Raises Wrong if the file has other columns."""
         for batch in self.batches():
             expect(batch.column_names == list(self.domain.column_names), f"the columns of {self.name} are not those of the domain")
             yield batch
 
     def codes(self) -> NDArray[np.integer]:
-        """Return the rows as cells of the domain, shape (rows, attributes), in the smallest integer type."""
+        """Return the rows as cell codes, shape (rows, attributes), in the smallest integer type."""
         codes, start = np.empty((self.num_rows, len(self.domain)), narrow(self.domain.sizes(self.domain.names))), 0
         for batch in self.checked():
             encoded = encode(self.domain, batch, Notation(frozenset()))
@@ -106,7 +109,10 @@ def _tabular(name: str) -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A bundle and its release without rows; `codes` and `rows` are read from synthetic.csv on demand."""
+    """A bundle with its release, which has no rows at first.
+
+    `codes`, `rows` and further tables are read from the bundle's files on first use.
+    """
 
     bundle: Bundle
     release: Release
@@ -137,9 +143,9 @@ class Opened:
 
     @cached_property
     def members(self) -> CsvRows | None:
-        """The rows of members.csv; None for one table, and for a bundle without rows.
+        """The rows of members.csv; None for a release of one table and for one without rows.
 
-        If two linked tables are stated and the file is missing, the check fails.
+        Raises Wrong if two linked tables are stated and the file is missing.
         """
         if self.rows is None or self.plan.link is None:
             return None
@@ -151,15 +157,16 @@ class Opened:
 
     @cached_property
     def _weights(self) -> tuple[NDArray[np.float64], ...]:
-        """The calibrated weights of the rows and of the members."""
+        """The calibrated weights of the rows, and for two linked tables of the members."""
         weights = np.asarray(self.whole.weights)
         return (weights,) if self.plan.link is None else in_order(weights, self.owners)
 
     @cached_property
     def owners(self) -> NDArray[np.int64]:
-        """The household of each member, from 0.
+        """The household of each member: the position of its row in synthetic.csv, from 0.
 
-        Wrong are unknown keys, members out of the order of their households, and more members than a household has.
+        Raises Wrong for an unknown key, for members that are not in the order of their households,
+        and for more members than a household may have.
         """
         assert self.rows is not None
         assert self.members is not None
@@ -176,7 +183,7 @@ class Opened:
 
     @cached_property
     def further(self) -> tuple[CsvRows, ...]:
-        """The tables of rows after the first. A missing one that the plan asks for is wrong."""
+        """The tables of rows after the first. Raises Wrong if a table that the plan asks for is missing."""
         names = [tables.name(number) for number in range(2, (self.plan.spec.output.tables if self.rows else 1) + 1)]
         missing = [name for name in names if name not in self.bundle.files]
         expect(not missing, f"{some(missing)} is missing, but {len(names) + 1:,} tables of rows are stated")
@@ -184,19 +191,23 @@ class Opened:
 
     @cached_property
     def codes(self) -> NDArray[np.integer] | Repeated | None:
-        """The rows as cells of the domain, in the smallest integer type: the only copy of all rows in memory."""
+        """The rows as cell codes of the domain, in the smallest integer type; None for a release without rows.
+
+        For two linked tables they are pairs of households and members. This is the only copy of all
+        rows in memory.
+        """
         if self.rows is None or self.members is None or self.plan.link is None:
             return None if self.rows is None else self.rows.codes()
         return pairs(self.plan.link, self.rows.codes(), self.owners, self.members.codes())
 
     @cached_property
     def whole(self) -> Release:
-        """The release with its rows. Missing or unreadable rows are wrong."""
+        """The release with its rows. Raises Wrong if files of rows are missing or unreadable."""
         return replace(self.release, codes=self.codes, values=self.rows, further=self.further, members=self.members)
 
     @cached_property
     def final(self) -> Final:
-        """The final parts of the release, with the rows of synthetic.csv."""
+        """The statements at the end of the release, computed with the rows of synthetic.csv."""
         return replace(self.release, codes=self.codes).final
 
     @property
@@ -211,7 +222,7 @@ class Opened:
 
     @property
     def interrupted(self) -> bool:
-        """True if the run ended within its mechanism."""
+        """True if the run ended before its mechanism was finished."""
         return self.release.branded(INTERRUPTED)
 
     def branded(self, code: str) -> bool:
@@ -219,17 +230,17 @@ class Opened:
         return self.release.branded(code)
 
     def written(self, part: str) -> Any:
-        """Return a part of release.json as written."""
+        """Return an entry of release.json, as written there."""
         return self.bundle.document[part]
 
     def behind(self, name: str) -> int:
-        """Return how many answers later claims took."""
+        """Return the number of kernel answers that belong to claims after the claim `name`."""
         names = [claim.name for claim in CLAIMS]
         later = CLAIMS[names.index(name) + 1 :]
         return sum(claim.answers(self.plan, self.release.claims[claim.name]) for claim in later)
 
     def replaying(self, answers: slice) -> SealedKernel:
-        """Return a kernel that repeats these of its answers."""
+        """Return a kernel that repeats the recorded answers of this slice, with their charges."""
         repeated = self.answers[answers]
         end = len(self.charges) - sum(answer.charges for answer in self.answers[answers.stop :])
         charges = self.charges[end - sum(answer.charges for answer in repeated) : end]
@@ -242,9 +253,10 @@ def damaged() -> InputError:
 
 
 def whole(bundle: Bundle) -> Release:
-    """Return the release of a bundle with its rows, without other checks than that it can be read.
+    """Return the release of a bundle with its rows. Only that it can be read is checked.
 
-    Raises InputError for a damaged bundle.
+    Raises:
+        InputError: The bundle is damaged.
     """
     try:
         return Opened(bundle, releases.from_json(bundle.document)).whole

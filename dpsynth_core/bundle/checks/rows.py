@@ -55,7 +55,11 @@ def rows_in_domain(opened: Opened) -> str:
 
 
 def _members_in_domain(opened: Opened, members: CsvRows) -> int:
-    """Check the members: their number as stated, each with the key of a household and with values of its columns. Return the number."""
+    """Check the members and return their number.
+
+    Their number must be as stated, each must have the key of a household, and all values must be in
+    their columns' domain.
+    """
     stated, owned = opened.bundle.document["rows"]["members"], replace(members.domain, filled=members.domain.filled[1:])  # without the key
     number, wrong = 0, dict[str, None]()
     for batch in members.checked():
@@ -69,9 +73,10 @@ def _members_in_domain(opened: Opened, members: CsvRows) -> int:
 
 
 def same_rows(opened: Opened) -> str:
-    """Compare the files of rows.
+    """Check that synthetic.parquet has the same rows and columns as synthetic.csv.
 
-    Unpacking is limited to the size that the rows of synthetic.csv need, because a text stored once can be referenced by every row.
+    Its unpacked size is limited to what these rows need, because Parquet can store a long text once
+    and refer to it in every row.
     """
     if opened.rows is None:
         raise Nothing(NO_ROWS)
@@ -99,7 +104,7 @@ def same_rows(opened: Opened) -> str:
 
 
 def _side_by_side(ours: Iterator[pa.Table], theirs: Iterator[pa.Table]) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """Yield the same rows of both, in batches that are contiguous in both."""
+    """Yield pairs of tables with the same row numbers from two sequences of batches of different lengths."""
     mine, other = next(ours, None), next(theirs, None)
     while mine is not None and other is not None:
         number = min(mine.num_rows, other.num_rows)
@@ -109,7 +114,13 @@ def _side_by_side(ours: Iterator[pa.Table], theirs: Iterator[pa.Table]) -> Itera
 
 
 def _same_column(theirs: pa.ChunkedArray, ours: pa.ChunkedArray) -> bool:
-    """Return whether the columns are equal. `theirs`, with dictionaries of texts, is expanded only if that makes it as long as `ours`."""
+    """Return whether two columns are equal.
+
+    Args:
+        theirs: A column of synthetic.parquet, with texts as a dictionary. It is written out in full
+            only if it then has as many bytes as `ours`.
+        ours: The column of synthetic.csv.
+    """
     if not pa.types.is_dictionary(theirs.type):
         return bool(theirs.equals(ours))
     lengths = [pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in theirs.chunks]
@@ -118,7 +129,7 @@ def _same_column(theirs: pa.ChunkedArray, ours: pa.ChunkedArray) -> bool:
 
 
 def possible_rows(opened: Opened) -> str:
-    """Check that no row breaks a rule of the domain or of the link."""
+    """Check that no row breaks a rule of the domain or of the link between two tables."""
     zeros, orders = opened.release.domain.zeros, opened.release.domain.orders
     link = opened.plan.link
     numbers = () if link is None else link.numbers
@@ -143,7 +154,12 @@ def possible_rows(opened: Opened) -> str:
 
 
 def _check_possible(domain: Domain, rows: NDArray[np.integer] | Repeated) -> None:
-    """Raise if a row has an impossible combination of values. `rows` are codes, shape (rows, attributes)."""
+    """Raise Wrong if a row has an impossible combination of values.
+
+    Args:
+        domain: The domain with its impossible cells.
+        rows: Cell codes, shape (rows, attributes).
+    """
     codes = rows.codes if isinstance(rows, Repeated) else rows
     for clique, impossible in domain.zeros.items():
         cells = tuple(codes[:, domain.position(name)] for name in clique)
@@ -152,7 +168,11 @@ def _check_possible(domain: Domain, rows: NDArray[np.integer] | Repeated) -> Non
 
 
 def published_rows(opened: Opened) -> str:
-    """Check that the rows have the shares of the published tables, as closely as stated and as possible."""
+    """Check that the rows have the shares of the published tables.
+
+    The largest difference, in rows, must be as stated and not larger than rounding to whole rows
+    explains.
+    """
     domain = opened.release.domain
     if not domain.published or opened.codes is None:
         raise Nothing(NO_ROWS if domain.published else "no table was published of the same people")
@@ -171,7 +191,10 @@ def published_rows(opened: Opened) -> str:
 
 
 def near_tables(opened: Opened) -> str:
-    """Report the distance of the rows from the noisy tables, for information: no distance is impossible."""
+    """Return how far the rows are from the noisy tables, as multiples of the noise.
+
+    This is information and never fails: no distance is impossible.
+    """
     if opened.codes is None or not opened.release.measurements:
         raise Nothing("there are no rows, or no noisy tables")
     people = max(1.0, opened.release.total) / len(opened.codes)
@@ -182,7 +205,7 @@ def near_tables(opened: Opened) -> str:
 
 
 def bounds_follow(opened: Opened) -> str:
-    """Check that bounds, and the tables that are called good, follow from rows and noisy tables."""
+    """Check that the error bounds, and which tables are called good, follow from rows and noisy tables."""
     release = opened.release
     expect(releases.named_tables(release) == opened.written("verdict"), "it calls other tables good or not than bounds and certificate do")
     if opened.final.known is None or opened.interrupted:

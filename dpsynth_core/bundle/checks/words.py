@@ -18,7 +18,10 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def guarantee(opened: Opened) -> str:
-    """Compare the numbers of the promise for any version, and its words where they must be ours."""
+    """Check that the guarantee in words is the plan's.
+
+    The numbers must agree for any version of the program, the words only for this version.
+    """
     stated, plan = opened.release.statement, opened.plan
     planned = statement(plan, opened.release.rho_spent, opened.release.private)
     if stated == planned:
@@ -33,7 +36,10 @@ def guarantee(opened: Opened) -> str:
 
 
 def warnings(opened: Opened) -> str:
-    """Check that no warning is missing. Running the mechanism again shows whether a run was interrupted."""
+    """Check that every warning that plan and answers call for is stated.
+
+    Whether a run was interrupted only shows when the mechanism runs again.
+    """
     _check_public_table(opened)
     _check_reading(opened)
     release, stated = opened.release, list(opened.release.brands)
@@ -53,7 +59,7 @@ def warnings(opened: Opened) -> str:
 
 
 def _check_public_table(opened: Opened) -> None:
-    """Check that the release names the public table of its plan, on which a warning depends."""
+    """Check that the release names the public table of its plan, on which warnings depend."""
     section, named = opened.plan.spec.public, opened.release.details.get("public_table")
     if not isinstance(opened.plan.mechanism, UsesPublic):
         expect(named is None, "it names a public table, but its mechanism uses none")
