@@ -54,19 +54,23 @@ def _moved(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
 
 @dataclass(frozen=True)
 class Case:
-    """A question and two tables.
+    """An audited question about one kernel operation, and two neighbouring tables to ask it on.
 
     Attributes:
         operation: Name of the operation.
-        ask: Returns the arguments by name, from a kernel's public numbers and the tables.
+        ask: Returns the operation's arguments by name, from a kernel's public numbers and the
+            tables.
         variant: Kind of the question, in words.
-        finite: Whether the answer is a choice among finitely many, so that every probability can be computed.
+        finite: Whether the answer is a choice among finitely many, so that every probability can be
+            computed.
         share: Share of an audit's draws; slow operations get fewer.
         others: Rows of the other people.
-        person: Returns the person's rows in either table; by default rows of `OLD` (replace) and of `NEW`.
-        units: Units of privacy.
-        look: Guess at the loss of an answer, instead of `losses`.
-        view: Returns the kernel to ask, such as one of a group of records or of weighted records.
+        person: Returns the person's rows in the first and in the second table; by default rows of
+            `OLD` (none under add-remove) and of `NEW`.
+        units: Units of privacy to audit.
+        look: A guess at the privacy loss of an answer, in place of the guess from `losses`.
+        view: Returns the kernel to ask from the kernel of all records, such as one of weighted
+            records.
     """
 
     operation: str
@@ -86,7 +90,7 @@ class Case:
         return f"{self.operation} ({self.variant})" if self.variant else self.operation
 
     def question(self, neighbours: Neighbours, kernels: Kernels) -> Question:
-        """Return the arguments from public numbers alone, the same for both tables."""
+        """Return the operation's arguments by name. They are the same for both tables."""
         return self.ask(self.view(kernels(neighbours.tables[0], neighbours.unit, 1.0, SeededNoise(0), 0.0, ZCDP)), neighbours)
 
     def neighbours(self, unit: Unit) -> Neighbours:
@@ -96,7 +100,10 @@ class Case:
 
 
 def compute(case: Case, unit: Unit, kernels: Kernels = PrivacyKernel) -> list[Finding]:
-    """Test every claim against every answer's exact probability; for finite cases."""
+    """Test every claim about a finite case against the exact probability of each answer.
+
+    `kernels` builds the kernels; a test gives a broken one.
+    """
     neighbours, charges = case.neighbours(unit), set[tuple[Event, ...]]()
     question = case.question(neighbours, kernels)
 
@@ -108,7 +115,16 @@ def compute(case: Case, unit: Unit, kernels: Kernels = PrivacyKernel) -> list[Fi
 
 
 def sample(case: Case, unit: Unit, noise: Noise, draws: int, level: float, kernels: Kernels = PrivacyKernel) -> list[Finding]:
-    """Test every claim against draws from either table. `level` is the error probability of each claim (`evidence.from_draws`)."""
+    """Test every claim about a case against answers drawn on either table.
+
+    Args:
+        case: The case.
+        unit: The unit of privacy.
+        noise: The source of noise.
+        draws: Number of draws per table before `case.share` reduces it.
+        level: Error probability of each claim (`evidence.from_draws`).
+        kernels: Builds the kernels; a test gives a broken one.
+    """
     neighbours, charges = case.neighbours(unit), set[tuple[Event, ...]]()
     question = case.question(neighbours, kernels)
     guess = case.look or Losses(neighbours, case.view).of(case.operation, question)
@@ -123,7 +139,10 @@ def sample(case: Case, unit: Unit, noise: Noise, draws: int, level: float, kerne
 def _answer(
     case: Case, question: Question, kernels: Kernels, unit: Unit, table: InventedTable, noise: Noise, charges: set[tuple[Event, ...]]
 ) -> Any:
-    """Return one answer, by a kernel of its own with enough budget, and add its charge to `charges`."""
+    """Return one answer to a question, and add the kernel's charges for it to `charges`.
+
+    The kernel is new and has budget for any question.
+    """
     kernel = kernels(table, unit, 1e6, noise, 0.99, ZCDP)
     answer = getattr(case.view(kernel), case.operation)(**question)
     charges.add(kernel.events)
@@ -131,7 +150,10 @@ def _answer(
 
 
 def _claims(charges: Collection[tuple[Event, ...]]) -> Iterator[Claim]:
-    """Yield the claims of the largest of these charges. They are all the same, unless the charge depends on the table."""
+    """Yield the privacy claims of the most costly of these charges.
+
+    They are all equal, unless the charge depends on the table.
+    """
     return of_charges(max(charges, key=lambda events: sum(event.cost for event in events)))
 
 
@@ -139,15 +161,16 @@ MOST_PATHS = 100_000
 
 
 def probabilities(answer: Callable[[Branch], Hashable]) -> dict[Hashable, float]:
-    """Return the probability of each answer of a choice among finitely many.
+    """Return the probability of each answer of a randomised choice among finitely many.
 
-    It is computed exactly, without draws, so that the smallest error in a scale or a sensitivity shows.
+    It is computed exactly, without draws, so that the smallest error in a scale or a sensitivity
+    shows.
 
     Args:
-        answer: A function of its noise alone.
+        answer: Returns the answer for a source of noise; its only randomness must come from there.
 
     Raises:
-        RuntimeError: More than MOST_PATHS paths lead to an answer.
+        RuntimeError: More than MOST_PATHS sequences of choices lead to an answer.
     """
     total: defaultdict[Hashable, float] = defaultdict(float)
     waiting: list[tuple[int, ...]] = [()]
@@ -161,9 +184,13 @@ def probabilities(answer: Callable[[Branch], Hashable]) -> dict[Hashable, float]
 
 
 class Branch:
-    """Noise that follows one path through the possible choices: `first`, then always choice 0.
+    """A source of noise that follows one path through the tree of possible choices.
 
-    `others` are the paths that branch off later.
+    It takes the choices `first`, then always choice 0.
+
+    Attributes:
+        probability: Probability of the path so far.
+        others: The paths that branch off after `first`, to be followed later.
     """
 
     private = False

@@ -30,7 +30,13 @@ _THRESHOLDS = np.linspace(-3.0, 7.0, 401)
 
 @dataclass(frozen=True)
 class Accounted:
-    """rho under one of the accountants. `slack` is the probability with which steps may not keep their promise."""
+    """The promise of a charge in one of the accountants.
+
+    Attributes:
+        accountant: The accountant.
+        rho: The charged parameter of the accountant.
+        slack: The probability with which steps may not keep their promise.
+    """
 
     accountant: Accountant
     rho: float
@@ -46,22 +52,25 @@ class Accounted:
         return meaning.least_rho(self.accountant, fpr, tpr, self.slack)
 
     def example(self, parameter: float) -> tuple[Rates, Rates]:
-        """Return the rates of Gaussian noise, the one mechanism that spends exactly its charge in both accountants."""
+        """Return false-positive and true-positive rates of threshold tests on Gaussian noise with rho `parameter`.
+
+        Gaussian noise spends exactly its charge in both accountants.
+        """
         return ndtr(-_THRESHOLDS), ndtr(math.sqrt(2 * parameter) - _THRESHOLDS)
 
     def stated(self, parameter: float) -> str:
-        """Return the parameter in words, also for 0 and infinity, which accountants have no words for."""
+        """Return a rho in words. Accountants have no words for 0 and infinity, which are written as numbers."""
         return meaning.stated(self.accountant, parameter) if 0 < parameter < math.inf else f"rho = {parameter:g}"
 
     @property
     def name(self) -> str:
-        """The accountant, with the slack unless it is 0."""
+        """The name of the accountant, with the slack unless it is 0."""
         return self.accountant.name + (f" except for {self.slack:.3g}" if self.slack else "")
 
 
 @dataclass(frozen=True)
 class Bounded:
-    """(epsilon, delta)-differential privacy."""
+    """The promise of (epsilon, delta)-differential privacy."""
 
     epsilon: float
     delta: float = 0.0
@@ -72,14 +81,18 @@ class Bounded:
         return self.epsilon
 
     def least(self, fpr: Rates, tpr: Rates) -> Rates:
-        """Return the least epsilon by tpr <= e^eps fpr + delta, also for the complements (Kairouz, Oh and Viswanath 2015, Theorem 2.1)."""
+        """Return the least epsilon under which tests with these false- and true-positive rates are possible.
+
+        It follows from tpr <= e^eps fpr + delta, also for the complements (Kairouz, Oh and
+        Viswanath 2015, Theorem 2.1); 0 if tpr <= fpr.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):  # a rate of 0 or 1: infinity, or nothing known
             rising = np.log(np.maximum(tpr - self.delta, 0.0)) - np.log(fpr)
             falling = np.log(np.maximum(1 - fpr - self.delta, 0.0)) - np.log(1 - tpr)
         return np.where(tpr > fpr, np.maximum(0.0, np.fmax(rising, falling)), 0.0)
 
     def example(self, parameter: float) -> tuple[Rates, Rates]:
-        """Return the rates of randomised response."""
+        """Return the false-positive and the true-positive rate of randomised response with epsilon `parameter`."""
         return np.array([expit(-parameter)]), np.array([expit(parameter)])
 
     def stated(self, parameter: float) -> str:
@@ -103,7 +116,11 @@ parameter, the most an audit can show; stated a parameter in words.
 
 
 def of_charges(events: Sequence[Event]) -> Iterator[Claim]:
-    """Yield everything that these charges promise, in each accountant and, where every step has an epsilon, as (epsilon, delta)."""
+    """Yield the privacy claims of these charges together.
+
+    They are one per accountant that covers the charges, and (epsilon, delta)-DP if every charge has
+    an epsilon.
+    """
     slack = float(sum(map(delta_of, events), Fraction(0)))
     thresholds_alone = all(isinstance(event, Thresholded) or not delta_of(event) for event in events)
     for accountant in (ZCDP, GDP) if thresholds_alone else (ZCDP,):
@@ -127,11 +144,11 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Draw:
-    """One answer.
+    """One answer, as an audit sees it.
 
     Attributes:
-        loss: Guess at ln(Pr[answer | with] / Pr[answer | without]).
-        label: The answer itself, for answers of a few kinds, or None.
+        loss: A guess at the privacy loss ln(Pr[answer | with] / Pr[answer | without] the person).
+        label: The answer itself, for operations with few possible answers; otherwise None.
     """
 
     loss: float
@@ -144,7 +161,7 @@ class Finding:
 
     Attributes:
         claim: The promise.
-        least: Smallest parameter that the draws allow.
+        least: The smallest parameter (rho or epsilon) that is compatible with the draws.
         draws: Number of draws of each table; 0 if every probability was computed.
     """
 
@@ -160,7 +177,16 @@ class Finding:
 
 
 def from_draws(claim: Claim, draws: tuple[Sequence[Draw], Sequence[Draw]], level: float) -> Finding:
-    """Test a claim against equally many draws of either table, in the order of drawing."""
+    """Test a claim against answers drawn on two neighbouring tables.
+
+    The first draws choose an event, and the others bound its probabilities. If the claim is true,
+    the finding contradicts it with probability `level` at most.
+
+    Args:
+        claim: The promise.
+        draws: Equally many answers without and with the person, in the order of drawing.
+        level: Error probability of the two bounds together.
+    """
     count, first = len(draws[0]), math.ceil(CHOOSING * len(draws[0]))
     seen = [Counter(draw.label for draw in side[:first] if draw.label is not None) for side in draws]
 
@@ -180,7 +206,15 @@ def from_draws(claim: Claim, draws: tuple[Sequence[Draw], Sequence[Draw]], level
 
 
 def from_probabilities(claim: Claim, without: dict[Hashable, float], with_person: dict[Hashable, float]) -> Finding:
-    """Test a claim against every answer's probability: the best event is a set of answers with the largest ratios (Neyman and Pearson)."""
+    """Test a claim against the exact probability of every answer.
+
+    The best event is a set of the answers with the largest likelihood ratios (Neyman and Pearson).
+
+    Args:
+        claim: The promise.
+        without: Probability of each answer without the person.
+        with_person: Probability of each answer with the person.
+    """
     answers = {*without, *with_person}
     p, q = (np.array([side.get(answer, 0.0) for answer in answers]) for side in (with_person, without))
     most = 0.0
@@ -194,10 +228,18 @@ def from_probabilities(claim: Claim, without: dict[Hashable, float], with_person
 
 
 def smallest_visible(claim: Claim, draws: int, level: float) -> float:
-    """Return the smallest parameter at which an audit finds the claim broken 95 times of 100.
+    """Return the smallest true parameter at which an audit finds the claim broken in 95 of 100 cases.
 
-    This assumes answers as informative as in `Claim.example` and the best possible guesses at their losses. An audit without a finding says
-    nothing about smaller values.
+    This assumes answers as informative as in `Claim.example` and the best possible guesses at their
+    losses. An audit without a finding says nothing about smaller values.
+
+    Args:
+        claim: The promise.
+        draws: Number of draws of each table.
+        level: Error probability of the audit.
+
+    Returns:
+        The parameter, rho or epsilon; infinity if it would be above about a million.
     """
     low, high = claim.claimed, max(1e-3, 2 * claim.claimed)
     while not _visible(claim, high, draws, level):
@@ -211,7 +253,10 @@ def smallest_visible(claim: Claim, draws: int, level: float) -> float:
 
 
 def _visible(claim: Claim, parameter: float, draws: int, level: float) -> bool:
-    """Return whether even unlucky counts of the best event, one in 40 on either side, refute the claim."""
+    """Return whether an audit refutes the claim if the true parameter is `parameter`.
+
+    It must do so even with unlucky counts of the best event, each as bad as one in 40.
+    """
     fpr, tpr = claim.example(parameter)
     held_out, unlucky = draws - math.ceil(CHOOSING * draws), (1 - _SURE) / 2
     above, below = binom.ppf(1 - unlucky, held_out, fpr), binom.ppf(unlucky, held_out, tpr)
@@ -219,7 +264,18 @@ def _visible(claim: Claim, parameter: float, draws: int, level: float) -> bool:
 
 
 def _best_threshold(claim: Claim, scores: tuple[Scores, Scores], held_out: int, level: float) -> tuple[float, float]:
-    """Return (bound on the parameter, threshold) for the event "at least the threshold", if the held-out draws fall as these did."""
+    """Return the most telling event of the form "the score is at least t".
+
+    Args:
+        claim: The promise.
+        scores: Scores of the first draws without and with the person.
+        held_out: Number of draws per table that will bound the event's probabilities.
+        level: Error probability of the two bounds together.
+
+    Returns:
+        The bound on the parameter that is to be expected of the held-out draws, and the threshold
+            t. If no bound is positive, the first number is tiny and only ranks the events.
+    """
     low, high = (np.sort(side) for side in scores)
     candidates = np.unique(np.concatenate([low, high]))
     candidates = candidates[np.unique(np.linspace(0, len(candidates) - 1, _CANDIDATES).astype(int))]
@@ -231,7 +287,13 @@ def _best_threshold(claim: Claim, scores: tuple[Scores, Scores], held_out: int, 
 
 
 def _highest(count: NDArray[np.float64], draws: int, level: float) -> NDArray[np.float64]:
-    """Return Clopper and Pearson's upper limit of a probability."""
+    """Return Clopper and Pearson's upper limit for the probability of an event.
+
+    Args:
+        count: Number of draws with the event, also fractional.
+        draws: Number of draws.
+        level: Probability that the limit is too low.
+    """
     return np.where(count >= draws, 1.0, betaincinv(count + 1, np.maximum(draws - count, 1e-9), 1 - level))
 
 

@@ -51,19 +51,29 @@ _AMPLE = 1e12
 
 
 class Losses:
-    """Guesses for questions about these two tables. `view` returns the kernel that is asked."""
+    """Guesses at the privacy losses of answers, for questions about two neighbouring tables.
+
+    `view` returns the kernel that is asked from the kernel of all records.
+    """
 
     def __init__(self, neighbours: Neighbours, view: View = lambda kernel: kernel) -> None:
         self.neighbours = neighbours
         self._exact = [view(PrivacyKernel(table, neighbours.unit, _AMPLE, _Silent())) for table in neighbours.tables]
 
     def of(self, operation: str, arguments: Arguments) -> Guess:
-        """Return the guess at an operation's answers. `arguments` are the arguments of the call, by name."""
+        """Return the function from an answer of this operation to its guessed privacy loss or label.
+
+        `arguments` are the arguments of the call, by name.
+        """
         maker = _makers().get(operation)
         return self.of_numbers(operation, arguments, _gaussian) if maker is None else maker(self, arguments)
 
     def of_values(self, arguments: Arguments) -> Guess:
-        """Return a guess from the released keys that only one table has, and from the noise of the other keys."""
+        """Return the guess for `discover_values`.
+
+        The label is the released values that only one of the two tables has. The loss follows from
+        the Gaussian noise of the other values' counts.
+        """
         (name,) = arguments["clique"]
         without, with_person = (sum(map(Counter, table.values(name)), Counter[str]()) for table in self.neighbours.tables)
         lone = (without.keys() ^ with_person.keys()) - set(keys.PUBLIC)
@@ -81,7 +91,8 @@ class Losses:
         Args:
             operation: Name of the operation.
             arguments: Arguments of the call, by name.
-            shifted: Returns the loss from the charge and the exact answers on both tables.
+            shifted: Returns the function from noisy numbers to their loss, for the charge and the
+                exact answers without and with the person.
         """
         exact = [getattr(kernel, operation)(**arguments) for kernel in self._exact]
         if any(answer is None for answer in exact):
@@ -99,7 +110,10 @@ def _gaussian(charge: Event, without: NDArray[np.float64], with_person: NDArray[
 
 
 def chosen(likelihood: Likelihood) -> Maker:
-    """Return the guess at a choice, from the promised probability of each answer."""
+    """Return a maker of guesses at a choice, whose loss follows from the promised probabilities.
+
+    `likelihood` returns ln Pr[answer] on one table.
+    """
 
     def of_choice(losses: Losses, arguments: Arguments) -> Guess:
         pair = losses.neighbours
@@ -117,7 +131,7 @@ def key(answer: Any) -> Hashable:
 
 
 def numbers(answer: Any) -> NDArray[np.float64]:
-    """Return all numbers of a noisy answer, flat."""
+    """Return all numbers of a noisy answer as a flat array."""
     if isinstance(answer, Measurement | Residual):
         return answer.values.ravel()
     if isinstance(answer, list):
@@ -126,7 +140,7 @@ def numbers(answer: Any) -> NDArray[np.float64]:
 
 
 class _Silent:
-    """Noise of size zero, so that answers are exact. For tables of invented people only."""
+    """A source of noise of size zero, so that answers are exact. It serves tables of invented people only."""
 
     private = False
 
@@ -167,5 +181,8 @@ _CORE: Mapping[str, Maker] = {
 
 @cache
 def _makers() -> Mapping[str, Maker]:
-    """Return the makers of operations whose answers are not numbers with Gaussian noise, by name; a wing's are in its `audits`."""
+    """Return by name the makers of guesses for operations whose answers lack plain Gaussian noise.
+
+    Those of a wing are in its module `audits`.
+    """
     return dict(_CORE) | {name: maker for wing in registered("audits") for name, maker in wing.GUESSES.items()}

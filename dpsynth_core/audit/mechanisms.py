@@ -38,7 +38,12 @@ FAILED = "the oracle failed"
 
 @dataclass(frozen=True, eq=False)
 class Configuration:
-    """A mechanism as a plan runs it. `left_out` names, in sentences, the parts of the spec that are not audited."""
+    """A mechanism as a plan runs it.
+
+    Attributes:
+        plan: The plan, over a domain small enough for many runs.
+        left_out: Sentences on the parts of the spec that are not audited.
+    """
 
     plan: Plan
     left_out: tuple[str, ...] = ()
@@ -72,12 +77,21 @@ class Configuration:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The promises of the mechanism's budget under the accountant in force, and as (epsilon, delta)."""
+        """The promises of the mechanism: its share of rho in the accountant, and the spec's (epsilon, delta)."""
         shares, budget = self.plan.shares, self.plan.spec.budget
         return Accounted(shares.accountant, shares.mechanism, shares.delta), Bounded(budget.epsilon, budget.delta)
 
     def run(self, table: InventedTable, noise: Noise, losses: Losses, kernels: Kernels = PrivacyKernel) -> Draw:
-        """Run the mechanism once, and return the guess at the loss of its answers; FAILED where its oracle gave up."""
+        """Run the mechanism once on a table, and return the guessed loss of all its answers.
+
+        The label is FAILED if the mechanism's oracle gave up.
+
+        Args:
+            table: One of the two neighbouring tables.
+            noise: The source of noise.
+            losses: Guesses at the losses of single answers.
+            kernels: Builds the kernel.
+        """
         plan, shares = self.plan, self.plan.shares
         witness = Witness(kernels(table, plan.unit, shares.mechanism, noise, shares.delta, shares.accountant), losses)
         try:
@@ -89,7 +103,12 @@ class Configuration:
 
 
 class Witness:
-    """A kernel that adds up the guessed privacy losses of its answers, and keeps their labels."""
+    """A kernel that records its answers' privacy losses.
+
+    Attributes:
+        loss: The sum of the guessed losses so far.
+        labels: The labels of answers so far.
+    """
 
     def __init__(self, kernel: PrivacyKernel, losses: Losses) -> None:
         self.__kernel, self.__losses = kernel, losses
@@ -139,7 +158,13 @@ def examine(
 
 
 def invented_spec(mechanism: str, budget: Mapping[str, Any], unit: Mapping[str, Any], settings: Mapping[str, Any]) -> Spec:
-    """Return a spec over three columns of two values, with every pair of columns as workload. `budget` and `unit` are sections of the spec.
+    """Return a spec over three columns of two values, with all pairs of columns as workload.
+
+    Args:
+        mechanism: Name of the mechanism.
+        budget: The section `budget` of the spec.
+        unit: The section `unit` of the spec.
+        settings: Parameters of the mechanism.
     """
     public = {"path": "invented"} if isinstance(registry.get(mechanism), UsesPublic) else None
     table = {"population": "invented people", "data": {"kind": "demo"}, "public": public, "domain": DOMAIN.to_json()}
@@ -148,7 +173,13 @@ def invented_spec(mechanism: str, budget: Mapping[str, Any], unit: Mapping[str, 
 
 
 def _small(plan: Plan) -> tuple[Domain, Workload, tuple[str, ...]]:
-    """Return domain and workload if they are small; otherwise a few columns of a few values each, and sentences on what was left out."""
+    """Return domain and workload of a plan if they are small, and otherwise a small part.
+
+    The small part has at most `MOST_COLUMNS` columns with at most `MOST_VALUES` values each.
+
+    Returns:
+        The domain, the workload, and sentences on what was left out.
+    """
     domain, workload = plan.domain, plan.workload
     if not domain.unknown and len(domain) <= MOST_COLUMNS and all(attribute.size <= MOST_VALUES for attribute in domain):
         return domain, workload, ()

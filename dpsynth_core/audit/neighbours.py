@@ -24,15 +24,15 @@ Row = tuple[int, ...]
 
 
 class InventedTable:
-    """A `ValueSource` over codes, shape (rows, columns of the domain).
+    """A `ValueSource` over cell codes, shape (rows, columns of the domain).
 
-    However many kernels read it, it counts each marginal once and takes on each domain once. Where values are asked for, the codes are the
-    values.
+    Counts of a marginal, and the table over another domain, are computed once and shared by all
+    kernels that read it. As values of a column it gives the codes.
 
     Args:
         domain: The domain.
         rows: The rows.
-        owned: Number of rows, the last ones, that belong to one person; every other person has one.
+        owned: Number of rows at the end that belong to one person; every other person has one row.
         most: Number of rows that a person may have.
     """
 
@@ -43,7 +43,7 @@ class InventedTable:
         self._over: dict[Domain, InventedTable] = {}
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-        """See `MarginalSource.counts`. Shared: do not write to them."""
+        """Return the exact marginals over the cliques. They are shared, so the caller must not change them."""
         if new := [clique for clique in cliques if clique not in self._counts]:
             self._counts |= row_marginals(self.domain, self.codes, new)
         return {clique: self._counts[clique] for clique in cliques}
@@ -57,7 +57,7 @@ class InventedTable:
         return right_counts(self.domain, self.codes, predictors)
 
     def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
-        """See `RootSource.roots`."""
+        """Return the scaled sums of roots that `RootSource.roots` describes."""
         over = parent(self.domain, clique, groups)
         mine = row_marginals(self.domain, self.codes[len(self.codes) - self._owned :], [over])[over]
         mine, every = (regrouped(counts, over, clique, groups) for counts in (mine, self.count(over)))
@@ -65,7 +65,7 @@ class InventedTable:
         return scale * others + np.floor(scale * np.sqrt(mine / max(1, self._owned))).astype(np.int64)
 
     def over(self, domain: Domain) -> InventedTable:
-        """See `ValueSource.over`; for columns of whole numbers."""
+        """Return the table over another domain, as `ValueSource.over` does, for columns of whole numbers."""
         if domain not in self._over:
             columns = [(a, self.codes[:, self.domain.position(a.name)]) for a in domain]
             cells = [np.clip(np.searchsorted(a.edges, column, side="right") - 1, 0, a.values - 1) for a, column in columns]
@@ -73,17 +73,23 @@ class InventedTable:
         return self._over[domain]
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
-        """Yield the codes of the column, as texts, with their numbers of rows."""
+        """Yield one mapping from the codes of a column, as texts, to their numbers of rows."""
         yield {str(code): rows for code, rows in enumerate(self.count((name,)).tolist()) if rows}
 
     def count(self, clique: Clique) -> NDArray[np.int64]:
-        """Return the exact counts of one clique; shared, like `counts`."""
+        """Return the exact marginal over one clique, an array that the caller must not change."""
         return self.counts([clique])[clique]
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Two tables that are neighbours under `unit`. `title` describes the person in whom they differ."""
+    """Two tables that are neighbours under a unit of privacy.
+
+    Attributes:
+        title: Description of the person in whom they differ.
+        unit: The unit of privacy.
+        tables: The table without the person (or with the person's old rows), and the one with them.
+    """
 
     title: str
     unit: Unit
@@ -118,9 +124,11 @@ class Neighbours:
 
 
 def worst_cases(domain: Domain, unit: Unit) -> tuple[Neighbours, ...]:
-    """Return pairs of tables for a mechanism over any domain.
+    """Return two pairs of neighbouring tables for a mechanism over any domain.
 
-    The person owns as many equal rows as allowed: the most one person can change.
+    The person owns as many equal rows as the unit allows, which is the most that one person can
+    change. In the first pair all others are equal and unlike the person, in the second they are
+    random.
     """
     first, last = (0,) * len(domain), tuple(attribute.size - 1 for attribute in domain)
     mine, elsewhere = [last] * unit.max_rows_per_person, [first] * unit.max_rows_per_person

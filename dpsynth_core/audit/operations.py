@@ -22,12 +22,20 @@ LONE_MU, LONE_DELTA = 0.25, 0.3
 
 
 def _fewer_rows(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
-    """Return a replaced person's rows, fewer afterwards than before."""
+    """Return the person's rows in the first and in the second table.
+
+    The second table has the largest number of rows allowed. The first has one row under replace and
+    none under add-remove.
+    """
     return ((OLD,) if unit.relation == REPLACE else ()), (OLD,) * unit.max_rows_per_person
 
 
 def _offered_marginal(_: PrivacyKernel, neighbours: Neighbours) -> Question:
-    """Ask for two of three marginals: the person brings one further from its answer and one closer; half way both are equally far."""
+    """Return a question that selects among two of three offered marginals.
+
+    The person moves one of the two further from its offered answer and the other closer. The
+    offsets are set so that halfway between the tables both are equally far.
+    """
     answers = {("b",): np.array([FAR, -FAR]), ("a", "b"): np.array([[-FAR, FAR], [0.0, 0.0]]), ("a",): np.zeros(2)}
     halfway = {r: sum(float(np.abs(table.count(r) - answers[r]).sum()) for table in neighbours.tables) / 2 for r in answers}
     return {"offered": Offered(answers, dict.fromkeys(answers, 1.0), halfway), "eps": EPS, "among": np.array([True, True, False])}
@@ -43,18 +51,26 @@ def _errors(kernel: PrivacyKernel, _: Neighbours) -> Question:
 
 
 def _range(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    """Ask for the largest range, where one cell has too many people and the other too few: that cell, in which the person can be or not."""
+    """Return a question for the largest error of a range.
+
+    One cell has too many people and the other too few, so the largest range is that one cell, in
+    which the person is or is not.
+    """
     return {"answers": {("b",): np.array([FAR / 2, -FAR])}, "columns": ("b",), "sigma": kernel.unit.query_l1 / MU}
 
 
 def _ranked_error(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
-    """Ask for the larger of two errors, both of which the person moves."""
+    """Return a question for the larger of two errors, both of which the person changes."""
     answers = _errors(kernel, neighbours)["answers"]
     return {"answers": answers, "rank": len(answers), "sigma": kernel.unit.marginal_l1 / MU}
 
 
 def _sum(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    """Ask for a sum where the person leaves the cell with the smallest weight, or comes to the cell with the largest."""
+    """Return a question for a weighted sum that the person changes by as much as possible.
+
+    Under replace the rows move from the cell with the smallest weight to the one with the largest;
+    under add-remove they are added to the latter.
+    """
     low, high = -0.5, 1.0
     return {"clique": ("b",), "weights": np.array([low, high]), "low": low, "high": high, "sigma": kernel.unit.sum_l2(low, high) / MU}
 

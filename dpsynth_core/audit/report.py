@@ -30,9 +30,9 @@ class Audited:
     """The findings on one pair of tables.
 
     Attributes:
-        subject: The operation or pair, in words.
-        findings: The findings.
-        level: False-alarm rate of each drawn finding.
+        subject: The operation with its unit of privacy, or the description of the person, in words.
+        findings: One finding per claim.
+        level: False-alarm probability of each finding from draws.
     """
 
     subject: str
@@ -59,7 +59,7 @@ class Audited:
 
 
 def conclusion(audited: Sequence[Audited]) -> str:
-    """Return the sentence that sums up an audit, with its rate of false alarms."""
+    """Return a sentence that sums up an audit and states its probability of a false alarm."""
     sure = f"the chance that a sound program is called broken is at most {FALSE_ALARM:g}"
     if any(one.broken for one in audited):
         return f"VIOLATED: somebody can tell two neighbouring tables apart better than was promised ({sure})"
@@ -67,10 +67,10 @@ def conclusion(audited: Sequence[Audited]) -> str:
 
 
 def of_operations(noise: Noise, draws: int) -> Iterator[Audited]:
-    """Audit each operation under each unit of privacy, one after the other.
+    """Audit each kernel operation under each unit of privacy, and yield the results one by one.
 
     Args:
-        noise: Noise of the kernels that are drawn from.
+        noise: The noise source of kernels from which answers are drawn.
         draws: Number of draws per table.
     """
     audits = [(case, unit) for case in operations.CASES for unit in case.units]
@@ -82,16 +82,16 @@ def of_operations(noise: Noise, draws: int) -> Iterator[Audited]:
 
 
 def of_mechanism(configuration: mechanisms.Configuration, noise: Noise, draws: int, on_part: Callable[[float], None]) -> Iterator[Audited]:
-    """Audit a mechanism on every pair of `worst_cases`.
+    """Audit a mechanism on every pair of `worst_cases`, and yield the results one by one.
 
     Args:
         configuration: The mechanism.
         noise: The source of noise.
         draws: Number of runs on each table.
-        on_part: Called with the share of the work that is done.
+        on_part: Called after each run with the share of all runs that are done, from 0 to 1.
 
     Raises:
-        CapacityError: The audit would take too long.
+        CapacityError: The audit would take more than `MOST_SECONDS`.
     """
     pairs = worst_cases(configuration.plan.domain, configuration.plan.unit)
     level = FALSE_ALARM / (len(configuration.claims) * len(pairs))
