@@ -32,11 +32,12 @@ _KEPT = 2.0**-10
 
 
 class Accountant(ABC):
-    """An accountant.
+    """An accountant: the rho that operations cost, and the conversion of a sum of rho to (epsilon, delta).
 
     Attributes:
         name: Name in releases.
-        price: rho of one selection at eps = 1, never rounded down; a selection at eps costs eps^2 times that.
+        price: rho of one selection (exponential mechanism) at eps = 1, never rounded down; at
+            another eps it costs eps^2 times that.
     """
 
     name: ClassVar[str]
@@ -50,16 +51,20 @@ class Accountant(ABC):
         return named, (self.name,)
 
     def cost(self, event: Event) -> Fraction:
-        """Return rho of an operation. ValueError for an event that this accountant cannot account for."""
+        """Return the exact rho of an operation under this accountant.
+
+        Raises:
+            ValueError: The accountant cannot account for this kind of event.
+        """
         return event.cost if isinstance(event, Gaussian) else event.cost * self.price * 8
 
     @abstractmethod
     def covers(self, epsilon: float, delta: float) -> bool:
-        """Return whether the accountant covers a budget of this size."""
+        """Return whether the accountant's own conversion is proved for this (epsilon, delta)."""
 
     @abstractmethod
     def rho_from(self, epsilon: float, delta: float) -> float:
-        """Return the largest known rho that implies (epsilon, delta)-DP: the budget that a kernel is sealed with."""
+        """Return the largest known rho that implies (epsilon, delta)-DP: the budget of a kernel."""
 
     @abstractmethod
     def epsilon_from(self, rho: float, delta: float) -> float:
@@ -86,17 +91,20 @@ class _Gdp(Accountant):
     """355/113 exceeds pi by less than a ten-millionth part."""
 
     def cost(self, event: Event) -> Fraction:
-        """Return rho of an operation.
+        """Return the exact rho of an operation under GDP.
 
         Raises:
-            ValueError: The step keeps its promise only up to a delta of its own, and its other part is not Gaussian noise (`thresholds`).
+            ValueError: The event has a delta of its own and is not Gaussian noise (`events`).
         """
         if delta_of(event) and not isinstance(event, Gaussian):
             raise ValueError(f"a {type(event).__name__} is not accounted under GDP")
         return super().cost(event)
 
     def covers(self, epsilon: float, delta: float) -> bool:
-        """Return whether (1 + e^epsilon) times the distance is at most half of the reserved delta, so that rounding here does not matter.
+        """Return whether delta is large enough to pay for the distance from continuous noise.
+
+        That is (1 + e^epsilon) * DISTANCE; it may take up half of the reserved share of delta
+        (`_KEPT`), so that rounding here does not matter.
         """
         return math.log1p(math.exp(-epsilon)) + epsilon + math.log(2 * DISTANCE / _KEPT) <= math.log(delta)
 
@@ -114,7 +122,11 @@ _KNOWN = {accountant.name: accountant for accountant in (ZCDP, GDP)}
 
 
 def named(name: str) -> Accountant:
-    """Return the accountant of a name. Raises InputError for an unknown name."""
+    """Return the accountant with this name in releases.
+
+    Raises:
+        InputError: The name is unknown.
+    """
     if name not in _KNOWN:
         raise InputError("budget.accountant", f"{name[:40]!r} is unknown", f"use one of {', '.join(_KNOWN)}")
     return _KNOWN[name]
@@ -126,12 +138,16 @@ def in_force(wanted: Accountant, epsilon: float, delta: float) -> Accountant:
 
 
 def common(accountants: list[Accountant]) -> Accountant:
-    """Return the accountant in which runs add up: GDP if all runs have it and they are few enough, else zCDP, which holds for all."""
+    """Return the accountant under which the costs of several runs may be added up.
+
+    It is GDP if all runs are accounted by GDP and there are at most `RUNS`; otherwise zCDP, which
+    holds for both kinds of runs (Proposition 18).
+    """
     return GDP if all(accountant is GDP for accountant in accountants) and len(accountants) <= RUNS else ZCDP
 
 
 def mu_of(rho: float) -> float:
-    """Return sqrt(2 rho), not rounded down."""
+    """Return the mu of mu-GDP that corresponds to rho, sqrt(2 rho), rounded up."""
     return math.nextafter(math.sqrt(2 * rho), math.inf)
 
 

@@ -35,12 +35,13 @@ _ALL = 1 - 1e-9
 
 @dataclass(frozen=True)
 class Reading:
-    """A budget as an attacker's odds. All three numbers are upper bounds.
+    """A budget as the odds of an attacker; all three numbers are upper bounds.
 
     Attributes:
-        at_1: Share of members identified when 1 % of others are wrongly accused.
+        at_1: Share of members identified (true-positive rate) when 1 % of others are wrongly
+            accused.
         at_10: Share of members identified when 10 % of others are wrongly accused.
-        guess: How often a guess about one person, undecided before, is right afterwards.
+        guess: Probability that a guess about one person's presence is right, if it was 1/2 before.
     """
 
     at_1: float
@@ -49,9 +50,18 @@ class Reading:
 
 
 def zcdp_power(rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
-    """Return the largest true-positive rates of tests with these false-positive rates under slack-approximate rho-zCDP.
+    """Return the largest true-positive rates of membership tests under slack-approximate rho-zCDP.
 
-    Proposition 21: tpr <= slack + (1 - slack) * power(fpr / (1 - slack)), both coins' Rényi divergences being alpha * rho at most.
+    Proposition 21: tpr <= slack + (1 - slack) * power(fpr / (1 - slack)), where both Rényi
+    divergences of the test's outcomes are at most alpha * rho.
+
+    Args:
+        rho: Parameter of zCDP.
+        fpr: False-positive rates of the tests.
+        slack: The delta of steps whose guarantee fails with that probability.
+
+    Raises:
+        ValueError: rho is not positive, or slack no probability below 1.
     """
     if not 0 < rho < math.inf or not 0 <= slack < 1:
         raise ValueError("rho must be positive, slack a probability below 1")
@@ -59,7 +69,7 @@ def zcdp_power(rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDAr
 
 
 def _power(rho: float, fpr: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return `zcdp_power` without slack."""
+    """Return `zcdp_power` for a slack of 0."""
     inside = (fpr > 0) & (fpr < _ALL)
     low, high = fpr[inside], np.ones(inside.sum())
     for _ in range(_HALVINGS):  # tpr = 1 is impossible for fpr < 1: one of the divergences is infinite
@@ -77,13 +87,29 @@ def _possible(rho: float, fpr: NDArray[np.float64], tpr: NDArray[np.float64]) ->
 
 
 def _divergences(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return D_alpha(Bernoulli(p) || Bernoulli(q)), shape (rates, orders); both strictly between 0 and 1."""
+    """Return the Rényi divergences D_alpha(Bernoulli(p) || Bernoulli(q)) for all orders alpha in `_ORDERS`.
+
+    Args:
+        p: Probabilities strictly between 0 and 1, shape (rates,).
+        q: Probabilities strictly between 0 and 1, shape (rates,).
+
+    Returns:
+        Shape (rates, orders).
+    """
     yes, no = (np.log(a)[:, None] * _ORDERS + np.log(b)[:, None] * (1 - _ORDERS) for a, b in ((p, q), (1 - p, 1 - q)))
     return np.logaddexp(yes, no) / (_ORDERS - 1)
 
 
 def zcdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
-    """Return the smallest rho whose slack-approximate zCDP allows a test with these rates, 0 where tpr <= fpr: `zcdp_power` solved for rho.
+    """Return the smallest rho whose slack-approximate zCDP allows a test with these rates: the inverse of `zcdp_power`.
+
+    Args:
+        fpr: False-positive rates.
+        tpr: True-positive rates.
+        slack: The delta of steps whose guarantee fails with that probability.
+
+    Returns:
+        One rho per pair of rates; 0 where tpr <= fpr, inf where no finite rho allows the test.
     """
     low, high = np.minimum(1.0, fpr / (1 - slack)), np.maximum(0.0, (tpr - slack) / (1 - slack))
     least = np.where(high > low, np.inf, 0.0)  # a rate of 0 or 1 that the other world does not share
@@ -94,15 +120,18 @@ def zcdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float 
 
 
 def gdp_power(mu: float, fpr: NDArray[np.float64], distance: float = 0.0) -> NDArray[np.float64]:
-    """Return the largest true-positive rates under mu-GDP: Phi(Phi^-1(fpr) + mu).
+    """Return the largest true-positive rates of membership tests under mu-GDP: Phi(Phi^-1(fpr) + mu).
 
     A single Gaussian attains them (Dong, Roth and Su 2022, 2.2).
 
     Args:
         mu: Parameter of GDP.
         fpr: False-positive rates.
-        distance: Largest total variation, over all tables, between the release and one that satisfies mu-GDP. It moves both rates of a test
-            by at most itself.
+        distance: Largest total variation, over all tables, between the release and one that
+            satisfies mu-GDP. Each rate of a test moves by at most this distance.
+
+    Raises:
+        ValueError: mu is not positive, or distance no probability below 1.
     """
     if not 0 < mu < math.inf or not 0 <= distance < 1:
         raise ValueError("mu must be positive, distance a probability below 1")
@@ -111,7 +140,16 @@ def gdp_power(mu: float, fpr: NDArray[np.float64], distance: float = 0.0) -> NDA
 
 
 def gdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], distance: float = 0.0) -> NDArray[np.float64]:
-    """Return the smallest mu whose GDP allows a test with these rates, 0 where tpr <= fpr: `gdp_power` solved for mu."""
+    """Return the smallest mu whose GDP allows a test with these rates: the inverse of `gdp_power` for mu.
+
+    Args:
+        fpr: False-positive rates.
+        tpr: True-positive rates.
+        distance: Total variation between the release and one that satisfies mu-GDP.
+
+    Returns:
+        One mu per pair of rates; 0 where tpr <= fpr.
+    """
     low, high = np.minimum(1.0, fpr + distance), np.maximum(0.0, tpr - distance)
     least = np.zeros(np.shape(low))
     apart = high > low
@@ -121,16 +159,32 @@ def gdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], distance: floa
 
 @lru_cache(maxsize=128)
 def gdp_reading(mu: float, distance: float = 0.0) -> Reading:
-    """Return the meaning of mu-GDP in three numbers. The best guess is at tpr = 1 - fpr = Phi(mu / 2)."""
+    """Return the meaning of mu-GDP for an attacker in three numbers.
+
+    The best guess is at the point of the curve where tpr = 1 - fpr = Phi(mu / 2).
+
+    Args:
+        mu: Parameter of GDP.
+        distance: Total variation between the release and one that satisfies mu-GDP.
+    """
     at_1, at_10 = gdp_power(mu, np.array([0.01, 0.1]), distance).tolist()
     return Reading(at_1, at_10, min(1.0, float(scipy.special.ndtr(mu / 2)) * (1 + _SLACK) + distance))
 
 
 def tradeoff(epsilon: float, delta: float, points: int = 200) -> Curve:
-    """Return the best rates of tests under (epsilon, delta)-DP.
+    """Return false-positive rates and the largest true-positive rates under (epsilon, delta)-DP.
 
-    tpr <= min(e^eps fpr + delta, 1 - e^-eps (1 - delta - fpr), 1): Kairouz, Oh and Viswanath 2015, Theorem 2.1. The corners of the curve
-    are among the points. delta = 0 is allowed here.
+    tpr <= min(e^eps fpr + delta, 1 - e^-eps (1 - delta - fpr), 1): Kairouz, Oh and Viswanath 2015,
+    Theorem 2.1. delta = 0 is allowed here.
+
+    Args:
+        epsilon: Epsilon, 0 or more.
+        delta: Delta, 0 or more.
+        points: Number of evenly spaced false-positive rates, and of logarithmically spaced ones;
+            the corners of the curve are added.
+
+    Raises:
+        ValueError: Epsilon or delta is negative or not finite.
     """
     if not (0 <= epsilon < math.inf and 0 <= delta < math.inf):
         raise ValueError("epsilon and delta must be zero or more")
@@ -143,9 +197,18 @@ def tradeoff(epsilon: float, delta: float, points: int = 200) -> Curve:
 
 
 def posterior_odds(epsilon: float, delta: float, prior: float = 0.5) -> float:
-    """Return the largest probability of guessing a person's presence right, for a guesser with the prior probability `prior`.
+    """Return the largest probability of guessing a person's presence right after seeing the release.
 
-    It is the maximum of prior * tpr + (1 - prior) * (1 - fpr) over the trade-off curve, which is reached at one of its corners.
+    It is the maximum of prior * tpr + (1 - prior) * (1 - fpr) over the trade-off curve of (epsilon,
+    delta)-DP, which is reached at one of its corners.
+
+    Args:
+        epsilon: Epsilon, 0 or more.
+        delta: Delta, 0 or more.
+        prior: Probability of presence that the guesser assumed before.
+
+    Raises:
+        ValueError: A parameter is out of range.
     """
     fpr, tpr = tradeoff(epsilon, delta, points=2)
     if not 0 <= prior <= 1:
@@ -155,13 +218,16 @@ def posterior_odds(epsilon: float, delta: float, prior: float = 0.5) -> float:
 
 @lru_cache(maxsize=128)
 def zcdp_reading(rho: float, slack: float = 0.0) -> Reading:
-    """Return the meaning of slack-approximate rho-zCDP in three numbers."""
+    """Return the meaning of slack-approximate rho-zCDP for an attacker in three numbers (`Reading`)."""
     at_1, at_10 = zcdp_power(rho, np.array([0.01, 0.1]), slack).tolist()
     return Reading(at_1, at_10, min(1.0, slack + (1 - slack) * _guess(rho)))
 
 
 def _guess(rho: float) -> float:
-    """Return the largest (1 + tpr - fpr) / 2 of tests under rho-zCDP. Tests with tpr = 1 - fpr suffice (Proposition 21)."""
+    """Return the largest probability (1 + tpr - fpr) / 2 of a right guess under rho-zCDP, from prior 1/2.
+
+    Tests with tpr = 1 - fpr suffice (Proposition 21).
+    """
     low, high = np.array([0.5]), np.array([1.0])
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

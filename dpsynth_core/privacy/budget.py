@@ -14,12 +14,16 @@ WEAK_EPSILON = 10.0
 
 
 def check_budget(epsilon: object, delta: object, public_n: int | None = None) -> list[str]:
-    """Return warnings about a usable budget. Raises InputError for an unusable one.
+    """Check that (epsilon, delta) is usable, and return warnings in words about a weak guarantee.
 
     Args:
         epsilon: Epsilon as given.
         delta: Delta as given.
-        public_n: A public, declared or noisy number of people; never the exact count under add-remove.
+        public_n: A public, declared or noisy number of people; never the exact count under
+            add-remove.
+
+    Raises:
+        InputError: A value is not a number or out of range.
     """
     eps = _read_number("budget.epsilon", epsilon, "1")
     dlt = _read_number("budget.delta", delta, "1e-9")
@@ -42,7 +46,11 @@ def check_budget(epsilon: object, delta: object, public_n: int | None = None) ->
 
 
 def check_delta(delta: float, people: float) -> None:
-    """Raise InputError before a run, when another delta can be chosen, unless delta is below 1 / people."""
+    """Check, before a run when another delta can still be chosen, that delta is below 1 / people.
+
+    Raises:
+        InputError: It is not.
+    """
     if delta >= 1 / people:
         raise InputError("budget.delta", f"{delta:g} {_too_large(people)}", "choose a delta at least a hundred times smaller, such as 1e-9")
 

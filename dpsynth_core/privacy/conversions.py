@@ -24,21 +24,39 @@ _PRECISION = 1e-13
 
 
 def delta_from(rho: float, epsilon: float) -> float:
-    """Return the smallest known delta such that rho-zCDP implies (epsilon, delta)-DP. Canonne, Kamath and Steinke 2020, Corollary 13."""
+    """Return the smallest known delta such that rho-zCDP implies (epsilon, delta)-DP, rounded up.
+
+    Canonne, Kamath and Steinke 2020, Corollary 13.
+
+    Raises:
+        ValueError: rho is not positive, or epsilon negative.
+    """
     _check(0 < rho < math.inf and 0 <= epsilon < math.inf, "rho must be positive, and epsilon zero or more")
     return _exp_up(_log_delta(rho, epsilon))
 
 
 @lru_cache(maxsize=4096)
 def epsilon_from(rho: float, delta: float) -> float:
-    """Return the smallest known epsilon such that rho-zCDP implies (epsilon, delta)-DP; 0 where delta alone covers everything."""
+    """Return the smallest known epsilon such that rho-zCDP implies (epsilon, delta)-DP, rounded up.
+
+    It is 0 where delta is so large that (0, delta)-DP holds.
+
+    Raises:
+        ValueError: rho is not positive, or delta not between 0 and 1.
+    """
     _check_budget(rho, delta, "rho")
     return _smallest(lambda epsilon: delta_from(rho, epsilon) <= delta, _epsilon_of_weaker_conversion(rho, math.log(delta)))
 
 
 @lru_cache(maxsize=4096)
 def rho_from(epsilon: float, delta: float) -> float:
-    """Return the largest rho whose zCDP implies (epsilon, delta)-DP: the budget that a kernel is sealed with."""
+    """Return the largest known rho such that rho-zCDP implies (epsilon, delta)-DP, rounded down.
+
+    It is the budget of a kernel under zCDP.
+
+    Raises:
+        ValueError: epsilon is not positive, or delta not between 0 and 1.
+    """
     _check_budget(epsilon, delta, "epsilon")
     return _largest(lambda rho: delta_from(rho, epsilon) <= delta, _rho_of_weaker_conversion(epsilon, math.log(delta)))
 
@@ -59,7 +77,7 @@ def _log_delta(rho: float, epsilon: float) -> float:
 
 
 def _log_delta_at(t: float, rho: float, epsilon: float) -> float:
-    """Return the bound at alpha = 1 + e^t, plus the largest rounding error."""
+    """Return ln of the bound on delta at the order alpha = 1 + e^t, plus the largest rounding error."""
     excess = math.exp(t)
     terms = [excess * (1 + excess) * rho, -excess * epsilon]
     if t > 0:  # ln(1 + e^t) = t + ln(1 + e^-t): the large terms cancel on paper instead of in floating point
@@ -75,12 +93,18 @@ def _softplus(x: float) -> float:
 
 
 def _epsilon_of_weaker_conversion(rho: float, log_delta: float) -> float:
-    """Return rho + 2 sqrt(rho ln(1/delta)) (Bun and Steinke 2016, Proposition 1.3): a safe start for a search."""
+    """Return rho + 2 sqrt(rho ln(1/delta)), an epsilon that is never too small, from which a search starts.
+
+    Bun and Steinke 2016, Proposition 1.3.
+    """
     return rho + 2 * math.sqrt(-rho * log_delta)
 
 
 def _rho_of_weaker_conversion(epsilon: float, log_delta: float) -> float:
-    """Return the rho of the weaker conversion for a given epsilon, computed without cancellation."""
+    """Return the rho with rho + 2 sqrt(rho ln(1/delta)) = epsilon, computed without cancellation.
+
+    It is never too large for (epsilon, delta), so that a search starts from it.
+    """
     return (epsilon / (math.sqrt(epsilon - log_delta) + math.sqrt(-log_delta))) ** 2
 
 
@@ -88,7 +112,13 @@ def _rho_of_weaker_conversion(epsilon: float, log_delta: float) -> float:
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
-    """Return Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2): exact for one Gaussian with l2/sigma = mu (Balle and Wang 2018, Theorem 8).
+    """Return the delta for which mu-GDP implies (epsilon, delta)-DP: Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2).
+
+    It is rounded up, and exact for one Gaussian with l2/sigma = mu (Balle and Wang 2018, Theorem
+    8).
+
+    Raises:
+        ValueError: mu is not positive, or epsilon negative.
     """
     _check(0 < mu < math.inf and 0 <= epsilon < math.inf, "mu must be positive, and epsilon zero or more")
     near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
@@ -101,13 +131,23 @@ def gdp_delta(mu: float, epsilon: float) -> float:
 
 
 def gdp_mu_from(epsilon: float, delta: float) -> float:
-    """Return the largest mu whose Gaussian DP implies (epsilon, delta)-DP. One Gaussian of sigma = l2/mu spends exactly this."""
+    """Return the largest mu such that mu-GDP implies (epsilon, delta)-DP, rounded down.
+
+    One Gaussian of sigma = l2/mu spends exactly this budget.
+
+    Raises:
+        ValueError: epsilon is not positive, or delta not between 0 and 1.
+    """
     _check_budget(epsilon, delta, "epsilon")
     return _largest(lambda mu: gdp_delta(mu, epsilon) <= delta, math.sqrt(2 * rho_from(epsilon, delta)))
 
 
 def gdp_epsilon_from(mu: float, delta: float) -> float:
-    """Return the smallest epsilon such that mu-GDP implies (epsilon, delta)-DP."""
+    """Return the smallest epsilon such that mu-GDP implies (epsilon, delta)-DP, rounded up.
+
+    Raises:
+        ValueError: mu is not positive, or delta not between 0 and 1.
+    """
     _check_budget(mu, delta, "mu")
     return _smallest(lambda epsilon: gdp_delta(mu, epsilon) <= delta, _epsilon_of_weaker_conversion(mu * mu / 2, math.log(delta)))
 
@@ -121,7 +161,12 @@ def _mills(x: float) -> float:
 
 
 def _largest(allowed: Callable[[float], bool], start: float) -> float:
-    """Return the largest x > 0 that is allowed (an interval that begins at 0), to relative `_PRECISION`, from its inside."""
+    """Return nearly the largest x > 0 that is allowed, found by bisection; the result itself is allowed.
+
+    Args:
+        allowed: Returns whether x is allowed; true from 0 up to some bound.
+        start: A guess. The relative error of the result is at most `_PRECISION`.
+    """
     low = start
     while not allowed(low):
         low /= 2
@@ -135,7 +180,12 @@ def _largest(allowed: Callable[[float], bool], start: float) -> float:
 
 
 def _smallest(allowed: Callable[[float], bool], start: float) -> float:
-    """Return the smallest x >= 0 that is allowed (an unbounded interval), to relative `_PRECISION`, from its inside."""
+    """Return nearly the smallest x >= 0 that is allowed, found by bisection; the result itself is allowed.
+
+    Args:
+        allowed: Returns whether x is allowed; true from some bound on.
+        start: A guess. The relative error of the result is at most `_PRECISION`.
+    """
     if allowed(0.0):
         return 0.0
     low, high = 0.0, start
@@ -152,7 +202,7 @@ def _exp_up(x: float) -> float:
 
 
 def _up(probability: float) -> float:
-    """Return the probability rounded away from zero, never 0, which would claim pure differential privacy."""
+    """Return a probability rounded up, never 0, because 0 would claim pure differential privacy."""
     return min(1.0, max(_TINY, probability * (1 + _ROUNDING)))
 
 

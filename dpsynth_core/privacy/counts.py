@@ -20,7 +20,12 @@ T = TypeVar("T")
 
 
 class Counts:
-    """A `View` of a source. It keeps counts, never records."""
+    """A `View` of a source: it caches exact counts, and never holds records.
+
+    Args:
+        source: The source that counts records.
+        noise: The source of noise for answers.
+    """
 
     def __init__(self, source: MarginalSource, noise: Noise) -> None:
         self.source, self.domain, self.noise = source, source.domain, noise
@@ -30,64 +35,86 @@ class Counts:
         self._remembered: dict[str, tuple[Hashable, Any]] = {}
 
     def prepare(self, cliques: Collection[Clique]) -> None:
-        """Read these marginals in one pass, if their tables fit."""
+        """Read and cache these marginals in one pass over the source, except those that are cached already."""
         if missing := [clique for clique in cliques if clique not in self._tables]:
             self._fetch(missing)
 
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
-        """Count these columns in these cells in one pass."""
+        """Count and cache columns in one pass, each in the cells of an `Attribute`, which the domain need not have."""
         counts = self.over(Domain(tuple(cells))).counts([(attribute.name,) for attribute in cells])
         self._cells = {attribute: counts[(attribute.name,)] for attribute in cells}
 
     def over(self, domain: Domain) -> ValueSource:
-        """Return the same records in the cells of another domain."""
+        """Return a source of the same records, coded in the cells of another domain.
+
+        Raises:
+            ValueError: The source holds codes and not values.
+        """
         if not hasattr(self.source, "over"):
             raise ValueError("this source holds cells, not values")
         return cast(ValueSource, self.source).over(domain)
 
     def tables(self, cliques: Collection[Clique]) -> dict[Clique, Integers]:
-        """Return marginals from the cache, by summation of a larger one, or else in one pass over the source."""
+        """Return exact marginals: cached, summed from a larger cached one, or read in one pass over the source."""
         if unknown := [clique for clique in cliques if clique not in self._tables and not self._sum_down(clique)]:
             self._fetch(unknown)
         return {clique: self._tables[clique] for clique in cliques}
 
     def total(self) -> Integers:
-        """Return the number of rows as an array of one, from a marginal that was read if there is one."""
+        """Return the number of rows as an array of shape (1,), from a cached marginal if there is one."""
         if self._tables:
             return next(iter(self._tables.values())).sum().reshape(1)
         return np.asarray(self.source.counts([()])[()]).reshape(1)
 
     def cells(self, cells: Attribute) -> Integers:
-        """Return the number of records in each of these cells, counted now unless prepared."""
+        """Return the number of records in each cell of one column, from the cache of `prepare_cells` or counted now.
+
+        Args:
+            cells: The column, with cells that the domain need not have.
+        """
         if cells not in self._cells:
             self.prepare_cells([cells])
         return self._cells[cells]
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
-        """Yield numbers of records by key of a column, in parts without common keys."""
+        """Yield mappings from a column's keys (`vocabulary.keys`) to their numbers of records.
+
+        No key is in two of the mappings.
+        """
         return cast(ValueSource, self.source).values(name)
 
     def right(self, predictors: Sequence[Predictor]) -> Integers:
-        """Return the number of records that each predictor is right about."""
+        """Return, for each predictor, the number of records that it predicts rightly."""
         return cast(RecordSource, self.source).right(predictors)
 
     def roots(self, clique: Clique, groups: Mapping[str, Any]) -> Integers:
-        """Return sums of roots: see `RootSource.roots`."""
+        """Return the sum of persons' roots in each cell, in steps of 1/ROOT_STEPS (`RootSource.roots`).
+
+        Args:
+            clique: The columns, or names of groups in place of columns.
+            groups: Groups of values, by name.
+        """
         return cast(RootSource, self.source).roots(clique, groups)
 
     def occupied(self, clique: Clique) -> Occupied:
-        """Return the distinct records over these columns, cached for the next question."""
+        """Return the cells of a clique that have records; the latest result is cached."""
         return self.remembered("occupied", clique, lambda: cast(CellSource, self.source).occupied(clique))
 
     def remembered(self, kind: str, key: Hashable, compute: Callable[[], T]) -> T:
-        """Return `compute()`, cached under `key` until its kind is asked for another key."""
+        """Return compute(), or the cached result if the latest call with this kind had the same key.
+
+        Args:
+            kind: Name under which one result is cached.
+            key: What the result depends on.
+            compute: Computes the result.
+        """
         if kind not in self._remembered or self._remembered[kind][0] != key:
             self._remembered.pop(kind, None)  # one at a time: it may be large
             self._remembered[kind] = key, compute()
         return cast(T, self._remembered[kind][1])
 
     def _sum_down(self, clique: Clique) -> bool:
-        """Cache the marginal as a sum of the smallest cached one that contains it. Return False if no cached one does."""
+        """Cache a marginal as a sum of the smallest cached marginal that contains it; False if no cached one does."""
         wanted = set(clique)
         smallest = min((kept for kept in self._tables if wanted.issubset(kept)), key=self.domain.cells, default=None)
         if smallest is None:

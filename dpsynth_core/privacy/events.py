@@ -23,20 +23,26 @@ class Event(ABC):
     @property
     @abstractmethod
     def cost(self) -> Fraction:
-        """Rho under zCDP, exact."""
+        """The exact rho of the event under zCDP."""
 
     @property
     def rho(self) -> float:
-        """Rho under zCDP, as the nearest float to `cost`."""
+        """The rho of the event under zCDP, as the float nearest to `cost`."""
         return float(self.cost)
 
     @property
     def epsilon(self) -> float | None:
-        """The epsilon of a step with a proof of (epsilon, delta)-DP of its own; None for the others."""
+        """The epsilon of an event that is proved (epsilon, delta)-DP directly; None for any other event."""
         return None
 
     def pays(self, needed: Event) -> bool:
-        """Return whether the event equals the event that is due: the same kind, noise and sensitivity, up to rounding on another machine.
+        """Return whether this event equals the event that is due, up to rounding on another machine.
+
+        Both must be of the same kind, with equal fields (noise, sensitivity) within a relative
+        difference `NEAR`.
+
+        Args:
+            needed: The event that is due.
         """
         return type(self) is type(needed) and all(
             math.isclose(getattr(self, f.name), getattr(needed, f.name), rel_tol=NEAR) for f in fields(cast(Any, self))
@@ -58,7 +64,7 @@ class Gaussian(Event):
 
     @property
     def cost(self) -> Fraction:
-        """Rho under zCDP, exact."""
+        """The exact rho of the event under zCDP."""
         return Fraction(self.l2) ** 2 / (2 * Fraction(self.sigma) ** 2)
 
 
@@ -99,22 +105,22 @@ class Selection(Event):
 
     @property
     def cost(self) -> Fraction:
-        """Rho under zCDP, exact."""
+        """The exact rho of the event under zCDP."""
         return self.count * Fraction(self.eps) ** 2 / 8
 
     @property
     def epsilon(self) -> float:
-        """The epsilon of all draws together."""
+        """The epsilon of all `count` draws together, which satisfy (eps * count)-DP."""
         return self.eps * self.count
 
 
 def delta_of(event: Event) -> Fraction:
-    """Return the probability with which the event's cost may not hold: its `delta`, or 0 for an event without one."""
+    """Return the probability with which the guarantee of an event may fail: its field `delta`, or 0 without one."""
     return Fraction(getattr(event, "delta", 0))
 
 
 def check_positive(**values: float) -> None:
-    """Raise ValueError unless all values are positive and finite."""
+    """Raise ValueError, with the name, unless all values are positive and finite."""
     for name, value in values.items():
         if not 0 < value < math.inf:
             raise ValueError(f"{name} must be a positive number")

@@ -21,12 +21,13 @@ Counts = dict[Clique, NDArray[np.int64]]
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A counting source on top of another one.
+    """A counting source in which some records count several times or not at all.
 
     Attributes:
         domain: The domain.
-        counted: Counts of the other source.
-        times: By column, how often a record of each code counts, a whole number from 0; with several columns, the product.
+        counted: Returns the counts of the underlying source for some cliques.
+        times: By column, how often a record with each code counts, shape (codes,), a whole number
+            from 0; with several columns, a record counts the product.
     """
 
     domain: Domain
@@ -34,13 +35,19 @@ class Group:
     times: Mapping[str, NDArray[np.int64]]
 
     def counts(self, cliques: Collection[Clique]) -> Counts:
-        """Return exact counts of each canonical clique; the empty clique gives the sum over all records."""
+        """Return exact counts of each canonical clique; the empty clique gives the number of records, as they count."""
         wide = {clique: self.domain.clique({*clique, *self.times}) for clique in cliques}
         whole = self.counted(list(dict.fromkeys(wide.values())))
         return {clique: self._counted(whole[over], over, clique) for clique, over in wide.items()}
 
     def _counted(self, counts: NDArray[np.int64], over: Clique, clique: Clique) -> NDArray[np.int64]:
-        """Return the counts with records repeated or left out. Cells of records that do not count remain, empty."""
+        """Return the marginal over `clique`, each record counted as often as its codes say.
+
+        Args:
+            counts: Counts of the underlying source over the columns `over`.
+            over: The clique's columns and all columns of `times`.
+            clique: The columns of the result.
+        """
         for name in self.times:
             counts = counts * expand(self.times[name], (name,), over)
         return project(counts, over, clique)

@@ -21,14 +21,15 @@ Counts = dict[Clique, NDArray[np.int64]]
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """A counting source on top of another one.
+    """A counting source whose domain has further columns: groups of the values of a column.
 
     Attributes:
-        domain: The domain with the groups.
-        plain: The domain of the other source.
-        counted: Counts of the other source.
+        domain: The domain with the groups as columns.
+        plain: The domain of the underlying source.
+        counted: Returns the counts of the underlying source for some cliques.
         groups: Groups by name.
-        roots: Sums of roots of the other source, which knows groups, if it has any.
+        roots: The method `roots` of the underlying source, which takes groups itself; None if it
+            has none.
     """
 
     domain: Domain
@@ -38,7 +39,10 @@ class Grouped:
     roots: Callable[[Clique, Mapping[str, Groups]], NDArray[np.int64]] | None
 
     def counts(self, cliques: Collection[Clique]) -> Counts:
-        """Return exact counts of each canonical clique; the empty clique gives the number of records."""
+        """Return exact counts of each canonical clique, whose names may be of groups.
+
+        The empty clique gives the number of records.
+        """
         over = {clique: parent(self.plain, clique, self.groups) for clique in cliques}
         whole = self.counted(list(dict.fromkeys(over.values())))
         return {clique: regrouped(whole[columns], columns, clique, self.groups) for clique, columns in over.items()}

@@ -27,12 +27,15 @@ from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts
 
 
 class Kernel(ABC):
-    """A mechanism's view of the table: questions within a budget. rho_total, rho_spent and rho_left are in the accountant in force.
+    """A mechanism's only view of the private table: questions that are answered within a budget.
+
+    rho_total, rho_spent and rho_left are rho of the accountant in force.
 
     Args:
         public: Public facts of the table.
         meter: The budget.
-        known: Answers about single columns from before the mechanism began, which are released anyway; in this domain's cells, and free.
+        known: Answers about single columns that were released before the mechanism began, in this
+            domain's cells; their use is free.
     """
 
     def __init__(self, public: Asked, meter: Meter, known: Sequence[MarginalCounts] = ()) -> None:
@@ -40,51 +43,57 @@ class Kernel(ABC):
 
     @property
     def domain(self) -> Domain:
-        """The columns and cells in which this kernel counts."""
+        """The columns and cells in which this kernel counts records."""
         return self.__public.domain
 
     @property
     def unit(self) -> Unit:
-        """The unit of privacy: the neighbouring relation, and with it every sensitivity."""
+        """The unit of privacy: the neighbouring relation and the rows per person, which give every sensitivity."""
         return self.__public.unit
 
     @property
     def known(self) -> tuple[MarginalCounts, ...]:
-        """Answers about single columns from before the mechanism began, in this domain's cells."""
+        """Answers about single columns that were released before the mechanism began, in this domain's cells."""
         return self.__known
 
     @property
     def rho_total(self) -> float:
-        """The budget of this kernel."""
+        """The budget of this kernel, as rho of the accountant in force."""
         return self.__meter.rho_total
 
     @property
     def rho_spent(self) -> float:
-        """The charged part of the budget."""
+        """The part of the budget that has been charged, as rho."""
         return self.__meter.rho_spent
 
     @property
     def rho_left(self) -> float:
-        """The remaining part of the budget, at least 0."""
+        """The part of the budget that is left, as rho, at least 0."""
         return self.__meter.rho_left
 
     @property
     def delta_total(self) -> float:
-        """Delta reserved for steps that keep their promise except with a small probability; 0 unless the mechanism asked for it."""
+        """The delta reserved for steps whose guarantee may fail with a small probability.
+
+        It is 0 unless the mechanism asked for it.
+        """
         return self.__meter.delta_total
 
     @property
     def selection_price(self) -> float:
-        """Rho of one selection at eps = 1 under the accountant in force; a selection at eps costs eps^2 times that."""
+        """The rho of one selection at eps = 1 under the accountant in force; at another eps, eps^2 times that."""
         return self.__meter.selection_price
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Every charge so far, in order."""
+        """The events of all charges so far, in order."""
         return self.__meter.events
 
     def part(self, rho: float) -> Self:
-        """Return a kernel over the same table with `rho` of this budget, which can spend no more. Its charges are charged here too. Free.
+        """Return a kernel over the same table whose budget is `rho` of this kernel's budget.
+
+        Its charges are charged to this kernel too, so that neither budget can be exceeded. The call
+        is free.
         """
         stage = copy(self)
         stage.__meter = self.__meter.part(rho)
@@ -92,15 +101,21 @@ class Kernel(ABC):
 
     @abstractmethod
     def grouped(self, groups: Sequence[Groups]) -> Self:
-        """Return a kernel over the same table and budget, with these groups of values as further columns of its domain. Free."""
+        """Return a kernel over the same table and budget, with groups of values as further columns. Free."""
 
     @abstractmethod
     def prepare(self, cliques: Collection[Clique]) -> None:
-        """Read marginals that will be needed in one pass. Answers nothing, so it costs nothing."""
+        """Read marginals in one pass over the table, for later questions. Free, because nothing is answered."""
 
     @abstractmethod
     def _ask(self, operation: str, *arguments: object, **options: object) -> object:
-        """Return the answer of an operation, after its charge."""
+        """Charge an operation, then return its answer.
+
+        Args:
+            operation: Name of the operation.
+            arguments: Arguments of the operation, after `Asked`.
+            options: Arguments of the operation by name.
+        """
 
     if not TYPE_CHECKING:  # an operation that no class names is a wing's, which is called by its function
 
@@ -117,7 +132,7 @@ class Kernel(ABC):
         self.__meter.charge(event)
 
     def _turned(self, public: Asked, known: Sequence[MarginalCounts]) -> Self:
-        """Return a kernel of the same budget with other public facts."""
+        """Return a kernel with the same budget and other public facts and known answers."""
         other = copy(self)
         other.__public, other.__known = public, tuple(known)
         return other
@@ -137,35 +152,40 @@ class Kernel(ABC):
 
 
 class SealedKernel(Kernel):
-    """The kernel of the code that drives a run. It can also ask over other domains and over some of the records."""
+    """The kernel of the code that drives a run: it may also ask over other domains and over part of the records."""
 
     @abstractmethod
     def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> Self:
-        """Return a kernel over the same table and budget in the cells of another public domain. Free.
+        """Return a kernel over the same table and budget, which counts in the cells of another public domain. Free.
 
-        In any domain a record is in one cell of each marginal.
+        In any domain a record is in one cell of each marginal, so that sensitivities stay.
 
         Args:
             domain: The other domain.
-            known: Released answers in its cells.
+            known: Released answers about single columns in its cells.
         """
 
     @abstractmethod
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
-        """Return a kernel of the same budget over the records in these public cells of columns alone. Free."""
+        """Return a kernel with the same budget over the records that lie in public cells of some columns. Free.
+
+        Args:
+            cells: By column, the codes of which a record must have one.
+        """
 
     @abstractmethod
     def weighted(self, column: str, times: Integers) -> Self:
-        """Return a kernel over the same table and budget in which each record counts as often as its cell of this column says. Free.
+        """Return a kernel over the same table and budget in which a record counts as often as its code says. Free.
 
         Args:
-            column: Name of the column.
-            times: Public whole numbers from 0 to `unit.MOST_TIMES`, shape (size of the column,).
+            column: Name of the column whose codes decide.
+            times: How often a record with each code counts: public whole numbers from 0 to
+                `unit.MOST_TIMES`, shape (size of the column,).
         """
 
     @abstractmethod
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
-        """Count these columns in these public cells in one pass, for `measure_cells`. Answers nothing, so it costs nothing."""
+        """Count columns in public cells in one pass, for later calls of `measure_cells`. Free: nothing is answered."""
 
     measure_cells = operations.measure_cells
     discover_values = operations.discover_values

@@ -39,15 +39,15 @@ from dpsynth_core.vocabulary.regrouping import by_name
 
 
 class PrivacyKernel(SealedKernel):
-    """A kernel over a counting source, with a budget sealed at construction.
+    """A kernel over a counting source, with a budget fixed at construction.
 
     Args:
         source: The counting source.
         unit: The unit of privacy.
-        rho: The budget.
+        rho: The budget, as rho of `accountant`.
         noise: The source of noise.
-        delta: Reserved for steps that keep their promise except with a small probability (see `meter`).
-        accountant: Accountant of the costs.
+        delta: Reserved for steps whose guarantee may fail with a small probability (see `meter`).
+        accountant: The accountant of the costs.
     """
 
     def __init__(
@@ -57,7 +57,14 @@ class PrivacyKernel(SealedKernel):
         super().__init__(_public(self.__view, unit, {}), Meter(rho, delta=delta, accountant=accountant))
 
     def _ask(self, operation: str, *arguments: object, **options: object) -> object:
-        """Charge an operation's cost, then let it see the counts. A free operation sees no counts.
+        """Charge an operation's cost, then return its answer from the exact counts.
+
+        A free operation gets noise and no counts.
+
+        Args:
+            operation: Name of the operation.
+            arguments: Arguments of the operation, after `Asked`.
+            options: Arguments of the operation by name.
 
         Raises:
             ValueError: The question is invalid; nothing is charged.
@@ -74,17 +81,21 @@ class PrivacyKernel(SealedKernel):
         return answer(self.__view)
 
     def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> Self:
-        """Return a kernel over the same table and budget in the cells of another public domain."""
+        """Implement `SealedKernel.over`.
+
+        Raises:
+            ValueError: The source holds codes and not values.
+        """
         return self.__counting(self.__view.over(domain), self.unit, {}, known)
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
-        """Implement `SealedKernel.among`. A person's records among these are part of the person's records (`privacy.group`)."""
+        """Implement `SealedKernel.among`. The chosen records of a person are some of the person's records (`privacy.group`)."""
         inside = {name: np.isin(np.arange(self.domain[name].size), codes).astype(np.int64) for name, codes in cells.items()}
         source = Group(self.domain, self.__view.tables, inside)
         return self.__counting(source, self.unit.counted(1), self._public.groups, self.known)
 
     def weighted(self, column: str, times: Integers) -> Self:
-        """Implement `SealedKernel.weighted`. Numbers are brought to whole numbers from 0 to `MOST_TIMES` (`privacy.group`)."""
+        """Implement `SealedKernel.weighted`. `times` is clipped to 0 .. `MOST_TIMES` and truncated to whole numbers."""
         whole = np.clip(times, 0, MOST_TIMES).astype(np.int64)
         source = Group(self.domain, self.__view.tables, {column: whole})
         return self.__counting(source, self.unit.counted(int(whole.max())), self._public.groups, ())
@@ -96,20 +107,31 @@ class PrivacyKernel(SealedKernel):
         return self.__counting(source, self.unit, {**self._public.groups, **by_name(groups)}, self.known)
 
     def __counting(self, source: MarginalSource, unit: Unit, groups: Mapping[str, Groups], known: Sequence[MarginalCounts]) -> Self:
-        """Return a kernel of the same budget over another source, without the cache of this one."""
+        """Return a kernel with the same budget and noise over another source, with an empty cache.
+
+        Args:
+            source: The source that counts records.
+            unit: The unit of privacy for this source.
+            groups: Groups of values that the source knows, by name.
+            known: Released answers about single columns.
+        """
         view = Counts(source, self.__view.noise)
         other = self._turned(_public(view, unit, groups), known)
         other.__view = view
         return other
 
     def prepare(self, cliques: Collection[Clique]) -> None:
-        """Read these marginals in one pass. ValueError unless each clique is canonical and has a column."""
+        """Read and cache these marginals in one pass over the source.
+
+        Raises:
+            ValueError: A clique is empty or not in domain order.
+        """
         for clique in cliques:
             self._public.shape(clique)
         self.__view.prepare(cliques)
 
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
-        """Count these columns in these public cells in one pass."""
+        """Implement `SealedKernel.prepare_cells`."""
         self.__view.prepare_cells(cells)
 
 
@@ -125,7 +147,11 @@ def _public(view: Counts, unit: Unit, groups: Mapping[str, Groups]) -> Asked:
 
 
 def _public_rows(unit: Unit, view: View) -> int:
-    """Return the number of rows where it is public. ValueError where it is not."""
+    """Return the number of rows, where the neighbouring relation makes it public.
+
+    Raises:
+        ValueError: The number of rows is private.
+    """
     if not unit.total_is_public:
         raise ValueError("the number of rows is private")
     return int(view.total()[0])

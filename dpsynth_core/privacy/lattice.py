@@ -21,12 +21,18 @@ _MOST_BITS = 62
 
 
 def bits(sigma: float, finest: int = _FINEST, most: int = _MOST_BITS) -> int:
-    """Return the largest b, `most` at most, with 2^b sigma below 2^finest. ValueError unless sigma is positive and below 2^finest."""
+    """Return the largest b with 2^b * sigma below 2^finest, but at most `most`.
+
+    Noise of parameter sigma is drawn in steps of 2^-b.
+
+    Raises:
+        ValueError: sigma is not positive, or not below 2^finest.
+    """
     if not 0 < sigma < 2.0**finest:
         raise ValueError(f"sigma must be a positive number below 2^{finest}")
     return min(most, finest - math.frexp(sigma)[1])
 
 
 def rounded(noise: NDArray[np.int64], b: int) -> NDArray[np.int64]:
-    """Return floor(noise / 2^b + 1/2)."""
+    """Return noise / 2^b rounded to the nearest whole numbers, halves up: floor(noise / 2^b + 1/2)."""
     return (noise + ((1 << b) >> 1)) >> b

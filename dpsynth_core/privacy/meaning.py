@@ -18,33 +18,52 @@ Float = NDArray[np.float64]
 
 
 def power(accountant: Accountant, rho: float, fpr: Float, slack: float = 0.0) -> Float:
-    """Return the largest true-positive rates of tests with these false-positive rates."""
+    """Return the largest true-positive rates of membership tests at these false-positive rates.
+
+    Args:
+        accountant: The accountant of the budget.
+        rho: The budget.
+        fpr: False-positive rates.
+        slack: The delta of steps whose guarantee fails with that probability.
+    """
     return attacker.gdp_power(mu_of(rho), fpr, slack + DISTANCE) if accountant is GDP else attacker.zcdp_power(rho, fpr, slack)
 
 
 def least_rho(accountant: Accountant, fpr: Float, tpr: Float, slack: float = 0.0) -> Float:
-    """Return the smallest rho under which some test has these false- and true-positive rates: `power` solved for rho. Audits report it."""
+    """Return the smallest rho under which some membership test has these rates: the inverse of `power`.
+
+    Audits report it as a lower bound on the true rho.
+
+    Args:
+        accountant: The accountant that rho is of.
+        fpr: False-positive rates.
+        tpr: True-positive rates.
+        slack: The delta of steps whose guarantee fails with that probability.
+
+    Returns:
+        One rho per pair of rates.
+    """
     return attacker.gdp_least(fpr, tpr, slack + DISTANCE) ** 2 / 2 if accountant is GDP else attacker.zcdp_least(fpr, tpr, slack)
 
 
 def reading(accountant: Accountant, rho: float, slack: float = 0.0) -> Reading:
-    """Return three numbers that describe a budget to a person."""
+    """Return the success rates of an attacker under a budget, as three numbers that describe it to a person."""
     return attacker.gdp_reading(mu_of(rho), slack + DISTANCE) if accountant is GDP else attacker.zcdp_reading(rho, slack)
 
 
 @lru_cache(maxsize=32)
 def tradeoff(accountant: Accountant, rho: float, slack: float = 0.0) -> Curve:
-    """Return false- and true-positive rates of the best tests."""
+    """Return the trade-off curve of the best membership tests: false-positive and true-positive rates."""
     return attacker.RATES, power(accountant, rho, attacker.RATES, slack)
 
 
 def title(accountant: Accountant) -> str:
-    """Return the name of the privacy definition that an accountant adds up."""
+    """Return the English name of the privacy definition under which an accountant adds up costs."""
     return "Gaussian differential privacy" if accountant is GDP else "zero-concentrated differential privacy"
 
 
 def conversion(accountant: Accountant) -> str:
-    """Return the conversion of rho to (epsilon, delta) in words."""
+    """Return a clause in words that cites how an accountant converts rho to (epsilon, delta)."""
     if accountant is GDP:
         kept = "a 1024th of delta is kept because noise is in whole numbers and theirs is continuous"
         return f"converted as in Dong, Roth and Su 2022; {kept}"
@@ -52,16 +71,17 @@ def conversion(accountant: Accountant) -> str:
 
 
 def stated(accountant: Accountant, rho: float) -> str:
-    """Return a budget in words."""
+    """Return a budget as text: rho, and mu under GDP."""
     return f"mu = {mu_of(rho):.6g} (rho = mu^2/2 = {rho:.6g})" if accountant is GDP else f"rho = {rho:.6g}"
 
 
 def symbols(accountant: Accountant, weight: str) -> str:
-    """Return the promise of rho in symbols, for distributions M(D) and M(D′).
+    """Return the guarantee of a budget as a formula for the output distributions M(D) and M(D′).
 
     Args:
         accountant: The accountant.
-        weight: Weight, in symbols, of the parts that steps with a delta of their own may leave out; "" for none.
+        weight: Symbols for the weight of the parts that steps with a delta of their own may leave
+            out; "" for no such steps.
     """
     if accountant is GDP:
         except_for = f", and for parts of weight {weight}" if weight else ""

@@ -28,7 +28,14 @@ _HEADROOM = Fraction(1, 2**30)
 
 
 class Meter:
-    """A counter of the spent `rho` and `delta`; `events` lists every charge in order. `within` is the meter that contains this one."""
+    """A counter of spent rho and delta that refuses charges beyond its budget.
+
+    Args:
+        rho: The budget.
+        within: The meter that this one is a part of, which every charge is charged to as well.
+        delta: Largest sum of the deltas of events.
+        accountant: The accountant that turns events into rho.
+    """
 
     def __init__(self, rho: float, within: Meter | None = None, delta: float = 0.0, accountant: Accountant = ZCDP) -> None:
         if not 0 < rho < math.inf or not 0 <= delta < 1:
@@ -48,17 +55,17 @@ class Meter:
 
     @property
     def rho_total(self) -> float:
-        """The budget that users of the meter see, slightly below the sealed one."""
+        """The budget that users of the meter see, slightly below the sealed one so that rounding is forgiven."""
         return self._advertised / _UNIT
 
     @property
     def rho_spent(self) -> float:
-        """The sum of all charges."""
+        """The sum of the rho of all charges."""
         return self._spent / _UNIT
 
     @property
     def rho_left(self) -> float:
-        """The remaining part of `rho_total`, at least 0."""
+        """The part of `rho_total` that is left, at least 0."""
         return max(0, self._advertised - self._spent) / _UNIT
 
     @property
@@ -68,15 +75,23 @@ class Meter:
 
     @property
     def selection_price(self) -> float:
-        """Rho of one selection at eps = 1; a selection at eps costs eps^2 times that."""
+        """The rho of one selection at eps = 1; at another eps, eps^2 times that."""
         return float(self._accountant.price)
 
     def part(self, rho: float) -> Meter:
-        """Return a meter that seals `rho` of this budget for one stage. The stage may use all remaining delta."""
+        """Return a meter for one stage, with a budget of `rho` within this one and all of this one's delta.
+
+        Its charges are charged here too. No rho is reserved: other charges may use up this meter
+        first.
+        """
         return Meter(rho, within=self, delta=float(self._delta), accountant=self._accountant)
 
     def charge(self, event: Event) -> None:
-        """Charge an event. Raises BudgetExceeded, charging nothing, if this budget or the containing one does not cover the event."""
+        """Charge an event: its rho and, if it has one, its delta.
+
+        Raises:
+            BudgetExceeded: This budget or the containing one does not suffice; nothing is charged.
+        """
         price = self._accountant.cost(event)
         cost = math.ceil(price * _UNIT)
         if self._spent + cost > self._sealed:

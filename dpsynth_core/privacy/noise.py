@@ -28,7 +28,9 @@ _WORD = 64
 
 
 class OpenDPNoise:
-    """Exact samplers on the operating system's randomness (OpenDP), about 10 microseconds per draw. Each run needs its own: see `gaussian`.
+    """Exact samplers from OpenDP on the operating system's randomness, about 10 microseconds per draw.
+
+    Each run needs an object of its own, because draws are counted (see `gaussian`).
     """
 
     private = True
@@ -37,9 +39,11 @@ class OpenDPNoise:
         self._draws = 0
 
     def gaussian(self, values: Integers, sigma: float) -> Integers:
-        """Add rounded normal noise.
+        """Return values + rounded normal noise of standard deviation sigma, independently per entry.
 
-        Raises BudgetExceeded beyond `lattice.MOST_DRAWS` numbers, up to which the distance from normal noise is proved.
+        Raises:
+            BudgetExceeded: This object has drawn more than `lattice.MOST_DRAWS` numbers, up to
+                which the distance from normal noise is proved.
         """
         self._draws += values.size
         if self._draws > lattice.MOST_DRAWS:
@@ -61,11 +65,15 @@ class OpenDPNoise:
         return secrets.randbelow(size)
 
     def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
-        """Draw exactly (Canonne, Kamath and Steinke 2020, Algorithm 1). OpenDP contains this sampler but does not export it."""
+        """Return, for each exponent x >= 0, True with probability exp(-x), independently and exactly.
+
+        Canonne, Kamath and Steinke 2020, Algorithm 1. OpenDP contains this sampler but does not
+        export it.
+        """
         return np.array([_bernoulli_exp(x) for x in exponents], dtype=np.bool_)
 
     def halved(self, counts: Integers) -> Integers:
-        """Count one random bit per coin."""
+        """Return, for each entry, the number of heads among that many fair coins; each coin is one random bit."""
         few = np.minimum(counts, _WORD - 1).astype(np.uint64)
         words = np.frombuffer(secrets.token_bytes(8 * counts.size), dtype=np.uint64).reshape(counts.shape)
         heads = np.bitwise_count(words & ((np.uint64(1) << few) - np.uint64(1))).astype(np.int64)
@@ -75,10 +83,11 @@ class OpenDPNoise:
 
 
 def _bernoulli_exp(x: Fraction) -> bool:
-    """Draw True with probability exp(-x), using whole numbers only.
+    """Return True with probability exp(-x), for a fraction x >= 0, using whole numbers only.
 
-    For x above 1, floor(x) draws of exp(-1) and one of the rest must succeed. For x up to 1, let K - 1 be how often in a row events of
-    probability x/1, x/2, x/3, ... happen: Pr[K odd] = 1 - x + x^2/2! - ... = exp(-x).
+    For x above 1, floor(x) draws of exp(-1) and one of the rest must all be True. For x up to 1,
+    draw events of probability x/1, x/2, x/3, ... until one does not happen, the K-th: Pr[K odd] = 1
+    - x + x^2/2! - ... = exp(-x).
     """
     if x > 1:
         return all(_bernoulli_exp(Fraction(1)) for _ in range(math.floor(x))) and _bernoulli_exp(x - math.floor(x))
@@ -98,7 +107,10 @@ def _vectors() -> Domain:
 
 
 def _drawn(measurement: Measurement, values: Integers) -> Integers:
-    """Draw for the whole array in one call; OpenDP takes and returns flat vectors."""
+    """Return the outcome of an OpenDP measurement on an array, in the array's shape.
+
+    The array is flattened for one call, because OpenDP takes and returns flat vectors.
+    """
     if values.size == 0:
         return values.copy()
     flat = np.ascontiguousarray(values, dtype=np.int64).ravel()

@@ -45,13 +45,13 @@ class Asked:
 
     Attributes:
         unit: The unit of privacy.
-        domain: The domain.
-        count: Number of answers asked for.
+        domain: The domain of the kernel that is asked.
+        count: Number of answers asked for, such as one per table.
         groups: Groups of values, by name.
-        offers: Abilities of the source beyond marginals (`_REFUSALS`).
-        shapes: Shapes of tables that were checked before.
-        offered: Offers that were checked before.
-        rows: Returns the number of rows where it is public; ValueError where it is not.
+        offers: Abilities of the source beyond counting marginals (`_REFUSALS`).
+        shapes: Cache of the shapes of checked cliques.
+        offered: Cache of the offer for selections that was checked last.
+        rows: Returns the number of rows where it is public; raises ValueError where it is not.
     """
 
     unit: Unit
@@ -64,7 +64,12 @@ class Asked:
     rows: Callable[[], int] = lambda: 0
 
     def shape(self, clique: Clique) -> tuple[int, ...]:
-        """Return the shape of a marginal's table. ValueError unless the clique is canonical and has a column."""
+        """Return the shape of a marginal's table.
+
+        Raises:
+            ValueError: The clique is empty or not in domain order.
+            InputError: A name is not in the domain.
+        """
         if clique not in self.shapes:
             if not clique or self.domain.clique(clique) != clique:
                 raise ValueError("a marginal is named by one or more columns in domain order")
@@ -72,17 +77,28 @@ class Asked:
         return self.shapes[clique]
 
     def groups_of(self, clique: Clique) -> tuple[Groups, ...]:
-        """Return the groups among the names of a marginal."""
+        """Return the groups of values among the names of a clique, in order."""
         return tuple(self.groups[name] for name in clique if name in self.groups)
 
     def require(self, ability: str) -> None:
-        """Raise ValueError unless the source offers this ability."""
+        """Raise ValueError unless the source has this ability, such as "over" (a key of `_REFUSALS`)."""
         if ability not in self.offers:
             raise ValueError(_REFUSALS[ability])
 
 
 class Operation(Generic[P, R]):
-    """A kernel operation. In the body of a class of kernels it is a method; elsewhere it is called with a kernel before its arguments."""
+    """An operation of the kernel.
+
+    As an attribute of a class of kernels it is a method; elsewhere it is called with a kernel as
+    its first argument.
+
+    Args:
+        ask: Checks a question, and returns the answer as a function of the view.
+        event: Kind of event that a call is charged as; None for an operation that is always free.
+        price: Returns the event of a call (`Price`).
+        count: Returns the number of answers of a question; None for one answer.
+        digests: Returns digests of arguments for the transcript; None for `questions.digests`.
+    """
 
     def __init__(
         self,
@@ -99,19 +115,44 @@ class Operation(Generic[P, R]):
         self.signature = inspect.Signature(parameters)
 
     def asked(self, public: Asked, *arguments: P.args, **options: P.kwargs) -> tuple[Event | None, Callable[[View], R]]:
-        """Return the event that the call is charged as (None if free), and its answer. ValueError for an invalid question."""
+        """Check a call and return its price and answer, without seeing any count.
+
+        Args:
+            public: The public facts of the call.
+            arguments: Arguments of the operation.
+            options: Arguments of the operation by name.
+
+        Returns:
+            The event that the call is charged as, None if it is free; and the answer as a function
+            of the view, to be called after the charge.
+
+        Raises:
+            ValueError: The question is invalid.
+        """
         question = self.signature.bind(*arguments, **options).arguments
         answer = self._ask(public, *arguments, **options)
         count = 1 if self._count is None else self._count(question)
         return self.price(replace(public, count=count), *questions.numbers(question.values())), answer
 
     def due(self, public: Asked, numbers: Sequence[object], answer: Sized) -> Event | None:
-        """Return the event that the call must have been charged as, from a transcript. Any error means that question and answer do not fit.
+        """Return the event that a call in a transcript must have been charged as; None if it is free.
+
+        Any error means that the recorded question and answer do not fit each other.
+
+        Args:
+            public: The public facts of the call.
+            numbers: Column names and numbers of the recorded question (`questions.numbers`).
+            answer: The recorded answer, whose length is the number of answers.
         """
         return self.price(replace(public, count=1 if self._count is None else len(answer)), *numbers)
 
     def digests(self, arguments: Sequence[object]) -> tuple[tuple[str, ...], ...]:
-        """Return the SHA-256 of arguments given as whole objects, as one more argument; empty where names and numbers identify the call."""
+        """Return digests (SHA-256) of the arguments that are not names or numbers, for the transcript.
+
+        Returns:
+            At most one further argument, a tuple of texts; nothing where names and numbers identify
+            the call.
+        """
         return questions.digests(arguments) if self._digests is None else (self._digests(*arguments),)
 
     @overload
@@ -133,12 +174,12 @@ def operation(
     count: Callable[[Question], int] | None = None,
     digests: Callable[..., tuple[str, ...]] | None = None,
 ) -> Callable[[Callable[Concatenate[Asked, P], Callable[[View], R]]], Operation[P, R]]:
-    """Describe an operation whose first parameter is `Asked`.
+    """Return a decorator that makes an `Operation` of a function whose first parameter is `Asked`.
 
     Args:
-        event: Kind of its event; None for an operation that is always free.
-        price: Its price.
-        count: Number of answers of a question; one by default.
-        digests: Digests for the transcript beside names and numbers; `questions.digests` by default.
+        event: Kind of event that a call is charged as; None for an operation that is always free.
+        price: Returns the event of a call (`Price`).
+        count: Returns the number of answers of a question; one by default.
+        digests: Returns digests of arguments for the transcript; `questions.digests` by default.
     """
     return lambda ask: Operation(ask, event, price, count, digests)

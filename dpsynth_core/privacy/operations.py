@@ -35,26 +35,54 @@ _Gap = Callable[[Clique, Integers, Integers], int]
 
 
 def measure(vector: Callable[[View], Integers], sigma: float, fineness: int = 1) -> Answer[Float]:
-    """Measure a private vector in whole steps of 1 / fineness (a power of two), with rounded normal noise of standard deviation sigma."""
+    """Return an answer that measures a private vector with rounded normal noise.
+
+    Args:
+        vector: Returns the vector from a view, in whole steps of 1 / fineness.
+        sigma: Standard deviation of the noise, in units of the result.
+        fineness: Steps per unit, a power of two.
+
+    Returns:
+        A function of the view that returns noisy values in units: steps / fineness.
+    """
     return lambda view: view.noise.gaussian(vector(view), sigma * fineness) / fineness
 
 
 @operation()
 def seed(_asked: Asked) -> Answer[int]:
-    """Draw a fresh seed for randomness that protects no person, such as the perturbations of a search. Free, and may be published."""
+    """Draw a fresh seed for randomness that protects no person, such as the perturbations of a search. Free, and may be published.
+
+    Returns:
+        A function of the view that returns a whole number from 0 to 2^63 - 1; it reads no counts.
+    """
     return lambda view: view.noise.uniform(2**63)
 
 
 @operation()
 def residual_l2(asked: Asked, clique: Clique, sigma: float) -> Answer[float]:
-    """Return the L2 sensitivity of a marginal's residual measured at sigma; of (): of the number of rows. Free and public."""
+    """Return the L2 sensitivity of a marginal's residual measured at sigma; of (): of the number of rows. Free and public.
+
+    Args:
+        asked: The public facts of the call.
+        clique: The columns of the marginal.
+        sigma: Standard deviation of the noise of each cell, in records.
+    """
     l2 = residuals.sensitivity(asked.unit, asked.shape(clique) if clique else (), sigma)
     return lambda _: l2
 
 
 @operation(Gaussian, lambda asked, *given: Gaussian(given[-1], asked.unit.marginals_l2(len(given) - 1)))  # each marginal's columns; sigma
 def measure_marginals(asked: Asked, cliques: list[Clique], sigma: float) -> Answer[list[Measurement]]:
-    """Measure each of k marginals in one draw. A person's rows are in one cell of each: l2 = sqrt(k) marginal_l2 (Proposition 2)."""
+    """Measure each of k marginals in one draw. A person's rows are in one cell of each: l2 = sqrt(k) marginal_l2 (Proposition 2).
+
+    Args:
+        asked: The public facts of the call.
+        cliques: The columns of each marginal.
+        sigma: Standard deviation of the noise of each cell, in records.
+
+    Returns:
+        A function of the view that returns one measurement per clique, in order.
+    """
     shapes = [asked.shape(clique) for clique in cliques]
     ends = np.cumsum([math.prod(shape) for shape in shapes])
     noisy = measure(lambda view: np.concatenate([counts.ravel() for counts in _counts(view, cliques)]), sigma)
@@ -74,7 +102,12 @@ def _residual(asked: Asked, clique: Clique, sigma: float) -> events.Residual:
 def measure_residual(asked: Asked, clique: Clique, sigma: float) -> Answer[Residual]:
     """Measure the residual of a marginal with noise on a lattice in every cell: l2 = residual_l2 (Proposition 4).
 
-    Columns have two values or more. Noise is drawn separately from the counts, because the sampler would cut large sums off.
+    Noise is drawn separately from the counts, because the sampler would cut large sums off.
+
+    Args:
+        asked: The public facts of the call.
+        clique: The columns of the marginal, each with two values or more.
+        sigma: Standard deviation of the noise of each cell, in records.
     """
     asked.shape(clique)
     bits = residuals.lattice_bits(sigma)
@@ -92,10 +125,19 @@ def measure_residual(asked: Asked, clique: Clique, sigma: float) -> Answer[Resid
 def measure_roots(asked: Asked, clique: Clique, sigma: float) -> Answer[Float]:
     """Measure, for each cell of a marginal, the sum of persons' roots.
 
-    A person's root is the square root of the share of the person's records in the cell, times `max_rows_per_person`.
+    A person's root is the square root of the share of the person's records in the cell, times
+    `max_rows_per_person`.
 
-    The squares of one person's roots add up to 1: l2 = marginal_l2 (Proposition 27), exactly, in whole steps of 1/ROOT_STEPS that are
-    rounded down.
+    The squares of one person's roots (before that factor) add up to 1: l2 = marginal_l2
+    (Proposition 27), exactly, in whole steps of 1/ROOT_STEPS that are rounded down.
+
+    Args:
+        asked: The public facts of the call.
+        clique: The columns of the marginal; names of groups are allowed.
+        sigma: Standard deviation of the noise of each cell, in units of the sums.
+
+    Returns:
+        A function of the view that returns the noisy sums, shaped like the marginal.
     """
     asked.shape(clique)
     asked.require("roots")
@@ -107,6 +149,12 @@ def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) 
     """Measure the numbers of records in public cells of one column: l2 = marginal_l2 (Proposition 2).
 
     The cells need not be cells of the domain.
+
+    Args:
+        asked: The public facts of the call.
+        clique: The column, as a clique of one name.
+        cells: The column with the cells to count in.
+        sigma: Standard deviation of the noise of each cell, in records.
     """
     asked.shape(clique)
     asked.require("over")
@@ -119,7 +167,18 @@ def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) 
 def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) -> Answer[dict[str, int]]:
     """Release the texts of one column that reach a threshold, with noisy numbers of records, and always `keys.PUBLIC`.
 
-    l2 = marginal_l2, and delta on top (Proposition 5). The order of the texts reveals nothing about the table.
+    l2 = marginal_l2, and delta on top (Proposition 5). The order of the texts reveals nothing about
+    the table.
+
+    Args:
+        asked: The public facts of the call.
+        clique: The column, as a clique of one name.
+        sigma: Standard deviation of the noise of each number, in records.
+        delta: Probability with which the guarantee may fail; a smaller delta means a higher
+            threshold.
+
+    Returns:
+        A function of the view that returns the noisy number of records of each released text.
     """
     asked.shape(clique)
     asked.require("values")
@@ -141,7 +200,12 @@ def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) ->
 
 @operation(Gaussian, lambda asked, sigma: None if asked.unit.total_is_public else Gaussian(sigma, float(asked.unit.total_l2)))
 def measure_total(asked: Asked, sigma: float) -> Answer[float]:
-    """Measure the number of rows: l2 = total_l2 (Proposition 2). Where it is public, the answer is exact and free for any sigma."""
+    """Measure the number of rows: l2 = total_l2 (Proposition 2). Where it is public, the answer is exact and free for any sigma.
+
+    Args:
+        asked: The public facts of the call.
+        sigma: Standard deviation of the noise, in rows.
+    """
     if asked.unit.total_is_public:
         rows = float(asked.rows())
         return lambda _: rows
@@ -153,7 +217,16 @@ def measure_total(asked: Asked, sigma: float) -> Answer[float]:
 def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) -> Answer[dict[Clique, float]]:
     """Measure ||M_r(D) - answers_r||_1, in counts, for each of k marginals. Answers are public counts, shaped like the marginals.
 
-    Each error moves by marginal_l1 at most: l2 = sqrt(k) marginal_l1 (Proposition 3), exactly, on the grid of `scores`.
+    Each error moves by marginal_l1 at most: l2 = sqrt(k) marginal_l1 (Proposition 3), exactly, on
+    the grid of `scores`.
+
+    Args:
+        asked: The public facts of the call.
+        answers: By clique, the counts that the exact marginals are compared with.
+        sigma: Standard deviation of the noise of each error, in records.
+
+    Returns:
+        A function of the view that returns the noisy error of each clique, in records.
     """
     tables = tuple(answers.values())
     check_answers(tables, [asked.shape(clique) for clique in answers])
@@ -165,8 +238,14 @@ def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) 
 def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: int, sigma: float) -> Answer[float]:
     """Measure the rank-th smallest of all ||M_r(D) - answers_r||_1, in counts; answers as in `measure_errors`.
 
-    Each error moves by marginal_l1 at most, and so does the rank-th smallest: l2 = marginal_l1 (Proposition 3), exactly, on the grid of
-    `scores`.
+    Each error moves by marginal_l1 at most, and so does the rank-th smallest: l2 = marginal_l1
+    (Proposition 3), exactly, on the grid of `scores`.
+
+    Args:
+        asked: The public facts of the call.
+        answers: By clique, the counts that the exact marginals are compared with.
+        rank: Rank of the wanted error, 1 for the smallest, len(answers) for the largest.
+        sigma: Standard deviation of the noise, in records.
     """
     if not 1 <= rank <= len(answers):
         raise ValueError("a rank is from 1 to the number of marginals")
@@ -180,8 +259,16 @@ def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: in
 def measure_largest_error(asked: Asked, answers: Mapping[Clique, Float], sigma: float, threshold: int | None = None) -> Answer[float]:
     """Measure the largest |q(D) - answer_q| over all cells of all marginals, in counts.
 
-    With a threshold, answers are to "at least `threshold` of the columns agree" instead of to cells, in tables of the same shape. Each
-    difference moves by query_l1 at most, and so does the largest: l2 = query_l1 (Proposition 3), exactly, on the grid of `scores`.
+    Each difference moves by query_l1 at most, and so does the largest: l2 = query_l1 (Proposition
+    3), exactly, on the grid of `scores`.
+
+    Args:
+        asked: The public facts of the call.
+        answers: By clique, the counts that the exact answers are compared with, shaped like the
+            marginal.
+        sigma: Standard deviation of the noise, in records.
+        threshold: None to compare cells. Otherwise the answer in a cell is to the query "how many
+            records agree with the cell in at least `threshold` of the columns".
     """
     if threshold is not None and not 1 <= threshold <= min(map(len, answers), default=0):
         raise ValueError("a threshold is from 1 to the number of columns")
@@ -192,10 +279,16 @@ def measure_largest_error(asked: Asked, answers: Mapping[Clique, Float], sigma: 
 def measure_largest_range(asked: Asked, answers: Mapping[Clique, Float], columns: Clique, sigma: float) -> Answer[float]:
     """Measure the largest |q(D) - answer_q| over all ranges of these columns, in counts.
 
-    The ranges are of all people, or within each cell of a marginal's other columns.
+    A range is a run of neighbouring ordered cells of one of the columns, within one cell of a
+    marginal's other columns. Each range is a counting query, so the largest difference moves by
+    query_l1 at most (Proposition 3), exactly, on the grid of `scores`.
 
-    A range is a run of neighbouring ordered cells of a column. Each range is a counting query, so the largest difference moves by query_l1
-    at most (Proposition 3), exactly, on the grid of `scores`.
+    Args:
+        asked: The public facts of the call.
+        answers: By clique, the counts that the exact marginals are compared with, shaped like the
+            marginal.
+        columns: Ordered columns, of which each clique has one or more.
+        sigma: Standard deviation of the noise, in records.
     """
     along = {r: [(r.index(name), range(asked.domain[name].ordered)) for name in columns if name in r] for r in answers}
     if not all(axes and all(cells for _, cells in axes) for axes in along.values()):
@@ -204,7 +297,15 @@ def measure_largest_range(asked: Asked, answers: Mapping[Clique, Float], columns
 
 
 def _largest(asked: Asked, answers: Mapping[Clique, Float], sigma: float, gap: _Gap) -> Answer[float]:
-    """Measure the largest gap of a marginal from its answer. One person moves a gap by query_l1 at most."""
+    """Measure the largest gap between a marginal and its public answer, over all marginals.
+
+    Args:
+        asked: The public facts of the call.
+        answers: By clique, public counts shaped like the marginal.
+        sigma: Standard deviation of the noise, in records.
+        gap: Returns a marginal's gap in steps from its clique, its counts and its answers, both in
+            steps; one person moves it by at most query_l1.
+    """
     if not answers:
         raise ValueError("there is at least one marginal")
     check_answers(tuple(answers.values()), [asked.shape(clique) for clique in answers])
@@ -230,7 +331,13 @@ def _hashes(predictors: Sequence[Predictor], sigma: float) -> tuple[str, ...]:  
 def measure_right(asked: Asked, predictors: Sequence[Predictor], sigma: float) -> Answer[Float]:
     """Measure how many records each of k predictors is right about. Predictors are made from released values alone.
 
-    Each number is a counting query and moves by query_l1 at most: l2 = sqrt(k) query_l1 (Proposition 3).
+    Each number is a counting query and moves by query_l1 at most: l2 = sqrt(k) query_l1
+    (Proposition 3).
+
+    Args:
+        asked: The public facts of the call.
+        predictors: The predictors.
+        sigma: Standard deviation of the noise of each number, in records.
     """
     if not predictors or any(name not in asked.domain for one in predictors for name in one.columns):
         raise ValueError("predictors are about columns of the domain, and there is at least one")
@@ -239,7 +346,7 @@ def measure_right(asked: Asked, predictors: Sequence[Predictor], sigma: float) -
 
 
 def _weights_hash(_clique: Clique, weights: Float, _low: float, _high: float, _sigma: float) -> tuple[str, ...]:
-    """Return the digest of the weights after the rounding done here."""
+    """Return the SHA-256 of a sum's weights, after the rounding that `measure_sum` does, as a tuple of one text."""
     return (sha256(np.rint(weights * SUM_STEPS).astype("<i8").tobytes()).hexdigest(),)
 
 
@@ -247,8 +354,16 @@ def _weights_hash(_clique: Clique, weights: Float, _low: float, _high: float, _s
 def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: float, sigma: float) -> Answer[float]:
     """Measure the sum over records of the weight of each record's cell of a marginal.
 
-    Weights are public, shaped like the marginal, from low to high, with -1 <= low <= 0 <= high <= 1. l2 = sum_l2 (Proposition 3), exactly:
-    weights are rounded to whole multiples of 1/SUM_STEPS within the same bounds, and all else is in integers.
+    l2 = sum_l2 (Proposition 3), exactly: weights are rounded to whole multiples of 1/SUM_STEPS
+    within their bounds, and all else is in integers.
+
+    Args:
+        asked: The public facts of the call.
+        clique: The columns of the marginal.
+        weights: Public weight of each cell, shaped like the marginal, from `low` to `high`.
+        low: Smallest weight, from -1 to 0.
+        high: Largest weight, from 0 to 1.
+        sigma: Standard deviation of the noise, in units of the sum.
     """
     if not -1 <= low <= 0 <= high <= 1 or low == high:
         raise ValueError("weights are from -1 to 1, and their bounds have 0 between them")
@@ -263,10 +378,20 @@ def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: 
 def select_offered_marginal(asked: Asked, offered: Offered, eps: float, among: NDArray[np.bool_]) -> Answer[Clique]:
     """Select one of the offered marginals where `among` is True, shape (marginals,), by the exponential mechanism, for eps^2 / 8.
 
-    The score is w_r * (||M_r(D) - answers_r||_1 - offset_r). It moves by max w_r * marginal_l1 at most (Proposition 7), exactly: answers,
-    offsets and weights are rounded to fixed grids first. The largest score + Gumbel noise of scale 2 * sensitivity / eps is the exponential
-    mechanism; a scale rounded up only hides more. An offer is checked, compared and digested once, and the scores of the last offer are
-    cached, because a round draws from it many times.
+    The score is w_r * (||M_r(D) - answers_r||_1 - offset_r). It moves by max w_r * marginal_l1 at
+    most (Proposition 7), exactly: answers, offsets and weights are rounded to fixed grids first.
+    The largest score + Gumbel noise of scale 2 * sensitivity / eps is the exponential mechanism; a
+    scale rounded up only hides more. An offer is checked, compared and digested once, and the
+    scores of the last offer are cached, because a round draws from it many times.
+
+    Args:
+        asked: The public facts of the call.
+        offered: The marginals with their answers, weights and offsets.
+        eps: Privacy parameter of the exponential mechanism.
+        among: Which of the offered marginals may be selected, shape (marginals,).
+
+    Returns:
+        A function of the view that returns the selected clique.
     """
     if offered not in asked.offered:
         check_answers(offered.tables, [asked.shape(clique) for clique in offered.cliques])

@@ -29,7 +29,8 @@ _OFFERED: WeakKeyDictionary[Offered, str] = WeakKeyDictionary()
 def numbers(values: Iterable[Any]) -> tuple[Any, ...]:
     """Return the column names and the numbers among the arguments of a call, in order.
 
-    A list of names counts as those names. Anything else is left out.
+    A name is a clique, a tuple of texts. A list of cliques counts as these cliques one by one;
+    arguments of any other kind are left out.
     """
     each = chain.from_iterable(value if _are_names(value) else [value] for value in values)
     said = (value.item() if isinstance(value, np.number) else value for value in each)
@@ -37,20 +38,28 @@ def numbers(values: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def digests(arguments: Iterable[Any]) -> tuple[tuple[str, ...], ...]:
-    """Return the SHA-256 of the other arguments of a call, as one more argument; empty where names and numbers identify the call."""
+    """Return a digest (SHA-256) of those arguments of a call that are neither names nor numbers.
+
+    Returns:
+        A tuple with one further argument for the transcript, ("about", digest); empty if names and
+        numbers identify the call.
+    """
     said = int, float, np.number, type(None)
     given = [one for one in arguments if not (is_name(one) or _are_names(one) or isinstance(one, said))]
     return ((_ABOUT, digest(given)),) if given else ()
 
 
 def parted(arguments: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Split the arguments of a call after its last number. Columns may have the names of digests or groups, so names alone do not tell."""
+    """Split the recorded arguments of a call after its last number: the question, and what was appended to it.
+
+    Names alone do not show the place, because columns may have the names of digests or groups.
+    """
     last = max((place for place, one in enumerate(arguments) if not isinstance(one, tuple)), default=-1)
     return tuple(arguments[: last + 1]), tuple(arguments[last + 1 :])
 
 
 def is_name(value: object) -> bool:
-    """Return whether an argument names columns, or is a further argument of this module."""
+    """Return whether an argument is a tuple of texts: a clique, or a further argument made by this module."""
     return isinstance(value, tuple) and all(isinstance(part, str) for part in value)
 
 
@@ -59,16 +68,19 @@ def _are_names(value: object) -> bool:
 
 
 def is_about(argument: object) -> bool:
-    """Return whether an argument is the digest of arrays computed from earlier answers, which another machine may have rounded differently.
+    """Return whether an argument is a digest made by `digests`.
+
+    Such a digest is of arrays computed from earlier answers, which another machine may have rounded
+    differently.
     """
     return isinstance(argument, tuple) and argument[:1] == (_ABOUT,)
 
 
 def digest(value: object) -> str:
-    """Return the SHA-256 of arrays and their containers: mappings, sequences, public data classes.
+    """Return the SHA-256 of an array or a container of arrays: a mapping, a sequence or a public data class.
 
-    Fractions count in steps of 1/SUM_STEPS, which is finer than the kernel's rounding. Objects without data, such as a solver, are left
-    out.
+    Fractions in arrays count in steps of 1/SUM_STEPS, which is finer than the kernel's rounding.
+    Objects without data, such as a solver, are left out.
     """
     hashed = sha256()
     _feed(hashed.update, value)
@@ -107,7 +119,11 @@ def _feed(update: Callable[[bytes], object], value: object) -> None:
 
 
 def _feed_each(update: Callable[[Any], object], values: Sequence[Any]) -> None:
-    """Digest several values. Mappings with the same keys have them written once: a selection's answers, weights and offsets."""
+    """Add several values to a digest through `update`.
+
+    The keys of mappings that follow each other and have the same keys are added once, as for the
+    answers, weights and offsets of a selection.
+    """
     keys, listed = list[Any](), b"[]"
     for value in values:
         if is_name(value):  # as `_feed` would, of many at once
@@ -127,7 +143,13 @@ def _stored(cells: NDArray[Any]) -> str:
 
 
 def _feed_cells(update: Callable[[Any], object], cells: NDArray[Any], kind: str) -> None:
-    """Digest `cells`, a stored copy of numbers of the type `kind`."""
+    """Add the shape and numbers of an array to a digest, fractions rounded to steps of 1/SUM_STEPS.
+
+    Args:
+        update: Adds bytes to the digest.
+        cells: A copy of the numbers in the type in which they are digested; it is changed.
+        kind: NumPy's letter for the kind of the original numbers, "f" for fractions.
+    """
     if kind == "f":
         cells *= SUM_STEPS
         np.rint(cells, out=cells)
@@ -137,17 +159,35 @@ def _feed_cells(update: Callable[[Any], object], cells: NDArray[Any], kind: str)
 
 
 def among(cells: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
-    """Return the group of records in these cells of columns, as the last argument of a call."""
+    """Return the last argument of a recorded call that was asked over part of the records.
+
+    Args:
+        cells: By column, the codes of which a record must have one.
+    """
     return (_AMONG, *(f"{name}: {', '.join(map(str, cells[name]))}" for name in sorted(cells)))
 
 
 def weighted(column: str, times: Integers) -> tuple[str, ...]:
-    """Return the repetitions of records, as the last argument of a call: their column, the largest number, and a digest of all numbers."""
+    """Return the last argument of a recorded call that was asked over repeated records.
+
+    It holds the column, the largest number of repetitions, and a digest of all numbers.
+
+    Args:
+        column: Name of the column whose codes decide.
+        times: How often a record with each code counts.
+    """
     return (_WEIGHTED, column, str(times.max()), digest(times))
 
 
 def most_times(argument: object) -> int:
-    """Return how often a record counts at most by an argument of `among` or `weighted`; 0 for any other. ValueError for a damaged one."""
+    """Return how often a record counts at most in a recorded call, from an argument of `among` or `weighted`.
+
+    Returns:
+        The number, 1 or more; 0 for an argument of any other kind.
+
+    Raises:
+        ValueError: The argument is damaged.
+    """
     if not isinstance(argument, tuple) or argument[:1] not in ((_AMONG,), (_WEIGHTED,)):
         return 0
     return 1 if argument[0] == _AMONG else max(1, int(argument[2]))

@@ -20,18 +20,21 @@ Operations = Mapping[str, Operation[..., Any]]
 
 
 def find(name: str) -> Operation[..., Any] | None:
-    """Return the operation of this name, or None. Wings are loaded for names that the core does not have."""
+    """Return the operation of this name, or None if neither the core nor a wing has such an operation.
+
+    Wings (optional parts of the program) are loaded only for names that the core does not have.
+    """
     return _core().get(name) or everything().get(name)
 
 
 @cache
 def everything() -> Operations:
-    """Return all operations by name."""
+    """Return all operations of the core and of the wings by name."""
     return _of(operations, *registered("operations"))
 
 
 def event_named(name: str) -> type[Event] | None:
-    """Return the kind of event of this name that some operation is charged as, or None."""
+    """Return the class of events with this name that some operation is charged as, or None."""
     return next((kind for known in (_core, everything) for kind in _kinds(known()) if kind.__name__ == name), None)
 
 

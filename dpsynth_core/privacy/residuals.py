@@ -30,22 +30,38 @@ slow.
 
 
 def lattice_bits(sigma: float) -> int:
-    """Return b: noise is drawn in steps of 2^-b people. ValueError unless sigma is a positive number that leaves room for the noise."""
+    """Return the b with which a residual's noise is drawn in steps of 2^-b people.
+
+    Raises:
+        ValueError: sigma is not positive, or leaves no room for the noise in 64 bits.
+    """
     return lattice.bits(sigma, NOISE_BITS, MOST_BITS)
 
 
 @lru_cache(maxsize=_KEPT)
 def one_row(sizes: tuple[int, ...], bits: int) -> Fraction:
-    """Return ||w_c||^2, the same for every cell: the charge for one row more or less. About prod (1 - 1/n_i), and never above 1."""
+    """Return the squared L2 change ||w_c||^2 of a residual by one row more or less; it is the same in every cell.
+
+    It is about prod (1 - 1/n_i), and never above 1.
+
+    Args:
+        sizes: Number of values n_i of each column.
+        bits: The noise is on a lattice of 2^-bits people.
+    """
     return math.prod((equal for equal, _ in _factors(sizes, bits)), start=Fraction(1))
 
 
 @lru_cache(maxsize=_KEPT)
 def one_row_elsewhere(sizes: tuple[int, ...], bits: int) -> Fraction:
-    """Return the largest ||w_c - w_d||^2 over two cells: the charge for one row that moves. At least twice `one_row`, at most 2.
+    """Return the largest squared L2 change ||w_c - w_d||^2 of a residual by one row that moves to another cell.
 
-    It is 2 ||w_c||^2 - 2 <w_c, w_d>, and <w_c, w_d> is a product over the columns of one of two factors: where c and d agree, and where
-    they differ. Tracking the smallest and the largest product of the columns so far finds its smallest value.
+    It is from twice `one_row` to 2. It is 2 ||w_c||^2 - 2 <w_c, w_d>, and <w_c, w_d> is a product
+    over the columns of one of two factors: where c and d agree, and where they differ. Tracking the
+    smallest and the largest product of the columns so far finds its smallest value.
+
+    Args:
+        sizes: Number of values of each column.
+        bits: The noise is on a lattice of 2^-bits people.
     """
     smallest = largest = Fraction(1)
     for equal, different in _factors(sizes, bits):
@@ -55,7 +71,13 @@ def one_row_elsewhere(sizes: tuple[int, ...], bits: int) -> Fraction:
 
 
 def sensitivity(unit: Unit, sizes: tuple[int, ...], sigma: float) -> float:
-    """Return the L2 sensitivity of the residual over columns of `sizes` measured at sigma; without columns, of the number of rows."""
+    """Return the L2 sensitivity of a residual, in rows; without columns, of the number of rows.
+
+    Args:
+        unit: The unit of privacy.
+        sizes: Number of values of each column.
+        sigma: Standard deviation of the noise of each cell, which determines the lattice.
+    """
     if not sizes:
         return float(unit.total_l2)
     bits = lattice_bits(sigma)
@@ -63,9 +85,17 @@ def sensitivity(unit: Unit, sizes: tuple[int, ...], sigma: float) -> float:
 
 
 def _factors(sizes: Sequence[int], bits: int) -> Iterator[tuple[Fraction, Fraction]]:
-    """Yield ||e_c - r 1||^2 and <e_c - r 1, e_d - r 1> for c != d, per column: 1 - 2r + n r^2 > 0 and -2r + n r^2 <= 0.
+    """Yield for each column ||e_c - r 1||^2 and <e_c - r 1, e_d - r 1> for c != d: 1 - 2r + n r^2 > 0 and -2r + n r^2 <= 0.
 
-    Every column gets the same share of the bits. r is at most 2/n: 1/n is rounded to 0, or to a step that is at most twice as large.
+    Every column gets the same share of the bits. r is at most 2/n: 1/n is rounded to 0, or to a
+    step that is at most twice as large.
+
+    Args:
+        sizes: Number of values n of each column.
+        bits: The noise is on a lattice of 2^-bits people.
+
+    Raises:
+        ValueError: There are no columns, or one has fewer than two values.
     """
     if not sizes or min(sizes) < 2:
         raise ValueError("a residual needs one or more columns, each of two values or more")
@@ -76,7 +106,10 @@ def _factors(sizes: Sequence[int], bits: int) -> Iterator[tuple[Fraction, Fracti
 
 
 def differences(table: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Apply R: along every axis, subtract each of the other entries from the first. Exact, also where it wraps around."""
+    """Return R x for a table x: along every axis, the first entry minus each other entry.
+
+    The result is exact modulo 2^64, also where it wraps around.
+    """
     for axis in range(table.ndim):
         first, others = np.split(table, [1], axis=axis)
         table = first - others
@@ -84,7 +117,10 @@ def differences(table: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def centred(released: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the table w with R w = `released` that sums to zero along every axis: for R x, the projection of x on what R keeps."""
+    """Return the table w with R w = `released` that sums to zero along every axis.
+
+    For released = R x, it is the projection of x on what R keeps: the residual.
+    """
     table = released
     for axis in range(released.ndim):
         first = table.sum(axis=axis, keepdims=True) / (table.shape[axis] + 1)

@@ -29,7 +29,11 @@ _TOGETHER = 2**15
 
 
 def check_answers(answers: Sequence[NDArray[np.floating]], shapes: Sequence[tuple[int, ...]]) -> None:
-    """Raise ValueError unless each answer has its shape and is finite and small enough for exact sums. Looks at public values only."""
+    """Check public answers: each has its shape, and is finite and small enough for exact sums.
+
+    Raises:
+        ValueError: An answer fails the check.
+    """
     if any(answer.shape != shape for answer, shape in zip(answers, shapes, strict=True)):
         raise ValueError("an answer has the wrong shape for its marginal")
     for block in _blocks(answers):
@@ -39,15 +43,20 @@ def check_answers(answers: Sequence[NDArray[np.floating]], shapes: Sequence[tupl
 
 
 def steps(answers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return public answers as whole steps."""
+    """Return public answers in people as whole steps of 1/COUNT_STEPS."""
     return np.rint(answers * COUNT_STEPS).astype(np.int64)
 
 
 def distances(counts: Sequence[NDArray[np.int64]], answers: Sequence[NDArray[np.floating]]) -> list[int]:
-    """Return ||counts - answer||_1 of each table in steps, with the answers rounded to whole steps.
+    """Return ||counts - answer||_1 of each table, in steps of 1/COUNT_STEPS, with answers rounded to whole steps.
 
-    The result is exact in any order of summing (see `_EXACT`); steps are a power of two. All passes but the first work in place, and small
-    tables are processed together, because a selection spends most of its time here.
+    The result is exact in any order of summing (see `_EXACT`), because steps are a power of two.
+    All passes but the first work in place, and small tables are processed together, because a
+    selection spends most of its time here.
+
+    Args:
+        counts: Exact counts of each table.
+        answers: Public answers to each table, in counts.
     """
     steps: list[int] = []
     for block in _blocks(answers):
@@ -62,7 +71,7 @@ def distances(counts: Sequence[NDArray[np.int64]], answers: Sequence[NDArray[np.
 
 
 def _blocks(tables: Sequence[NDArray[Any]]) -> Iterator[slice]:
-    """Yield runs of tables that are processed together: up to `_TOGETHER` cells, or one table."""
+    """Yield slices of consecutive tables that are processed together: up to `_TOGETHER` cells, or one table."""
     start, cells = 0, 0
     for number, table in enumerate(tables):
         if cells and cells + table.size > _TOGETHER:
@@ -74,7 +83,7 @@ def _blocks(tables: Sequence[NDArray[Any]]) -> Iterator[slice]:
 
 
 def _flat(tables: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
-    """Return all cells, one table after the other, as a copy."""
+    """Return a copy of all cells, one table after the other."""
     return np.concatenate([table.ravel() for table in tables], dtype=np.float64)
 
 
@@ -83,7 +92,11 @@ def _starts(tables: Sequence[NDArray[Any]]) -> NDArray[np.intp]:
 
 
 def weight_steps(weights: Collection[float]) -> NDArray[np.int64]:
-    """Return weights as whole multiples of the largest / WEIGHT_STEPS, rounded up so that none becomes 0. ValueError unless positive."""
+    """Return weights as whole multiples of (largest weight) / WEIGHT_STEPS, rounded up so that no weight becomes 0.
+
+    Raises:
+        ValueError: There are no weights, or one is not positive and finite.
+    """
     stated = np.array(weights, dtype=np.float64)
     if not stated.size or not bool(((stated > 0) & (stated < math.inf)).all()):
         raise ValueError("every candidate needs a weight that is a positive number, and there must be one")
@@ -91,7 +104,11 @@ def weight_steps(weights: Collection[float]) -> NDArray[np.int64]:
 
 
 def offset_steps(offsets: Collection[float]) -> NDArray[np.int64]:
-    """Return offsets in steps, clipped far beyond all distances. ValueError unless finite."""
+    """Return offsets in whole steps of 1/COUNT_STEPS, clipped far beyond all distances.
+
+    Raises:
+        ValueError: An offset is not finite.
+    """
     stated = np.array(offsets, dtype=np.float64)
     if not bool(np.isfinite(stated).all()):
         raise ValueError("offsets must be finite numbers")
@@ -100,9 +117,18 @@ def offset_steps(offsets: Collection[float]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False, init=False)
 class Offered:
-    """The marginals that selections draw among, with the parts of their scores: answers, weights, offsets.
+    """The marginals that selections draw among, with the public parts of their scores.
 
-    An offer is made once for any number of draws. Its arrays are views of immutable bytes. ValueError as `weight_steps` and `offset_steps`.
+    An offer is made once for any number of draws. Its arrays are views of immutable bytes.
+
+    Attributes:
+        cliques: The marginals.
+        tables: Public answer to each marginal, in counts.
+        weights: Weight of each marginal, in steps (`weight_steps`).
+        offsets: Number subtracted from each marginal's distance, in steps (`offset_steps`).
+
+    Raises:
+        ValueError: A weight is not positive and finite, or an offset not finite.
     """
 
     cliques: tuple[Any, ...]
@@ -118,11 +144,24 @@ class Offered:
 
 
 def scores(weights: NDArray[np.int64], distance_steps: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return scores in units of 1 / (COUNT_STEPS * WEIGHT_STEPS) of the largest weight, clamped to +-SCORE_LIMIT."""
+    """Return weights * (distances - offsets), in units of (largest weight) / (COUNT_STEPS * WEIGHT_STEPS).
+
+    Scores are clamped to +-SCORE_LIMIT.
+
+    Args:
+        weights: Weights in steps (`weight_steps`).
+        distance_steps: Distances in steps (`distances`).
+        offsets: Offsets in steps (`offset_steps`).
+    """
     most = SCORE_LIMIT // weights
     return weights * np.clip(distance_steps - offsets, -most, most)
 
 
 def sensitivity(weights: NDArray[np.int64], l1: int) -> int:
-    """Return the largest change of any score by one person, in the units of `scores`. `l1` is the L1 sensitivity of a marginal."""
+    """Return the largest change of any score by one person, in the units of `scores`.
+
+    Args:
+        weights: Weights in steps (`weight_steps`).
+        l1: L1 sensitivity of a marginal, in rows.
+    """
     return int(weights.max()) * l1 * COUNT_STEPS

@@ -21,7 +21,7 @@ class SeededNoise:
         self._rng = np.random.default_rng(seed)
 
     def gaussian(self, values: Integers, sigma: float) -> Integers:
-        """Return values + rounded normal noise, independently per entry."""
+        """Return values + rounded normal noise of standard deviation sigma, independently per entry."""
         return np.asarray(values + np.rint(self._rng.normal(0.0, sigma, values.shape)).astype(np.int64))
 
     def discrete_laplace(self, values: Integers, scale: float) -> Integers:
@@ -39,7 +39,7 @@ class SeededNoise:
         return int(self._rng.integers(size))
 
     def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
-        """Return True with probability exp(-x), independently for each x >= 0."""
+        """Return, for each exponent x >= 0, True with probability exp(-x), independently."""
         return np.asarray(self._rng.random(len(exponents)) < np.exp([-float(x) for x in exponents]))
 
     def halved(self, counts: Integers) -> Integers:

@@ -18,7 +18,18 @@ _ROUNDING = 1e-9
 
 @lru_cache(maxsize=256)
 def threshold(sigma: float, delta: float, rows: int) -> int:
-    """Return the smallest T that Proposition 5 allows. `rows` are per person. ValueError for a sigma or delta out of range."""
+    """Return the smallest threshold T on noisy numbers of records that Proposition 5 allows.
+
+    A text is released only if its noisy number of records is at least T.
+
+    Args:
+        sigma: Standard deviation of the noise, in records.
+        delta: Probability with which the guarantee may fail, below 1/2.
+        rows: Largest number of rows per person.
+
+    Raises:
+        ValueError: A value is out of range.
+    """
     if not (0 < sigma < math.inf and 0 < delta < 0.5 and rows >= 1):
         raise ValueError("sigma must be positive, delta a probability below one half, rows 1 or more")
     start = max(rows + 1, math.floor(max(rows - sigma * float(scipy.special.ndtri_exp(math.log(delta))), 0.0)) - 1)
@@ -33,5 +44,5 @@ def _hides(t: int, sigma: float, delta: float, rows: int) -> bool:
 
 
 def _log_tail(t: int, sigma: float) -> float:
-    """Return ln of a bound of Pr[Z >= t], t >= 1."""
+    """Return ln of an upper bound on Pr[Z >= t] for rounded normal noise Z of sigma and a whole number t >= 1."""
     return float(scipy.special.log_ndtr(-(t - 1) / sigma))

@@ -19,7 +19,11 @@ T = TypeVar("T")
 
 
 class Noise(Protocol):
-    """A source of noise. `private` tells whether a release made with it keeps its promise; False brands the release "not private"."""
+    """A source of noise for the answers of the kernel.
+
+    Attributes:
+        private: Whether a release made with it is private; False brands the release "not private".
+    """
 
     private: bool
 
@@ -36,14 +40,17 @@ class Noise(Protocol):
         """Return a whole number from 0 to size - 1, each with the same probability."""
 
     def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
-        """Return True with probability exp(-x), independently for each x >= 0."""
+        """Return, for each exponent x >= 0, True with probability exp(-x), independently."""
 
     def halved(self, counts: Integers) -> Integers:
         """Return, for each entry, the number of heads among that many fair coins."""
 
 
 class View(Protocol):
-    """The exact counts of one table. Private: `privacy.kernel` alone makes a view, and gives it to an operation after the charge."""
+    """The exact, private counts of one table.
+
+    Only `privacy.kernel` makes a view, and it passes the view to an operation after the charge.
+    """
 
     @property
     def noise(self) -> Noise:
@@ -53,25 +60,31 @@ class View(Protocol):
         """Return the marginals of canonical cliques, shape domain.sizes(clique)."""
 
     def total(self) -> Integers:
-        """Return the number of rows, as an array of one."""
+        """Return the number of rows, as an array of shape (1,)."""
 
     def cells(self, cells: Attribute) -> Integers:
         """Return the number of records in each of these cells of one column, which need not be cells of the domain."""
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
-        """Yield numbers of records by key (`vocabulary.keys`) of a column, in parts without common keys."""
+        """Yield mappings from a column's keys (`vocabulary.keys`) to their numbers of records.
+
+        No key is in two of the mappings.
+        """
 
     def right(self, predictors: Sequence[Predictor]) -> Integers:
-        """Return the number of records that each predictor is right about."""
+        """Return, for each predictor, the number of records that it predicts rightly."""
 
     def roots(self, clique: Clique, groups: Mapping[str, Any]) -> Integers:
-        """Return sums of roots: see `RootSource.roots`."""
+        """Return the sum of persons' roots in each cell, in steps of 1/ROOT_STEPS (`RootSource.roots`)."""
 
     def occupied(self, clique: Clique) -> Occupied:
-        """Return the distinct records over these columns."""
+        """Return the cells of a clique that have records."""
 
     def remembered(self, kind: str, key: Hashable, compute: Callable[[], T]) -> T:
-        """Return `compute()`, a function of the counts, cached under `key` for the next question of its kind.
+        """Return compute(), or the cached result if the latest call with this kind had the same key.
 
-        One result is cached for each kind.
+        Args:
+            kind: Name under which one result is cached.
+            key: What the result depends on.
+            compute: Computes the result from the counts.
         """
