@@ -72,7 +72,7 @@ class AboutSpec(Part):
         return self.contact if re.fullmatch(r"[^@\s<>:]+@[^@\s<>:]+\.[^@\s<>:.]+", self.contact) else ""
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the stated fields as pairs of name and text."""
+        """Return the stated fields as pairs of (name for people, text)."""
         pairs = (
             ("Licence", self.licence),
             ("Created by", "; ".join(self.creators)),
@@ -85,21 +85,29 @@ class AboutSpec(Part):
 
 
 def person(creator: str) -> tuple[str, str] | None:
-    """Return family and given names of a creator in that form, or None for an institution."""
+    """Return (family name, given names) of a creator written as "Family, Given"; None for an institution."""
     family, _, given = creator.partition(", ")
     return (family, given) if family and given else None
 
 
 def written(about: Mapping[str, Any]) -> str:
-    """Return the lines of a section, which `read` accepts."""
+    """Return a spec's section `about` as text, one line "name: text" per stated field; `read` reads it back."""
     pairs = [(name, value) for name, value in about.items() if name != "creators"] + [("creator", one) for one in about.get("creators", ())]
     return "\n".join(f"{name}: {text}" for name, text in pairs if text)
 
 
 def read(text: str, field: str = "about") -> dict[str, Any] | None:
-    """Return the section of a spec from its lines, or None without lines.
+    """Return the section `about` of a spec from text with one line "name: text" per field.
 
-    Raises InputError for a line without a known name, or with a name for the second time.
+    Args:
+        text: The lines; `creator` may occur several times.
+        field: Name of the field for error messages.
+
+    Returns:
+        The section, or None if there are no lines.
+
+    Raises:
+        InputError: A line has no known name, a name occurs twice, or a text is invalid.
     """
     stated: dict[str, Any] = {}
     for line in filter(str.strip, text.splitlines()):

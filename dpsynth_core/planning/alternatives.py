@@ -1,7 +1,9 @@
-"""Alternatives to a plan that should not come out good enough: the usual mechanism, more budget, fewer or smaller tables, wider groups.
+"""Alternatives to a plan that should not come out good enough.
 
-They follow from public facts alone, with the expectations of `expected_verdict`. An alternative changes the spec's document, and its
-outlook is that of the changed plan. It is offered only if it improves on a plan that needs improvement.
+They are: the usual mechanism, more budget, fewer or smaller tables, wider groups. They follow from
+public facts only, with the expectations of `expected_verdict`. An alternative changes the spec's
+document, and its expected result is computed for the changed plan. It is offered only if it
+improves on a plan that needs improvement.
 """
 
 from __future__ import annotations
@@ -56,14 +58,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Way:
-    """An alternative.
+    """An alternative to a plan.
 
     Attributes:
-        kind: Its kind.
+        kind: The part of the plan that it changes.
         what: The change in our own words, without names of columns.
-        power: Its expected result.
-        changes: Entries that replace the same entries of the spec's document.
-        allowed: Whether the population's account covers it, as far as known.
+        power: The expected result of the changed plan.
+        changes: Top-level entries of the spec's document, each in place of the entry with the same
+            name.
+        allowed: Whether the population's account has enough budget left, as far as known.
     """
 
     kind: Kind
@@ -82,14 +85,16 @@ class Way:
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts beside the plan.
+    """Public facts that the expected result depends on besides the plan.
 
     Attributes:
         people: Declared or released number of people.
-        among: Mechanisms that may run; the plan's by default.
-        worse: As in `expected_verdict.power`.
+        among: Names of the mechanisms that may run; empty for the plan's.
+        worse: Factor by which an earlier release's errors exceeded their expectation
+            (`expected_verdict.power`).
         left: rho left in the account, in the plan's accountant; infinite if unknown.
-        shown: Share of single columns that a release showed to be good enough; 0 before a release exists.
+        shown: Share of single columns that a release showed to be good enough; 0 before a release
+            exists.
     """
 
     people: int
@@ -106,7 +111,12 @@ def expected(plan: Plan, facts: Facts) -> Power:
 
 
 def linked_error(plan: Plan, people: int) -> Expected | None:
-    """Return the expected error of two linked tables as a share of households, mean over the tables; None beyond our trials."""
+    """Return the expected mean error of two linked tables, as a share of households; None for one table, or beyond our trials.
+
+    Args:
+        plan: The plan.
+        people: Declared or released number of households.
+    """
     if plan.link is None:
         return None
     situation = Situation.of(plan.asked, plan.shares.mechanism, plan.counted, people)
@@ -136,7 +146,7 @@ def ways(plan: Plan, facts: Facts) -> tuple[Way, ...]:
 
 
 def _together(plan: Plan, facts: Facts) -> Iterator[Way]:
-    """Yield single columns alone, with the budget that they need."""
+    """Yield the plan for single columns only with a larger epsilon, if that suffices; nothing if it already has only single columns."""
     if max(map(len, plan.workload.cliques)) == 1:
         return
     *_, (what, asked) = _smaller(plan)
@@ -146,7 +156,7 @@ def _together(plan: Plan, facts: Facts) -> Iterator[Way]:
 
 
 def _usual_mechanism(plan: Plan, facts: Facts, now: Power) -> Way | None:
-    """Return the usual mechanism, if another one was chosen and is expected to do worse."""
+    """Return the plan with the usual mechanism, if it fits and improves on the mechanisms that may run; else None."""
     usual = registry.get(USUAL)
     if USUAL in (plan.mechanism.card.name, *facts.among) or not forecast(usual, plan.workload, plan.unit, plan.shares, facts.people).fits:
         return None
@@ -156,9 +166,11 @@ def _usual_mechanism(plan: Plan, facts: Facts, now: Power) -> Way | None:
 
 
 def _more_budget(plan: Plan, facts: Facts) -> Way | None:
-    """Return the least epsilon of two digits that suffices with room for chance, up to the largest without a written reason.
+    """Return the plan with the smallest epsilon, of two digits, that makes it good enough with some room for chance.
 
-    If none suffices surely, return the least that does as well as the largest.
+    Epsilon is at most the largest that needs no written reason. If that leaves no room for chance,
+    the smallest epsilon with the same result is returned; None if even the largest is not enough,
+    or the plan has it already.
     """
     low, high = plan.spec.budget.epsilon, WEAK_EPSILON
     if low >= high or not (most := _at(plan, facts, high)[1]).enough:
@@ -180,20 +192,22 @@ def _good(hope: Power) -> float:
 
 
 def _at(plan: Plan, facts: Facts, epsilon: float) -> tuple[Plan, Power]:
+    """Return the plan with another epsilon, and its expected result."""
     budget = plan.spec.budget.model_copy(update={"epsilon": epsilon})
     changed = replace(plan, spec=plan.spec.model_copy(update={"budget": budget}), shares=plan.divided(plan.mechanism, budget))
     return changed, expected(changed, facts)
 
 
 def _fewer_tables(plan: Plan, facts: Facts, now: Power) -> Way | None:
-    """Return the first sufficient choice, those that keep most tables first; else the one with the largest share of good tables."""
+    """Return the plan with a smaller workload: the first sufficient one in the order of `_smaller`, else the one with most good tables."""
     return _best(Kind.TABLES, plan, facts, now, _smaller(plan))
 
 
 def _smaller(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield smaller workloads, fewer tables or parts of tables, the largest ones first.
+    """Yield smaller workloads as pairs (change in words, changed entries of the spec), the ones with most tables first.
 
-    For single columns, noise also bounds the errors without a certificate: more closely than a certificate where people are few.
+    One of these asks for single columns without a certificate: where people are few, their noise
+    bounds errors more closely than a certificate measures them.
     """
     parted = [(what, {"workload": workload.to_json()}) for what, workload in _parted(plan.workload)]
     budget, bare = plan.spec.budget.model_dump(mode="json"), list[tuple[str, dict[str, Any]]]()
@@ -205,7 +219,11 @@ def _smaller(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _parted(workload: Workload) -> Iterator[tuple[str, Workload]]:
-    """Yield the smallest of the tables; then all their parts of ever fewer columns that can be asked for."""
+    """Yield smaller workloads as pairs (change in words, workload).
+
+    First come the smallest of the tables, in ever smaller number; then all parts of tables, with
+    ever fewer columns.
+    """
     domain, widest = workload.domain, max(map(len, workload.cliques))
     by_size = sorted(workload.cliques, key=domain.cells)
     for count in sorted({round(share * len(by_size)) for share in KEPT} - {0, len(by_size)}, reverse=True):
@@ -221,20 +239,30 @@ def _parted(workload: Workload) -> Iterator[tuple[str, Workload]]:
 
 
 def _parts(workload: Workload, size: int, always: set[str]) -> list[Clique]:
-    """Return tables of `size` columns that some table contains, with the columns in `always`, in the order of the domain."""
+    """Return all subsets of `size` columns of the workload's tables that contain the columns `always`, in the order of the domain.
+
+    Smaller tables are left out.
+    """
     place = {name: i for i, name in enumerate(workload.domain.names)}
     parts = {part for clique in workload.cliques for part in subsets(clique, min(size, len(clique)), size) if always <= set(part)}
     return sorted(parts, key=lambda part: [place[name] for name in part])
 
 
 def _wider_groups(plan: Plan, facts: Facts, now: Power) -> Way | None:
-    """Return the finest sufficient groups; else the groups with the best result."""
+    """Return the plan with coarser groups of numbers or dates: the finest groups that suffice, else those with the best result."""
     domain = Domain.from_json(plan.spec.domain)
     return _best(Kind.GROUPS, plan, facts, now, _grouped(domain, json.loads(json.dumps(domain.to_json()))))
 
 
 def _grouped(domain: Domain, document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield coarser domains. Rules and reasons name groups, so columns with such names keep theirs."""
+    """Yield coarser domains as pairs (change in words, changed entries of the spec), the finest first.
+
+    Columns whose groups a rule or a recoding names keep their groups.
+
+    Args:
+        domain: The domain.
+        document: The domain's JSON document.
+    """
     bound = {name for rule in domain.impossible for name in rule.attributes}
     free = [one for one in domain if one.is_number and not one.most and not (one.missing_as or one.other_as) and one.name not in bound]
     for most in GROUPS:
@@ -248,9 +276,11 @@ def _grouped(domain: Domain, document: dict[str, Any]) -> Iterator[tuple[str, di
 
 
 def coarser(one: Attribute, most: int) -> Attribute:
-    """Return a column of numbers, dates or times in about `most` groups.
+    """Return a column of numbers, dates or times in at most about `most` groups.
 
-    They have a round width, or join neighbouring groups where the column's groups have no common width, so that chosen cuts stay cuts.
+    The groups have a round width. Where the column's own groups have no common width, neighbouring
+    groups are joined instead, so that edges which were chosen stay edges. The column is returned
+    unchanged if fewer than `FEWEST` groups would remain.
     """
     if "edges" in one.stated_bins():
         step = -(-one.values // most)
@@ -260,6 +290,15 @@ def coarser(one: Attribute, most: int) -> Attribute:
 
 
 def _best(kind: Kind, plan: Plan, facts: Facts, now: Power, offered: Iterator[tuple[str, dict[str, Any]]]) -> Way | None:
+    """Return the first alternative that suffices; else the one with the largest share of good tables, if it improves notably; else None.
+
+    Args:
+        kind: The kind of the alternatives.
+        plan: The plan to change.
+        facts: The public facts.
+        now: The expected result of the unchanged plan.
+        offered: Pairs (change in words, changed entries of the spec); invalid ones are skipped.
+    """
     best: Way | None = None
     for what, changes in offered:
         with suppress(InputError):  # a condition, or the mechanism, needs what would be changed
@@ -272,10 +311,14 @@ def _best(kind: Kind, plan: Plan, facts: Facts, now: Power, offered: Iterator[tu
 
 
 def _keeps(after: Power, now: Power, facts: Facts) -> bool:
-    """Return whether at least as many single columns come out good enough as without a change."""
+    """Return whether a change leaves the share of good single columns at least as large as expected now and as a release showed."""
     return after.share_of_columns >= max(now.share_of_columns, facts.shown)
 
 
 def changed(spec: Spec, changes: dict[str, Any]) -> Plan:
-    """Return the plan of a spec with an alternative's changes. Raises InputError if it is invalid."""
+    """Return the plan of a spec with an alternative's changed entries.
+
+    Raises:
+        InputError: The changed spec is invalid.
+    """
     return Plan.of(Spec.from_json(spec.model_dump(mode="json") | changes))

@@ -12,7 +12,10 @@ from dpsynth_core.planning.plan import INSIDE, LEARNING, Plan
 
 
 def sentences(plan: Plan) -> Iterator[str]:
-    """Yield what is learnt, its price, and how many people must share a value for it to be found; nothing if all values are declared."""
+    """Yield sentences on which columns' values are learnt, at what cost, and how many records must share a value for it to be found.
+
+    It yields nothing if all values are declared.
+    """
     if not plan.portions:
         return
     texts, numbers = ([p for p in plan.portions if bool(p.delta) == wanted] for wanted in (True, False))
@@ -45,7 +48,12 @@ def of_inside(plan: Plan) -> str:
 
 
 def price(portion: Portion, rows: int) -> str:
-    """Return a sentence on what a column gets for its part of the budget. `rows` are per person."""
+    """Return a sentence on how frequent a value must be to be learnt, or on the noise of learnt bounds and groups.
+
+    Args:
+        portion: The budget portion of the column.
+        rows: Largest number of rows per person.
+    """
     records = "people" if rows == 1 else "records"
     if (shared_by := portion.shared_by(rows)) is not None:
         return f"A value must be shared by about {shared_by:,} {records} to be found; all rarer ones go to “other”."
@@ -53,7 +61,7 @@ def price(portion: Portion, rows: int) -> str:
 
 
 def of_column(plan: Plan, name: str) -> str:
-    """Return a sentence on the source of a learnt column's values, or "" for another column."""
+    """Return a sentence on how the values of the column `name` were learnt; "" if they were declared."""
     for portion in plan.portions:
         if portion.column.name == name:
             least = portion.least(plan.unit.max_rows_per_person)

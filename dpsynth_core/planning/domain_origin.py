@@ -30,7 +30,11 @@ _CLAUSES: Mapping[str, str] = {
 
 
 def of_document(spec: Spec) -> str:
-    """Return the origin in a spec's domain, or "" without one, as in the form {"age": 32}, where every entry is a column."""
+    """Return the origin that a spec's domain document states, or "" without one.
+
+    The short form of a domain, such as {"age": 32}, states none, because every entry in it is a
+    column.
+    """
     origin = spec.domain.get("origin") if isinstance(spec.domain.get("attributes"), list) else None
     return origin if origin in ORIGINS else ""
 
@@ -41,7 +45,12 @@ def from_data(spec: Spec) -> bool:
 
 
 def check(spec: Spec) -> None:
-    """Raise InputError if a reason is missing: for a domain from the data, or for an origin other than the one in the domain's document."""
+    """Check that the curator gives a reason for an origin of the domain that needs one.
+
+    Raises:
+        InputError: The domain comes from the private data, or its stated origin differs from the
+            one in its document, and the reason is missing or too short.
+    """
     own, stated = of_document(spec), spec.domain_origin
     if from_data(spec):
         check_reason("domain_justification", spec.domain_justification, "why a domain that was read from the data gives nobody away")
@@ -51,7 +60,7 @@ def check(spec: Spec) -> None:
 
 
 def clause(spec: Spec) -> str:
-    """Return the origin of the domain for a list of facts: both origins if they differ."""
+    """Return the origin of the domain as a clause for a list of facts; both origins if the document and the curator differ."""
     own, stated = of_document(spec), spec.domain_origin
     if not own or own == stated:
         return _CLAUSES[stated]

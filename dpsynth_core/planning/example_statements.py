@@ -25,12 +25,13 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class Told:
-    """An example statement.
+    """An example statement with its noise.
 
     Attributes:
-        what: The quantity: a number of people, or a share of a group.
-        value: Its value for the invented people.
-        noise: Its noise for one unit of sigma, in the unit of `value`.
+        what: The quantity in words: a number of people, or a share of a group.
+        value: Its value for the invented people, in people or as a share from 0 to 1.
+        noise: Standard deviation of its noise if a cell's noise has standard deviation 1 person, in
+            the unit of `value`.
         is_share: Whether it is a share.
     """
 
@@ -40,27 +41,40 @@ class Told:
     is_share: bool
 
     def margin(self, sigma: float) -> float:
-        """Return the "± x" of 95 % of such numbers."""
+        """Return the half width of the statement's 95 % interval, in the unit of `value`.
+
+        Args:
+            sigma: Standard deviation of a cell's noise, in people.
+        """
         return QUANTILE * sigma * self.noise
 
     def lost(self, sigma: float) -> bool:
-        """Return whether the noise is as large as the number can be."""
+        """Return whether the 95 % margin is at least as large as the number itself, or for a share as the distance to 0 or 1.
+
+        Of a share's two distances the larger one counts.
+
+        Args:
+            sigma: Standard deviation of a cell's noise, in people.
+        """
         return self.margin(sigma) >= (max(self.value, 1 - self.value) if self.is_share else self.value)
 
 
 def tables(workload: Workload) -> tuple[Clique, ...]:
-    """Return up to two tables to describe: the smallest and the largest with several columns, or of those available."""
+    """Return one or two tables for example statements: the smallest and the largest table of several columns.
+
+    If all tables have a single column, these are the smallest and the largest table.
+    """
     several = [clique for clique in workload.cliques if len(clique) > 1] or list(workload.cliques)
     by_size = sorted(several, key=lambda clique: (workload.domain.cells(clique), clique))
     return tuple(dict.fromkeys((by_size[0], by_size[-1])))
 
 
 def told(domain: Domain, marginals: Mapping[Clique, NDArray[np.floating]]) -> tuple[Told, ...]:
-    """Return example statements.
+    """Return example statements: a number of people from the first table, and a share from each table of several columns.
 
     Args:
         domain: The domain.
-        marginals: Marginals of invented people over the `tables`; the first also over one of its columns.
+        marginals: By table of `tables`, the counts of invented people.
     """
     first = next(iter(marginals))
     counted = _count(domain, first, marginals[first])
@@ -68,7 +82,14 @@ def told(domain: Domain, marginals: Mapping[Clique, NDArray[np.floating]]) -> tu
 
 
 def sentence(one: Told, sigma: float, less: float, epsilon: float) -> str:
-    """Return an example as a sentence. `less` is the sigma at another, smaller epsilon."""
+    """Return an example statement with its margin now and at a smaller epsilon, as a sentence.
+
+    Args:
+        one: The statement.
+        sigma: Standard deviation of a cell's noise, in people.
+        less: The same at the smaller epsilon, so that it is larger.
+        epsilon: The smaller epsilon.
+    """
     value, points = (f"{one.value:.0%}", " points") if one.is_share else (f"{one.value:,.0f}", "")
     if one.lost(sigma):
         return f"{one.what}: {value}, but lost in the noise."
@@ -77,12 +98,15 @@ def sentence(one: Told, sigma: float, less: float, epsilon: float) -> str:
 
 
 def _digits(number: float) -> str:
-    """Return a number with two significant digits, and at most one decimal."""
+    """Return a number as text with at most one decimal and, below 10, at most two significant digits; at least 0.1."""
     return f"{number:,.0f}" if number >= 9.95 else f"{max(number, 0.1):.1f}"
 
 
 def _count(domain: Domain, clique: Clique, counts: NDArray[np.floating]) -> Told:
-    """Return the number of people with the rarest value of the table's smallest column, because small numbers drown first."""
+    """Return the number of people with the rarest value of the table's smallest column.
+
+    Small numbers are the first that noise hides.
+    """
     name = min(clique, key=lambda column: (domain[column].size, column))
     along = counts.sum(axis=tuple(axis for axis, other in enumerate(clique) if other != name))
     listed = along[: domain[name].values or domain[name].size]

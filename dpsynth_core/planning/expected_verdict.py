@@ -38,7 +38,10 @@ Array = NDArray[np.float64]
 
 
 class Light(StrEnum):
-    """The outlook of a plan at a glance. Green: such a release can be published for all purposes asked for; amber: for some; red: for none.
+    """The outlook of a plan at a glance.
+
+    GREEN: the release can probably be published for all purposes asked for; AMBER: for some; RED:
+    for none.
     """
 
     GREEN = "green"
@@ -48,19 +51,21 @@ class Light(StrEnum):
 
 @dataclass(frozen=True)
 class Power:
-    """The expected numbers of good tables.
+    """The numbers of tables that a release is expected to show to be good enough.
 
     Attributes:
         tables: Number of tables asked for.
         good: Expected number of tables that come out good enough.
-        fewest: Lower end of `good` by our trials.
-        most: Upper end of `good` by our trials.
-        perfect: Expected number if the rows had no error.
-        error: Expected mean error of a table, as a share of people.
-        columns: Number of single columns among the tables.
+        fewest: `good` if errors are one standard deviation above their expectation.
+        most: `good` if errors are one standard deviation below their expectation.
+        perfect: Expected number if the rows had no error: what noise in the certificate allows at
+            most.
+        error: Expected mean error of a table, as a share of people in a wrong cell.
+        columns: Number of single columns in the tables.
         good_columns: Expected number of single columns that come out good enough.
-        single: Whether single columns alone are asked for.
-        grouped: Whether groups of tables are measured, so that a group may be called good enough for most of its tables, never for all.
+        single: Whether only single columns are asked for.
+        grouped: Whether errors of groups of tables are measured, so that a group is called good
+            enough for most of its tables, never for all.
     """
 
     tables: int
@@ -76,12 +81,12 @@ class Power:
 
     @property
     def share(self) -> float:
-        """The expected share of good tables."""
+        """The expected share of tables that come out good enough, 0 to 1."""
         return self.good / self.tables
 
     @property
     def share_of_columns(self) -> float:
-        """Expected share of good single columns, asked for or not."""
+        """The expected share of single columns that come out good enough, 0 to 1, whether or not they are asked for as tables."""
         return self.share if self.single else self.good_columns / self.columns
 
     @property
@@ -110,17 +115,17 @@ class Power:
         return f"{number} {self.tables:,} {noun}s{f' ({low:,} to {high:,})' if good and low < high else ''}"
 
     def _called(self, number: float) -> float:
-        """Return how many of that many good tables will be called good enough."""
+        """Return how many tables will be called good enough if `number` are: in groups, only the share `MOSTLY` can be."""
         return number * ranks.rank_of(self.tables) / self.tables if self.grouped else number
 
     @property
     def light(self) -> Light:
-        """The outlook of the plan."""
+        """The outlook of the plan: GREEN if enough tables should be good, RED if it is hopeless or useless, else AMBER."""
         return Light.GREEN if self.enough else Light.RED if self.hopeless or self.useless else Light.AMBER
 
     @property
     def told(self) -> str:
-        """The meaning of the light, without names of columns."""
+        """A sentence that explains the light, without names of columns."""
         if self.hopeless:
             perfect = self._called(self.perfect)
             some = f"only about {perfect:,.0f} of the" if perfect >= 1 else "none of the"
@@ -134,20 +139,22 @@ class Power:
 
     @property
     def warning(self) -> str:
-        """A warning before anything is spent, or ""."""
+        """The explanation of a red light as a warning before anything is spent; "" for another light."""
         return self.told[0].upper() + self.told[1:] if self.light is Light.RED else ""
 
 
 def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Sequence[str], worse: float = 1.0) -> Power:
-    """Estimate how many tables of one plan come out good enough.
+    """Estimate how many tables of a plan come out good enough.
 
     Args:
         workload: The workload.
         shares: The shares of the budget.
         unit: The unit of privacy.
-        people: Number of people.
-        among: Names of the mechanisms that may run; the best counts.
-        worse: Factor by which a release's errors exceeded their expectation.
+        people: A public or declared number of people.
+        among: Names of the mechanisms that may run; the one with the smallest expected error
+            counts.
+        worse: Factor by which an earlier release's errors exceeded their expectation; 1 without
+            one.
     """
     cells = np.array([workload.domain.cells(clique) for clique in workload.cliques], dtype=float)
     several, tables = np.array([len(clique) > 1 for clique in workload.cliques]), len(workload.cliques)
@@ -166,7 +173,7 @@ def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Se
 
 
 def small_groups_sentence(plan: Plan) -> str:
-    """Return a sentence on the size below which noise can hide a group, from public facts alone.
+    """Return a sentence on how many people (or households) a cell needs so that noise rarely hides it, from public facts alone.
 
     Args:
         plan: A plan of a mechanism that publishes tables.
@@ -178,14 +185,30 @@ def small_groups_sentence(plan: Plan) -> str:
 
 
 def once(workload: Workload, among: Sequence[str]) -> bool:
-    """Return whether the whole budget measures single columns, because nothing else may run or is asked for."""
+    """Return whether the whole budget measures each single column once, as Independent does.
+
+    This is the case if Independent may run, and either no other mechanism may or only single
+    columns are asked for.
+
+    Args:
+        workload: The workload.
+        among: Names of the mechanisms that may run.
+    """
     return BASELINE in among and (set(among) == {BASELINE} or max(map(len, workload.cliques)) == 1)
 
 
 def _likely(situation: Situation, among: Sequence[str], larger: Array, alone: Array) -> tuple[Array, Array, Array]:
-    """Return the expected, best and worst errors of tables of several columns.
+    """Return the expected, the best and the worst errors of each table, as shares of people.
 
-    They are the best mechanism's factors in our trials, larger for more cells; without such a trial, the noise of measured tables.
+    They are the errors of the best of the mechanisms that were tried in this situation; if none
+    was, the noise `alone` for all three.
+
+    Args:
+        situation: The public facts about the plan.
+        among: Names of the mechanisms that may run.
+        larger: By table, the factor from the mean error to this table's error, larger for more
+            cells.
+        alone: By table, the error by noise if the table is measured, as a share of people.
     """
     tried = [one for name in among if (one := recommendation.expected(name, situation)) is not None and not one.beyond]
     if not tried:
@@ -195,7 +218,17 @@ def _likely(situation: Situation, among: Sequence[str], larger: Array, alone: Ar
 
 
 def _shown(errors: Array, cliques: Sequence[Clique], rho: float, unit: Unit, people: float) -> float:
-    """Return how many tables with such errors a certificate should show to be good: single ones, or all of a group most of which are near.
+    """Return how many tables a certificate is expected to show to be good enough.
+
+    It measures single tables, or, where these are too noisy, groups: then all tables of a group
+    count if most are good.
+
+    Args:
+        errors: The true error of each table, as a share of people.
+        cliques: The tables.
+        rho: The budget of the certificate.
+        unit: The unit of privacy.
+        people: Number of people.
     """
     for_errors = _for_errors(rho)
     groups = ranks.groups(unit, for_errors, people, cliques)
@@ -213,7 +246,15 @@ def _for_errors(rho: float) -> float:
 
 
 def people_needed(shares: Shares, unit: Unit, cliques: Sequence[Clique]) -> int:
-    """Return how many people are needed to show most of these tables to be good enough if they had no error; 0 without a certificate."""
+    """Return how many people are needed so that a certificate shows most of these tables to be good if they have no error.
+
+    The result is 0 without a certificate.
+
+    Args:
+        shares: The shares of the budget.
+        unit: The unit of privacy.
+        cliques: The tables.
+    """
     if not (rho := shares.of(CERTIFICATE.name)):
         return 0
     low, high, perfect = 1.0, 1e12, np.zeros(len(cliques))
@@ -224,13 +265,23 @@ def people_needed(shares: Shares, unit: Unit, cliques: Sequence[Clique]) -> int:
 
 
 def _named(errors: Array, deviation: float) -> Array:
-    """Return the probability that each table is named good enough when its error is measured with such noise, both as shares of people."""
+    """Return the probability that each table is named good enough.
+
+    Args:
+        errors: The true errors, as shares of people.
+        deviation: Standard deviation of the noise with which an error is measured, as a share of
+            people.
+    """
     return np.asarray(ndtr(_most(round(READABLE / deviation, 6)) - errors / deviation))
 
 
 @lru_cache(maxsize=4096)
 def _most(limit: float) -> float:
-    """Return the largest measured error that is named good, for a limit, both in deviations of the noise."""
+    """Return the largest measured error at which a table is named good, in standard deviations of the noise.
+
+    Args:
+        limit: The largest true error of a good table, in standard deviations of the noise.
+    """
     low, high = -40.0, limit + 2.0
     for _ in range(60):
         middle = (low + high) / 2

@@ -42,12 +42,14 @@ class Outlook:
     """The expected quality of tables of one kind.
 
     Attributes:
-        kind: Kind of the tables.
+        kind: Kind of the tables, in words.
         tables: Number of tables.
         cells: Cells of the median table.
-        share: Share of people that noise puts in a wrong cell, None without a number of people.
-        people_needed: Number of people needed for `READABLE`.
-        within: Number of tables that are good enough by a release's own bounds, with 95 % confidence each.
+        share: Share of people whom noise puts in a wrong cell of the median table; None without a
+            number of people.
+        people_needed: Number of people needed so that `share` is at most `READABLE`.
+        within: Number of tables that are good enough by a release's own bounds, with 95 %
+            confidence each; 0 without a number of people.
     """
 
     kind: str
@@ -76,13 +78,14 @@ class Feasibility:
 
 
 def assess(workload: Workload, rho: float, unit: Unit, people: int | None, *, once: bool = False) -> Zoned[Feasibility]:
-    """Assess the noise of a plan.
+    """Return the noise that a plan leaves in its tables. Public.
 
     Args:
         workload: The workload.
-        rho: The budget.
+        rho: The mechanism's budget.
         unit: The unit of privacy.
-        people: A public or declared number of people, never counted in the private table.
+        people: A public or declared number of people, never counted in the private table; None if
+            unknown.
         once: Whether each column is measured once and nothing else is, as by Independent.
     """
     domain = workload.domain
@@ -96,6 +99,15 @@ def assess(workload: Workload, rho: float, unit: Unit, people: int | None, *, on
 
 
 def _outlook(kind: str, domain: Domain, cliques: Collection[Clique], noise: float, people: int | None) -> Outlook:
+    """Return the outlook of the tables `cliques`.
+
+    Args:
+        kind: Kind of the tables, in words.
+        domain: The domain.
+        cliques: The tables.
+        noise: Expected absolute error of a cell, in people.
+        people: Number of people, or None.
+    """
     every = [domain.cells(clique) for clique in cliques]
     cells = int(statistics.median_high(every))
     needed = math.ceil(noise * cells / (2 * READABLE))
@@ -106,9 +118,13 @@ def _outlook(kind: str, domain: Domain, cliques: Collection[Clique], noise: floa
 
 
 def sure(noise: float, cells: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the bound, in people, that a release will state for the sum of the absolute errors of that many cells, with 95 % confidence.
+    """Return the 95 % bound that a release will state for the L1 error of a table, in people, by its number of cells.
 
-    It is a sum of half-normal errors of mean `noise`, taken as normal, and `BEYOND`.
+    The sum of the cells' half-normal errors of mean `noise` is taken as normal; `BEYOND` is added.
+
+    Args:
+        noise: Expected absolute error of a cell, in people.
+        cells: Number of cells of each table, (tables,).
     """
     sigma = noise / HALF_NORMAL
     deviation = sigma * np.sqrt(cells * (1 - HALF_NORMAL**2))

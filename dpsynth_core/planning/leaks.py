@@ -23,7 +23,10 @@ _SHOWN = 5
 
 
 class Severity(IntEnum):
-    """HIGH voids or weakens the guarantee; MEDIUM deserves a second thought; NOTE is worth knowing."""
+    """The severity of a leak.
+
+    HIGH voids or weakens the guarantee; MEDIUM deserves a second thought; NOTE is worth knowing.
+    """
 
     NOTE = 0
     MEDIUM = 1
@@ -32,7 +35,7 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True)
 class Leak:
-    """A disclosure.
+    """A disclosure by a plan that the mechanism's budget does not cover.
 
     Attributes:
         code: Its identifier.
@@ -40,7 +43,7 @@ class Leak:
         title: Its title.
         why: The reason, which may name columns and values of the domain; these are public.
         fix: The remedy.
-        step: The wizard's step where the remedy is.
+        step: Name of the wizard's step where the remedy is.
     """
 
     code: str
@@ -54,14 +57,15 @@ class Leak:
 def find(
     spec: Spec, releases: int, same_file_elsewhere: Sequence[str] = (), public_was_private: Sequence[str] = (), condition: str = ""
 ) -> tuple[Leak, ...]:
-    """Return the leaks of a plan, the worst first.
+    """Return the leaks of a plan, the most severe first.
 
     Args:
         spec: The spec.
         releases: Number of earlier charges on this population.
-        same_file_elsewhere: Other populations that were charged for the same file.
-        public_was_private: Populations that were charged for the file that is called public here.
-        condition: Condition of the guarantee, in full sentences, or "".
+        same_file_elsewhere: Names of other populations that were charged for the same file.
+        public_was_private: Names of populations that were charged for the file that is called
+            public here.
+        condition: Condition of the mechanism's guarantee, in full sentences, or "".
     """
     of_tables = (*_of_domain(spec), *_of_public(spec, public_was_private), *_of_published(spec), *_of_rows(spec), *_of_promise(spec))
     leaks = [*of_tables, *_of_looks(spec, condition), *_of_history(spec, releases, same_file_elsewhere)]
@@ -136,7 +140,13 @@ def _of_promise(spec: Spec) -> Iterator[Leak]:
 
 
 def _of_looks(spec: Spec, condition: str) -> Iterator[Leak]:
-    """Yield the mechanism's condition, which the release repeats in these words, and the looks that were not tracked."""
+    """Yield leaks by a condition of the guarantee, and by looks at the private table before the plan was sealed.
+
+    Args:
+        spec: The spec.
+        condition: Condition of the mechanism's guarantee, which the release repeats in these words,
+            or "".
+    """
     branded = "The release is branded with it."
     if condition:
         title = "The guarantee has a condition that nobody can check"

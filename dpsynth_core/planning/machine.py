@@ -35,7 +35,11 @@ _SECONDS_PER_VALUE = 2e-6
 
 
 def check(plan: Plan) -> None:
-    """Raise CapacityError that names what to change if memory or time do not suffice."""
+    """Check that a run of the plan fits into the free memory of this machine and takes at most `MAX_DAYS` days.
+
+    Raises:
+        CapacityError: It does not; the error names what to change.
+    """
     rows_mb, tables_mb, criteria_mb = _megabytes(plan)
     needed, free = rows_mb + tables_mb + criteria_mb, free_mb()
     if free is not None and needed > free:
@@ -49,13 +53,16 @@ def check(plan: Plan) -> None:
 
 
 def most_mb(plan: Plan) -> float:
-    """Return the memory limit of a run in MB: twice its forecast, with the largest number of rows, and what reading and libraries take."""
+    """Return the memory limit of a run in MB: twice its forecast with the largest number of rows, plus `LEAST_MB`."""
     unstated = MAX_UNSTATED_ROWS * len(plan.domain) * _bytes_per_value(plan) / MEGABYTE if left_out(plan) else 0.0
     return 2 * (needed_mb(plan) + unstated) + LEAST_MB
 
 
 def most_seconds(plan: Plan) -> float:
-    """Return the limit of processor time: ten times the forecast and an hour, or `DPSYNTH_RUN_HOURS` if set."""
+    """Return the limit of a run's processor time in seconds: one hour plus ten times the forecast.
+
+    The environment variable `DPSYNTH_RUN_HOURS`, a whole number of hours, replaces it.
+    """
     text = os.environ.get("DPSYNTH_RUN_HOURS", "")
     return 3600 * (float(text) if text.isdigit() and int(text) > 0 else 1 + 10 * _seconds(plan) / 3600)
 
@@ -66,29 +73,33 @@ def needed_mb(plan: Plan) -> float:
 
 
 def _seconds(plan: Plan) -> float:
+    """Return the forecast time of a run in seconds: the mechanism, the rows and the models."""
     return plan.forecast.seconds + values(plan) * _SECONDS_PER_VALUE + _training(plan)
 
 
 def _training(plan: Plan) -> float:
+    """Return the forecast time to train the plan's models, in seconds."""
     return training_time.training_seconds(plan.targets, len(plan.domain), plan.spec.output.rows)
 
 
 def _megabytes(plan: Plan) -> tuple[float, float, float]:
-    """Return the forecast memory for rows, tables and criteria in MB."""
+    """Return the forecast memory in MB as (rows, mechanism and tables of the workload, tables of criteria alone)."""
     tables_mb = max(plan.forecast.memory_mb, plan.workload.cells * BYTES_PER_CELL / MEGABYTE)
     criteria_mb = sum(tables_alone(plan.criteria, plan.workload).values()) * BYTES_PER_CRITERION_CELL / MEGABYTE
     return values(plan) * _bytes_per_value(plan) / MEGABYTE, tables_mb, criteria_mb
 
 
 def _bytes_per_value(plan: Plan) -> int:
+    """Return the forecast memory in bytes of one value of a row."""
     code = 1 if max(attribute.size for attribute in plan.domain) < 256 else 2
     return BYTES_PER_VALUE + (_COPIES_OF_PAIRS * code * max(2, plan.link.most * (plan.link.most - 1)) if plan.link else 0)
 
 
 def free_mb() -> float | None:
-    """Return the memory in MB that this process has and can still get, or None if the system does not say.
+    """Return the memory in MB that this process has or can still get, or None if the system does not report it.
 
-    It is limited by the machine or a container's control group, and by a limit on address space, where reserved space is not memory.
+    It is limited by the machine, a container's control group, and a limit on address space, against
+    which reserved space counts as well.
     """
     reserved, held, left = 0, 0, list[float]()
     with suppress(OSError, ValueError, IndexError):
@@ -106,7 +117,7 @@ def free_mb() -> float | None:
 
 
 def all_mb() -> float | None:
-    """Return the memory in MB of the machine or of a container's control group, or None if the system does not say."""
+    """Return the memory in MB of the machine or of a container's control group, or None if the system does not report it."""
     there = list[float]()
     with suppress(OSError, ValueError, IndexError):
         there.append(1024 * int(Path("/proc/meminfo").read_text().split()[1]))
@@ -116,9 +127,10 @@ def all_mb() -> float | None:
 
 
 def values(plan: Plan) -> int:
-    """Return the number of values of the requested rows for a forecast.
+    """Return the number of values (rows times columns) of the rows to make, for a forecast of memory and time.
 
-    An unstated number of rows is noisy and capped: one table counts as 0, several, which are in memory together, at the cap.
+    If the spec states no number of rows, their number is noisy and capped. Then a single table
+    counts as 0, and several tables, which are in memory together, as the cap each.
     """
     output = plan.spec.output
     unstated = MAX_UNSTATED_ROWS if output.tables > 1 else 0
@@ -126,9 +138,10 @@ def values(plan: Plan) -> int:
 
 
 def left_out(plan: Plan) -> str:
-    """Return the end of a sentence that says what `values` does not count; "" if `values` counts everything.
+    """Return the end of a sentence that says that a forecast does not count the rows; "" if it does.
 
-    If the spec does not state how many rows to make, `values` does not count them, and the forecast is too low.
+    Without a stated number of rows, `values` counts a single table as 0, so that the forecast is
+    too low.
     """
     output = plan.spec.output
     uncounted = plan.mechanism.card.makes_rows and output.rows is None and output.tables == 1
@@ -136,6 +149,12 @@ def left_out(plan: Plan) -> str:
 
 
 def _remedy(plan: Plan, rows: bool) -> str:
+    """Return advice on how to need less memory or time.
+
+    Args:
+        plan: The plan.
+        rows: Whether the rows need most; otherwise the tables do.
+    """
     output = plan.spec.output
     if rows and output.rows is None:
         most = f"state the number of rows (output.rows), of which {output.tables} tables have up to {MAX_UNSTATED_ROWS:,} each otherwise"

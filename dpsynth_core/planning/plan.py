@@ -62,11 +62,13 @@ class Shares:
 
     Attributes:
         rho: The whole budget: what epsilon and the rest of delta allow.
-        mechanism: The mechanism's part.
-        delta: Part of the spec's delta reserved for steps that keep their promise except with a small probability (`privacy.meter`): half
-            for mechanisms that need it, a tenth for texts that are learnt; 0 for most.
+        mechanism: The mechanism's part of rho.
+        delta: Part of the spec's delta reserved for steps that keep their promise except with a
+            small probability (`privacy.meter`): half for mechanisms that need it, a tenth for texts
+            that are learnt; 0 for most.
         accountant: The accountant.
-        aside: The other parts, by the name of the claim that they measure, or `LEARNING`, or `INSIDE`.
+        aside: The other parts of rho as pairs (name, rho); the name is a claim's, `LEARNING`, or
+            `INSIDE`.
     """
 
     rho: float
@@ -76,7 +78,7 @@ class Shares:
     aside: tuple[tuple[str, float], ...] = ()
 
     def of(self, name: str) -> float:
-        """Return the rho reserved for a claim, for `LEARNING` or for `INSIDE`; 0 if none is."""
+        """Return the rho reserved for a claim, for `LEARNING` or for `INSIDE`; 0 if no part has this name."""
         return dict(self.aside).get(name, 0.0)
 
     @property
@@ -98,11 +100,12 @@ def budgeted(
         mechanism: The mechanism with its settings.
         budget: The spec's budget.
         unknown: Columns whose values are to be learnt.
-        document: The spec's parts that claims are about, by name.
-        looked_into: Columns from `looked_into`.
+        document: The spec's parts that claims are about, by name (`Spec.claims`).
+        looked_into: Columns whose numbers inside their cells are measured (function `looked_into`).
 
     Raises:
-        InputError: The budget cannot be used, a share is out of range, or the mechanism keeps less than `MIN_MECHANISM`.
+        InputError: The budget cannot be used, a share is out of range, or the mechanism keeps less
+            than `MIN_MECHANISM`.
     """
     check_budget(budget.epsilon, budget.delta)
     delta = budget.delta / 2 if isinstance(mechanism, Learner) and mechanism.needs_delta() else 0.0
@@ -121,20 +124,29 @@ def budgeted(
 
 
 def set_aside(mechanism: Mechanism, budget: BudgetSpec, document: Mapping[str, Any]) -> dict[str, float]:
-    """Return the budget shares of the claims that a spec wants, by name. Raises InputError for a share out of range."""
+    """Return by name of the claim the share of rho (0 to 1) for each claim that a spec wants or that another wanted claim requires.
+
+    Args:
+        mechanism: The mechanism with its settings.
+        budget: The spec's budget.
+        document: The spec's parts that claims are about, by name (`Spec.claims`).
+
+    Raises:
+        InputError: A share is out of range.
+    """
     required = {name for claim in CLAIMS for name in claim.requires(document)}
     wanted = [claim for claim in CLAIMS if claim.name in required or claim.wanted(document, mechanism)]
     return {claim.name: claim.share.checked(claim.name, budget.share(claim.name)) for claim in wanted}
 
 
 def divided(accountant: Accountant, budget: BudgetSpec, aside: Mapping[str, float], delta: float = 0.0) -> Shares:
-    """Divide the budget in the rho of `accountant`.
+    """Divide a budget by given shares, in the rho of `accountant`; what is left is the mechanism's.
 
     Args:
-        accountant: The accountant.
+        accountant: The accountant that converts epsilon and delta to rho.
         budget: The spec's budget.
-        aside: Shares by name, from 0 to 1.
-        delta: Delta for steps that need their own.
+        aside: Shares of rho by name, from 0 to 1.
+        delta: Part of delta for steps that need their own.
     """
     rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
     parts = {name: share * rho for name, share in aside.items() if share}
@@ -142,26 +154,39 @@ def divided(accountant: Accountant, budget: BudgetSpec, aside: Mapping[str, floa
 
 
 def looked_into(mechanism: Mechanism, domain: Domain, kind: str) -> tuple[Attribute, ...]:
-    """Return the columns whose numbers inside their cells are measured, where the budget has a share for it.
+    """Return the columns whose numbers inside their cells can be measured, if the budget has a share for that.
 
-    `kind` is the kind of the table. A stand-in table and linked tables can count the domain's cells alone.
+    The result is empty for mechanisms without rows, stand-in tables and linked tables; the last two
+    are counted by cells only.
+
+    Args:
+        mechanism: The mechanism.
+        domain: The domain.
+        kind: The kind of the private table (`DataSpec.kind`).
     """
     values = kind != STANDIN and mechanism.card.makes_rows and not isinstance(mechanism, Households)
     return inside.columns(domain.attributes) if values else ()
 
 
 def portions(unknown: Sequence[Attribute], unit: Unit, shares: Shares, budget: BudgetSpec) -> tuple[Portion, ...]:
-    """Return the budget portion of each column whose values are to be learnt. `shares` are the shares of a plan with learnt columns."""
+    """Return, for each column whose values are to be learnt, the noise and delta with which they are learnt.
+
+    Args:
+        unknown: The columns.
+        unit: The unit of privacy.
+        shares: The shares of a plan with columns to learn.
+        budget: The spec's budget.
+    """
     return learning.divided(unknown, unit, shares.of(LEARNING), DISCOVERY_DELTA * budget.delta) if unknown else ()
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A spec whose every field was checked, and its meaning.
+    """A spec whose every field was checked, and what it means.
 
     Attributes:
         spec: The spec.
-        domain: The domain; for two linked tables, of their pairs.
+        domain: The domain; for two linked tables, the domain of the pairs of members.
         workload: The workload.
         unit: The unit of privacy.
         mechanism: The mechanism with its settings.
@@ -187,7 +212,11 @@ class Plan:
 
     @classmethod
     def of(cls, spec: Spec) -> Plan:
-        """Check the meaning of every field and build the plan. Raises InputError naming the field; opens no table."""
+        """Check the meaning of every field of a spec and return its plan; opens no table.
+
+        Raises:
+            InputError: A field cannot be used, and is named.
+        """
         _check_data(spec)
         domain_origin.check(spec)
         if spec.protects:
@@ -222,9 +251,13 @@ class Plan:
 
     @classmethod
     def stated(cls, spec: Spec) -> Plan:
-        """Check a new plan: as `of`, but a rule or a criterion with a range that cuts groups is refused.
+        """Return the plan of a new spec: as `of`, but a rule or a criterion with a range that cuts groups is refused.
 
-        `of` reads such ranges as plans were sealed with them before: the groups that lie in them.
+        For plans that were sealed by earlier versions, `of` accepts such ranges and takes the
+        groups that lie in them.
+
+        Raises:
+            InputError: A field cannot be used, and is named.
         """
         made = cls.of(spec)
         Domain.stated(spec.domain)
@@ -234,32 +267,44 @@ class Plan:
         return made
 
     def with_public(self, public: PublicTable) -> Plan:
-        """Return the plan with a mechanism that knows this public table, if the mechanism can use one."""
+        """Return the plan with its mechanism informed by this public table; unchanged if the mechanism uses none."""
         if not isinstance(self.mechanism, UsesPublic):
             return self
         return replace(self, mechanism=self.mechanism.informed_by(public), public=public)
 
     @cached_property
     def row_domain(self) -> Domain:
-        """The domain of the rows, with a calibrated weight if there is one; for two linked tables, the first table's with a new key."""
+        """The domain of the written rows, with a calibrated weight if there is one.
+
+        For two linked tables it is the first table's domain with a new key.
+        """
         return self.weighed(Calibrated.of_column(self.weight.column) if self.weight else None)
 
     @cached_property
     def member_domain(self) -> Domain:
-        """The domain of the second of two linked tables' rows, with the key of the first."""
+        """The domain of the rows of the second of two linked tables, with the key of the first table."""
         return self.weighed_members(Calibrated.of_column(self.weight.column) if self.weight else None)
 
     def weighed(self, calibrated: Calibrated | None) -> Domain:
-        """Return `row_domain` with this calibrated weight. Raises InputError if a column has its name already."""
+        """Return `row_domain` with this calibrated weight as its last column; without it if it is None.
+
+        Raises:
+            InputError: A column has the weight's name already.
+        """
         return _behind(self.domain if self.link is None else replace(self.link.households, filled=(self._key,)), calibrated)
 
     def weighed_members(self, calibrated: Calibrated | None) -> Domain:
-        """Return `member_domain` with this calibrated weight. Raises InputError if a column has its name already."""
+        """Return `member_domain` with this calibrated weight as its last column; without it if it is None.
+
+        Raises:
+            InputError: A column has the weight's name already.
+        """
         assert self.link is not None
         return _behind(replace(self.link.members, filled=(self._key,)), calibrated)
 
     @property
     def _key(self) -> Filled:
+        """The new key of households, with which the rows of two linked tables refer to each other."""
         return Filled(str(self.spec.unit.person_column), IDENTIFIER.name, "1")
 
     @property
@@ -269,23 +314,23 @@ class Plan:
 
     @property
     def records_each(self) -> int:
-        """Number of records of the domain per row; for two linked tables, the number of pairs of a household."""
+        """Number of records of the domain per written row: 1, or for two linked tables the records of pairs of one household."""
         return 1 if self.link is None else self.link.whole
 
     @cached_property
     def asked(self) -> Workload:
-        """The workload; for two linked tables over their own columns, without those that the link adds."""
+        """The workload; for two linked tables its domain is reduced to the columns that its tables contain."""
         names = {name for clique in self.workload.cliques for name in clique}
         return self.workload if self.link is None else Workload(self.domain.keep(names), self.workload.weights)
 
     @property
     def counted(self) -> Unit:
-        """The unit in which pages count people; for two linked tables households, each once per table."""
+        """The unit of privacy in which pages count people; for two linked tables households, which count once in each table."""
         return self.unit if self.link is None else replace(self.unit, max_rows_per_person=1)
 
     @cached_property
     def portions(self) -> tuple[Portion, ...]:
-        """The budget portion of each column whose values are to be learnt, or were learnt."""
+        """The noise and delta with which each column's values are to be learnt, or were learnt."""
         return portions(Domain.from_json(self.spec.domain).unknown, self.unit, self.shares, self.spec.budget)
 
     @cached_property
@@ -294,28 +339,29 @@ class Plan:
         return models.targets(self.domain, self.spec.models, of_models(self.criteria))
 
     def completed(self, learnt: Iterable[Attribute]) -> Plan:
-        """Return the plan with these learnt columns in its domain."""
+        """Return the plan with the columns that were learnt in place of the open columns of the same names."""
         domain = self.domain.completed(learnt)
         return replace(self, domain=domain, workload=replace(self.workload, domain=domain))
 
     @property
     def settings(self) -> dict[str, Setting]:
-        """The value of every parameter of the mechanism, and the preset unless it is the default."""
+        """The value of every parameter of the mechanism by name, with the preset unless it is the default."""
         as_published = self.spec.mechanism.settings.get(registry.PRESET) == registry.PAPER
         preset: dict[str, Setting] = {registry.PRESET: registry.PAPER} if as_published else {}
         return preset | {one.name: getattr(self.mechanism, one.name) for one in parameters(self.mechanism)}
 
     def divided(self, mechanism: Mechanism, budget: BudgetSpec) -> Shares:
-        """Return the shares of this plan with another mechanism or budget."""
+        """Return how the budget would be divided if this plan had another mechanism or budget."""
         domain = Domain.from_json(self.spec.domain)
         into = looked_into(mechanism, domain, self.spec.data.kind)
         return budgeted(mechanism, budget, domain.unknown, self.spec.claims, into)
 
     @property
     def columns_sigma(self) -> float | None:
-        """Noise in a cell of every column, in records, of a run of Independent with this budget; None for Independent itself.
+        """Standard deviation of a cell's noise, in records, if Independent measured every column with this plan's budget.
 
-        The shares of certificate, criteria, models and learning are deducted.
+        The shares of certificate, criteria, models and learning are deducted first. It is None for
+        Independent itself.
         """
         if isinstance(self.mechanism, Independent):
             return None
@@ -325,7 +371,10 @@ class Plan:
 
     @property
     def condition(self) -> str:
-        """The condition of the guarantee besides the proofs, as full sentences; "" without one, or if the mechanism cannot run."""
+        """An assumption that the privacy guarantee needs besides the proofs, as full sentences.
+
+        It is "" without one, or if the mechanism cannot run.
+        """
         try:
             return self.mechanism.condition(self.domain) if isinstance(self.mechanism, Conditional) else ""
         except InputError:
@@ -333,12 +382,12 @@ class Plan:
 
     @cached_property
     def forecast(self) -> Forecast:
-        """The forecast of the run, and any obstacle."""
+        """The expected time and memory of the run, and whether an obstacle prevents it; for a stand-in, with its number of rows."""
         simulated = self.spec.data.standin
         return self.forecast_for(simulated.rows if simulated else None)
 
     def forecast_for(self, people: int | None) -> Forecast:
-        """Return the forecast for a public number of people."""
+        """Return the expected time and memory of the run, and any obstacle, for a public number of people; None if it is unknown."""
         return forecast(self.mechanism, self.workload, self.counted, self.shares, people)
 
 
@@ -348,7 +397,14 @@ def _behind(domain: Domain, calibrated: Calibrated | None) -> Domain:
 
 
 def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Shares, people: int | None = None) -> Forecast:
-    """Return the forecast of a run of a mechanism with its settings, and any obstacle. `people` is an approximate public number of people.
+    """Return the expected time and memory of a mechanism's run with its settings, and any obstacle.
+
+    Args:
+        mechanism: The mechanism.
+        workload: The workload.
+        unit: The unit of privacy.
+        shares: The shares of the budget.
+        people: An approximate public number of people, or None.
     """
     needed = registry.forecast(mechanism, workload, shares.mechanism, people / unit.marginal_l2 if people else None)
     if not needed.fits or not isinstance(mechanism, Learner):
@@ -358,7 +414,16 @@ def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Share
 
 
 def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
-    """Return the link of two tables. Raises InputError for parts of a spec that suit one table alone."""
+    """Return the link of two tables.
+
+    Args:
+        spec: The spec.
+        households: Domain of the first table.
+        second: The spec's section about the second table.
+
+    Raises:
+        InputError: The spec has parts that linked tables do not support, or a rule is invalid.
+    """
     key, members = spec.unit.person_column, Domain.from_json(second.domain)
     if key is None:
         raise InputError("unit.person_column", "two linked tables need a key", "name the column of both tables that says whose a row is")
@@ -394,7 +459,13 @@ def check_used(spec: Spec) -> None:
 
 
 def _check_held(link: Link, cliques: Iterable[Clique]) -> None:
-    """Raise InputError for a table that neither of the two models holds: of a household with one member, and of two members."""
+    """Check that one of the two household models contains each table of the workload.
+
+    One model has the household's columns and one member, the other has two members.
+
+    Raises:
+        InputError: A table needs columns of the household and of two members.
+    """
     for clique in cliques:
         if not holds(link, clique):
             problem = f"{' x '.join(clique)} is of the household and of another member"
@@ -402,7 +473,15 @@ def _check_held(link: Link, cliques: Iterable[Clique]) -> None:
 
 
 def with_published(domain: Domain, sections: Sequence[PublishedSpec]) -> Domain:
-    """Return the domain with the tables published about the people. Raises InputError if they do not fit it, or each other."""
+    """Return the domain with tables that were published about the same people, which the rows will keep to.
+
+    Args:
+        domain: The domain.
+        sections: The spec's sections about published tables.
+
+    Raises:
+        InputError: The tables do not fit the domain, or contradict each other.
+    """
     if len(sections) > published.MAX_TABLES:
         raise InputError(published.FIELD, f"{len(sections):,} are too many", f"give at most {published.MAX_TABLES:,}")
     stated = enumerate(sections)
@@ -414,13 +493,16 @@ def with_published(domain: Domain, sections: Sequence[PublishedSpec]) -> Domain:
 
 
 def askable(link: Link) -> Domain:
-    """Return the domain of tables and conditions, without the columns about the likeness of members, which are measured for the rows alone.
+    """Return the domain that tables and conditions of linked tables may be about.
+
+    It has the columns of a household with its number of members, of a member and of another member.
+    It leaves out the columns on how alike members are, which are measured only to make better rows.
     """
     return link.domain.keep([one.name for one in link.columns])
 
 
 def ruled(households: Domain, members: Domain, most: int, rules: Sequence[object]) -> Link:
-    """Return the link of two tables with household rules.
+    """Return the link of two tables with rules on the members of a household.
 
     Args:
         households: The columns of the first table.
@@ -429,7 +511,8 @@ def ruled(households: Domain, members: Domain, most: int, rules: Sequence[object
         rules: The rules, as JSON values.
 
     Raises:
-        InputError: A rule is invalid, or no household with at least one member can satisfy all of them.
+        InputError: A rule is invalid, or no household with at least one member can satisfy all of
+            them.
     """
     link = Link.ruled(households, members, most, rules)
     if rules and not any(map(Rules(link).can_hold, range(1, link.most + 1))):
@@ -438,7 +521,17 @@ def ruled(households: Domain, members: Domain, most: int, rules: Sequence[object
 
 
 def check_person(domain: Domain, person: str | None) -> None:
-    """Raise InputError if the person column is released. A column of its name that follows from public facts is allowed."""
+    """Check that the column that identifies persons is not released.
+
+    A column of the same name that follows from public facts is allowed.
+
+    Args:
+        domain: The domain.
+        person: Name of the column that identifies persons, or None.
+
+    Raises:
+        InputError: The column is part of the domain.
+    """
     if person in domain:
         remedy = 'drop it from the domain, or give the rows new ones: "kind": "identifier"'
         raise InputError(column_field(str(person)), "it tells people apart, and its values cannot be released", remedy)

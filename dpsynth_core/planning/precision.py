@@ -49,14 +49,16 @@ _DRAWN = np.unique(np.concatenate([np.linspace(0, 1, 41), np.geomspace(1e-4, 0.1
 
 @dataclass(frozen=True)
 class Sharing:
-    """A number of tables that share the budget, with a title for the screen."""
+    """A number of tables that share the budget equally, with a title for the screen."""
 
     title: str
     tables: int
 
 
 def sharings(workload: Workload) -> tuple[Sharing, ...]:
-    """Return three cases: all tables of the workload, a tenth of the tables (an adaptive mechanism measures the important ones), one alone.
+    """Return up to three cases of how many tables share the budget: all, a tenth, one.
+
+    An adaptive mechanism measures only the important tables, which the tenth stands for.
     """
     every = len(workload.cliques)
     if every == 1:
@@ -72,29 +74,45 @@ def sigma(rho: float, unit: Unit, tables: int) -> float:
 
 
 def half_width(rho: float, unit: Unit, tables: int) -> float:
-    """Return the "± x people" of a cell: `CONFIDENCE` of the cells are this close to their true count."""
+    """Return the half width in people of a cell's interval: `CONFIDENCE` of the cells are this close to their true count.
+
+    Args:
+        rho: The budget.
+        unit: The unit of privacy.
+        tables: Number of tables that share the budget equally.
+    """
     return QUANTILE * sigma(rho, unit, tables)
 
 
 def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
-    """Return by how much each error in a certificate may be off, as a number of people in a wrong cell, at confidence `CONFIDENCE`.
+    """Return the half width of the `CONFIDENCE` interval of each error in a certificate, as a number of people in a wrong cell.
 
-    The mean of all the errors is sqrt(tables) times more precise.
+    The mean error over all tables is sqrt(tables) times more precise.
 
     Args:
-        rho: The budget of the whole certificate; a part of it pays for these errors.
+        rho: The budget of the whole certificate; only a part pays for these errors.
+        unit: The unit of privacy.
         tables: The number of tables, each with one error.
     """
     return QUANTILE * distance_sigma(unit, (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho, tables) / 2
 
 
 def largest_margin(rho: float, unit: Unit) -> float:
-    """Return the uncertainty of the largest error of a single share in a certificate paid with rho: `CONFIDENCE`, in people."""
+    """Return the half width of the `CONFIDENCE` interval of the largest error of a cell, in people.
+
+    Args:
+        rho: The budget of the whole certificate; only a part pays for this number.
+        unit: The unit of privacy.
+    """
     return QUANTILE * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
 
 
 def without_certificate(linked: bool) -> str:
-    """Return a sentence on what will be known of unmeasured errors. `linked` is for two linked tables."""
+    """Return a sentence on how little will be known about errors without a certificate.
+
+    Args:
+        linked: Whether the plan has two linked tables.
+    """
     bounded = "Errors will only be bounded from the noisy tables: several times larger than they are"
     if not linked:
         return f"{bounded}, and in tables that were not measured hardly at all."
@@ -102,7 +120,7 @@ def without_certificate(linked: bool) -> str:
 
 
 def distance_sentences(domain: Domain) -> list[str]:
-    """Return a sentence on each pair of ordered columns whose distance the rows do not keep, and what to declare instead."""
+    """Return a sentence on each pair of ordered columns whose difference the rows keep only coarsely, with what to declare instead."""
     return [
         f"the rows keep the order of {rule.first!r} and {rule.second!r}, but how far apart these are only as finely as their groups: where "
         f"that matters, declare the difference as a column of its own in place of {rule.second!r}"
@@ -111,15 +129,20 @@ def distance_sentences(domain: Domain) -> list[str]:
 
 
 def models_margin(rho: float, unit: Unit, columns: int) -> float:
-    """Return the uncertainty of the number of people about whom one of `columns` models is right: `CONFIDENCE`, in people.
+    """Return the half width of the `CONFIDENCE` interval of the number of people about whom one model is right, in people.
 
     The number of people is taken as known; where it is noisy, its noise comes on top.
+
+    Args:
+        rho: The budget for the quality of all models.
+        unit: The unit of privacy.
+        columns: Number of columns that are predicted.
     """
     return QUANTILE * unit.query_l1 * math.sqrt(PER_COLUMN * columns / (2 * rho))
 
 
 def models_sentences(plan: Plan) -> list[str]:
-    """Return sentences on the cost of models and the precision of their measured quality; none if no model is asked for."""
+    """Return sentences on the cost of models and the precision of their measured quality; empty if no model is asked for."""
     if not plan.targets:
         return []
     columns = ", ".join(repr(target.column) for target in plan.targets)
@@ -131,7 +154,7 @@ def models_sentences(plan: Plan) -> list[str]:
 
 
 def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, accountant: Accountant = ZCDP, measuring: float = 1.0) -> float:
-    """Return the smallest epsilon with which `half_width` is at most `wanted` people.
+    """Return the smallest epsilon, at least `MIN_EPSILON`, with which `half_width` is at most `wanted` people.
 
     Args:
         wanted: Half width in people.
@@ -142,7 +165,7 @@ def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, accountant
         measuring: Share of rho that measures the tables.
 
     Raises:
-        InputError: No usable epsilon is enough.
+        InputError: It would take an epsilon above `MAX_EPSILON`.
     """
     rho = tables * (QUANTILE * unit.marginal_l2 / wanted) ** 2 / 2 / measuring
     epsilon = accountant.epsilon_from(rho, delta)
@@ -152,15 +175,21 @@ def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, accountant
 
 
 def round_up(epsilon: float, digits: int = 3) -> float:
-    """Return epsilon with `digits` significant digits, never rounded down."""
+    """Return epsilon with `digits` significant digits, never rounded down; at most `MAX_EPSILON`."""
     places = digits - 1 - math.floor(math.log10(epsilon))
     return min(MAX_EPSILON, math.ceil(epsilon * 10**places - 1e-9) / 10**places)
 
 
 def budget_parts(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> list[tuple[str, float]]:
-    """Return the stages of a budget with their rho: learning first, then the mechanism, measurements of the result last.
+    """Return the stages of a budget as pairs (name, rho): learning first, then the mechanism's, measurements of the result last.
 
     This is the plan: an adaptive mechanism may move budget from later rounds to fewer, better ones.
+
+    Args:
+        mechanism: The mechanism.
+        workload: The workload.
+        shares: The shares of the budget.
+        total_is_public: Whether the number of records is public, so that nothing is spent on it.
     """
     before = {LEARNING: "learning values", INSIDE: "numbers inside their cells"}
     parts = [(before[name], rho) for name, rho in shares.aside if name in before]
@@ -169,13 +198,17 @@ def budget_parts(mechanism: Mechanism, workload: Workload, shares: Shares, total
 
 
 def budget_sentence(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> str:
-    """Return the split of a budget as a sentence."""
+    """Return the split of a budget in words, each stage with its percentage of the whole rho; parameters as for `budget_parts`."""
     parts = budget_parts(mechanism, workload, shares, total_is_public)
     return ", ".join(f"{stage} {percent(rho / shares.rho)}" for stage, rho in parts)
 
 
 def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> Zoned[pd.DataFrame]:
-    """Return the split of a budget for a chart: stage, share, rho."""
+    """Return the split of a budget for a chart; parameters as for `budget_parts`. Public.
+
+    The frame has one row per stage, with the columns stage, share (of the whole rho, 0 to 1) and
+    rho.
+    """
     import pandas as pd
 
     parts = budget_parts(mechanism, workload, shares, total_is_public)
@@ -183,9 +216,10 @@ def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total
 
 
 def coverage(workload: Workload) -> Zoned[pd.DataFrame]:
-    """Return the number of the workload's tables that contain each pair of columns, in both orders, and each column alone.
+    """Return how many of the workload's tables contain each pair of columns. Public.
 
-    The columns are row, column and marginals.
+    The frame has one row per ordered pair, with the columns row, column and marginals (the number
+    of tables). A pair of a column with itself stands for all tables that contain the column.
     """
     import pandas as pd
 
@@ -205,14 +239,21 @@ def covered_pairs(workload: Workload) -> tuple[int, int]:
 
 
 def largest(workload: Workload, most: int = 8) -> tuple[tuple[Clique, int], ...]:
-    """Return the tables with most cells, and their numbers of cells."""
+    """Return the `most` tables with the most cells, each with its number of cells, the largest first."""
     size = {attribute.name: attribute.size for attribute in workload.domain}
     sized = ((clique, math.prod([size[name] for name in clique])) for clique in workload.cliques)
     return tuple(heapq.nsmallest(most, sized, key=lambda pair: -pair[1]))
 
 
 def attacker(rho: float, slack: float = 0.0, accountant: Accountant = ZCDP) -> Zoned[pd.DataFrame]:
-    """Return the best attacker's trade-off under a budget of rho: false_positive, true_positive. `slack` is the delta of approximate zCDP.
+    """Return the trade-off curve of the best membership test under a budget. Public.
+
+    The frame has the columns false_positive and true_positive, both rates from 0 to 1.
+
+    Args:
+        rho: The budget.
+        slack: The delta of approximate zCDP.
+        accountant: The accountant.
     """
     import pandas as pd
 
@@ -221,4 +262,5 @@ def attacker(rho: float, slack: float = 0.0, accountant: Accountant = ZCDP) -> Z
 
 @lru_cache(maxsize=64)
 def _found(rho: float, slack: float, accountant: Accountant) -> NDArray[np.float64]:
+    """Return the largest true-positive rate at each false-positive rate of `_DRAWN`."""
     return meaning.power(accountant, rho, _DRAWN, slack)

@@ -40,21 +40,33 @@ NOTHING = "nothing"
 
 
 def stated(looked: Sequence[str] | None, field: str) -> list[str] | None:
-    """Return the looks that a curator states, for a spec. Raises InputError about `field`."""
+    """Return the looks that a curator states, as the list for a spec; empty for the statement "nothing", None if nothing was stated.
+
+    Args:
+        looked: The stated looks, or None.
+        field: Name of the field for error messages.
+
+    Raises:
+        InputError: "nothing" is stated together with a look.
+    """
     if looked is not None and NOTHING in looked and len(looked) > 1:
         raise InputError(field, f"{NOTHING} and something else cannot both be", "state what you saw, or that it was nothing")
     return None if looked is None else [look for look in looked if look != NOTHING]
 
 
 def ordered(looks: Iterable[str]) -> tuple[Look, ...]:
-    """Return each look once, in the order of `LOOKS`. "Nothing was changed" remains only if it is true of all."""
+    """Return each look once, in the order of `LOOKS`.
+
+    COMPARED (the domain was not changed after the comparison) is dropped if CHANGED is among the
+    looks.
+    """
     there = set(looks)
     there -= {COMPARED} if CHANGED in there else set()
     return tuple(look for look in LOOKS if look in there)
 
 
 def is_brand(looks: Iterable[Look]) -> bool:
-    """Return whether readers must be warned that the release may contain what was seen."""
+    """Return whether readers must be warned that the release may contain what was seen: any look but COMPARED."""
     return bool(set(looks) - {COMPARED})
 
 

@@ -35,15 +35,17 @@ GROUP = 8
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a workload.
+    """The cost of a workload under a budget.
 
     Attributes:
         tables: Number of tables.
-        cells: Number of cells.
+        cells: Number of cells of all tables together.
         passes: Number of passes over the records to count the tables.
-        noise: "± people" of a cell if all tables were measured with equal shares of the budget (95 %).
-        noise_measured: The same if as many tables are measured as AIM would choose.
-        forecast: Forecast of the mechanism.
+        noise: Half width of a cell's 95 % interval, in people, if all tables were measured with
+            equal shares of the budget.
+        noise_measured: The same if only about as many tables are measured as AIM would choose (two
+            per column).
+        forecast: Expected time and memory of the mechanism.
     """
 
     tables: int
@@ -56,12 +58,14 @@ class Cost:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A purpose and the workload that serves it. Title and text are our own words; the title may name a column.
+    """A purpose and the workload that serves it.
+
+    Title and text are our own words; the title may name a column.
 
     Attributes:
         name: Its identifier.
         title: The purpose, as in a verdict.
-        text: What can be learnt.
+        text: What can be learnt from such tables.
         form: JSON of the workload.
     """
 
@@ -72,14 +76,14 @@ class Proposal:
 
 
 def cost(workload: Workload, mechanism: Mechanism, shares: Shares, unit: Unit, people: int | None = None) -> Cost:
-    """Return the cost of one workload under a budget. A workload that cannot run has a forecast that says so.
+    """Return the cost of a workload under a budget; if the workload cannot run, the forecast says so.
 
     Args:
         workload: The workload.
         mechanism: The mechanism.
         shares: The shares of the budget.
         unit: The unit of privacy.
-        people: Approximate public number of people.
+        people: Approximate public number of people, or None.
     """
     tables, columns = len(workload.cliques), len(workload.domain)
     measured = min(tables, 2 * columns)
@@ -90,7 +94,12 @@ def cost(workload: Workload, mechanism: Mechanism, shares: Shares, unit: Unit, p
 
 
 def proposals(domain: Domain, column: str | None = None) -> tuple[Proposal, ...]:
-    """Return the proposals for this domain, smallest first. `column` is the column of interest, by default the last one."""
+    """Return the proposals of workloads for a domain, from single columns to larger tables; too large ones are left out.
+
+    Args:
+        domain: The domain.
+        column: The column of interest; by default the last one.
+    """
     target, usable = column if column in domain.names else domain.names[-1], []
     for proposal in _made(domain, target):
         with suppress(InputError):  # a table of it would be too large
@@ -100,6 +109,7 @@ def proposals(domain: Domain, column: str | None = None) -> tuple[Proposal, ...]
 
 
 def _made(domain: Domain, column: str) -> Iterator[Proposal]:
+    """Yield the proposals for a domain, without checking that their tables are small enough."""
     yield Proposal("single", names.of_columns(1), "How many people have each value.", {"kind": "all", "k": 1})
     if len(domain) >= 2:
         yield Proposal("pairs", names.of_columns(2), "How columns are related, two at a time.", {"kind": "all", "k": 2})
@@ -121,9 +131,11 @@ def _made(domain: Domain, column: str) -> Iterator[Proposal]:
 
 
 def related(names: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Return runs of neighbouring columns whose names differ in the last part alone, such as q3_1 and q3_2, of at most `GROUP` columns.
+    """Divide the columns into groups of neighbours with similar names, at most `GROUP` columns each.
 
-    Only names are compared; relations in the records are not looked at.
+    Names are similar if they differ only in their last part, such as q3_1 and q3_2. Neighbouring
+    columns without a similar name form groups of their own. Only names are compared; relations in
+    the records are not looked at.
     """
     runs: list[list[str]] = []
     for name in names:
@@ -135,7 +147,7 @@ def related(names: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def _without_single(runs: list[list[str]]) -> Iterator[list[str]]:
-    """Yield the runs, with single columns joined to their neighbours."""
+    """Yield the groups of columns, single columns joined with other neighbouring single columns."""
     waiting: list[str] = []
     for run in runs:
         if len(run) == 1:
@@ -150,11 +162,12 @@ def _without_single(runs: list[list[str]]) -> Iterator[list[str]]:
 
 
 def _stem(name: str) -> str:
+    """Return a column's name in lower case without its last part, a number or what follows the last separator."""
     return re.sub(r"(\d+|[_.\-\s][^_.\-\s]*)$", "", name.strip().lower())
 
 
 def sentence(spent: Cost) -> str:
-    """Return the cost of many tables in words, for readers without the page; it contains no name of a column."""
+    """Return the cost of many tables as text for the command line; it names no column."""
     needed = spent.forecast
     machine = f"{in_words(needed.seconds)} and {needed.memory_mb:,.0f} MB" if needed.fits else f"not feasible: {needed.reason}"
     noise = f"If all were measured alike, a cell would be ± {spent.noise:,.0f} people; in chosen ones, ± {spent.noise_measured:,.0f}"

@@ -54,11 +54,12 @@ PATIENCE = 600.0
 
 @dataclass(frozen=True)
 class Situation:
-    """The public facts that an expected error depends on.
+    """The public facts about a plan that an expected error depends on.
 
     Attributes:
-        noise: Share of people that noise alone puts in a wrong cell of a typical table, if every column were measured twice (see
-            `feasibility`); may exceed 1.
+        noise: Share of people that noise alone puts in a wrong cell of a typical table, if every
+            column were measured twice, with the noise's standard deviation in place of its mean
+            absolute value (`feasibility`); may exceed 1.
         columns: Number of columns.
         cells: Cells of the median table.
         width: Mean number of columns of a table.
@@ -73,7 +74,7 @@ class Situation:
 
     @staticmethod
     def of(workload: Workload, rho: float, unit: Unit, people: int) -> Situation:
-        """Return the situation of a workload.
+        """Return the situation of a workload under a budget.
 
         Args:
             workload: The workload.
@@ -89,24 +90,28 @@ class Situation:
 
     @property
     def usual(self) -> str:
-        """The mechanism of `USUAL` and `FIXED` that comes first if both fit; for single columns the usual one."""
+        """Name of the mechanism that comes first if both `USUAL` and `FIXED` fit: `FIXED` where noise is small, else `USUAL`.
+
+        For single columns it is always `USUAL`.
+        """
         return FIXED if self.width > 1 and self.noise <= (FEW_NOISE if self.few else SMALL_NOISE) else USUAL
 
     def features(self) -> list[float]:
-        """Return the features that `FEATURES` names, with sizes as logarithms."""
+        """Return the inputs of the fitted model in the order of `FEATURES`: logarithms of noise and sizes, and the mean width."""
         noise = math.log(self.noise)
         return [noise, noise**2, math.log(self.columns), math.log(self.cells), self.width]
 
 
 @dataclass(frozen=True)
 class Expected:
-    """An expected error.
+    """An expected error with its uncertainty, as shares of people, at most 1.
 
     Attributes:
-        error: The error in the requested measure.
-        low: One standard deviation of the model's misses below.
-        high: One standard deviation of the model's misses above.
-        beyond: Whether the plan lies outside of this mechanism's trials, so that the error is extrapolated.
+        error: The expected error in the requested measure (MEAN or LARGEST).
+        low: The error one standard deviation of the model's misses below.
+        high: The error one standard deviation of the model's misses above.
+        beyond: Whether the plan lies outside of this mechanism's trials, so that the error is
+            extrapolated.
     """
 
     error: float
@@ -117,7 +122,15 @@ class Expected:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A mechanism with the reasons for it, in our own words."""
+    """A mechanism with its expected error, its forecast and the reasons for its place on the list, in our own words.
+
+    Attributes:
+        name: Name of the mechanism in the registry.
+        title: Its title for people.
+        expected: Its expected error.
+        forecast: Its expected time and memory.
+        reasons: The reasons, as clauses.
+    """
 
     name: str
     title: str
@@ -128,7 +141,13 @@ class Recommendation:
 
 @dataclass(frozen=True)
 class Basis:
-    """The trials behind the expected errors."""
+    """The trials behind the expected errors.
+
+    Attributes:
+        made: The model's own statement of when it was made.
+        scenarios: Number of simulated scenarios.
+        trials: Number of trials of all registered mechanisms together.
+    """
 
     made: str
     scenarios: int
@@ -142,7 +161,7 @@ def basis() -> Basis:
 
 
 def trials(name: str) -> int:
-    """Return the number of trials of a mechanism."""
+    """Return the number of trials of the mechanism `name`; 0 if it was not tried."""
     tried: int = _model()["mechanisms"].get(name, {"trials": 0})["trials"]
     return tried
 
@@ -150,10 +169,12 @@ def trials(name: str) -> int:
 def expected(name: str, situation: Situation, measure: str = MEAN, model: Model | None = None) -> Expected | None:
     """Return the expected error of a mechanism, or None if it was not part of the trials.
 
+    A situation outside of the trials is moved to their border before the model is applied.
+
     Args:
         name: Name of the mechanism.
         situation: The situation.
-        measure: One of MEASURES.
+        measure: MEAN (mean error of the tables) or LARGEST (largest error of any count).
         model: Fitted model; the one beside this file by default.
     """
     model = _model() if model is None else model
@@ -173,12 +194,12 @@ def expected(name: str, situation: Situation, measure: str = MEAN, model: Model 
 def recommend(
     situation: Situation, forecasts: Mapping[str, Forecast], measure: str = MEAN, model: Model | None = None
 ) -> Zoned[tuple[Recommendation, ...]]:
-    """Return the mechanisms that make rows, were tried and fit by their forecasts, best first.
+    """Return all mechanisms that make rows, were tried and fit by their forecasts, best first. Public.
 
     Args:
         situation: The situation.
-        forecasts: Forecasts by mechanism.
-        measure: One of MEASURES to judge by.
+        forecasts: By name of the mechanism, its forecast.
+        measure: The measure of error to judge by, MEAN or LARGEST.
         model: As in `expected`.
     """
     candidates = {}
@@ -192,10 +213,12 @@ def recommend(
     def rank(name: str) -> tuple[float, ...]:
         """Return the sort key of a mechanism.
 
-        Mechanisms are sorted by steps of `CLOSE` above the best error (for the usual mechanism only beyond `FAR`), then by waiting time
-        beyond `PATIENCE`, then the usual mechanism first, then the faster one.
+        Mechanisms are sorted by steps of a factor `CLOSE` above the best error (for the usual
+        mechanism only beyond `FAR`), then by waiting time beyond `PATIENCE`, then the usual
+        mechanism first, then the faster one.
 
-        Outside of the trials expected errors mislead: then no step counts, and other mechanisms that were tried there come first.
+        Outside of the trials expected errors mislead: such a mechanism comes after all that were
+        tried there, and no step counts.
         """
         error, forecast = candidates[name]
         near = error.beyond or (name == usual and error.error <= FAR * least)
@@ -210,6 +233,14 @@ def recommend(
 
 
 def _reasons(name: str, usual: str, ranked: Sequence[str], candidates: Mapping[str, tuple[Expected, Forecast]]) -> tuple[str, ...]:
+    """Return the reasons for a mechanism's place on the list, as clauses.
+
+    Args:
+        name: The mechanism.
+        usual: The mechanism that comes first among equals.
+        ranked: The listed mechanisms, best first.
+        candidates: By mechanism, its expected error and its forecast.
+    """
     error, forecast = candidates[name]
     best = ranked[0]
     reasons = []

@@ -18,7 +18,12 @@ _NAMED = 8
 
 @dataclass(frozen=True)
 class Values:
-    """Differences between the values that a file declares for a column and the plan's. `new` are not in the plan, `gone` not in the file.
+    """The differences between the values that a file declares for a column and the plan's.
+
+    Attributes:
+        column: The column.
+        new: Values that the file declares and the plan lacks.
+        gone: Values of the plan that the file does not declare.
     """
 
     column: str
@@ -42,7 +47,7 @@ class Changes:
 
     @property
     def sentences(self) -> list[str]:
-        """One sentence per kind of change, also if the columns are the same. Names are hostile text."""
+        """One sentence per kind of change, or one that the columns are the same. Names of columns and values are hostile text."""
         said = []
         if self.missing:
             said.append(f"The plan has columns that this table lacks: {_some(self.missing)}.")
@@ -58,12 +63,12 @@ class Changes:
 
 
 def changes(domain: Domain, columns: Sequence[str], declared: Mapping[str, Collection[str]], unreleased: Collection[str] = ()) -> Changes:
-    """Return the changes from the plan's domain to a table.
+    """Return the differences in columns and values between a plan and another table.
 
     Args:
         domain: The plan's domain.
         columns: Columns of the table.
-        declared: Values by column, as far as the file itself declares them.
+        declared: Values by column, as far as the table's file itself declares them.
         unreleased: Columns that the plan uses and does not release, such as the column of persons.
     """
     stated = [attribute for attribute in domain if attribute.name in declared and attribute.is_listed]
@@ -79,12 +84,24 @@ def changes(domain: Domain, columns: Sequence[str], declared: Mapping[str, Colle
 
 
 def renewed(spec: Spec, data: Mapping[str, Any], name: str) -> Spec:
-    """Return the same plan for another table, whose section is `data`. Raises InputError as `Spec.from_json`."""
+    """Return the same plan for another table.
+
+    Args:
+        spec: The plan.
+        data: The section "data" for the other table.
+        name: Name of the new plan.
+
+    Raises:
+        InputError: A field of the new document is wrong (`Spec.from_json`).
+    """
     return Spec.from_json({**spec.model_dump(mode="json"), "data": dict(data), "name": name})
 
 
 def given_reasons(spec: Spec) -> list[str]:
-    """Return the curator's statements about the former table or its people, which have to be true of the next ones too."""
+    """Return the names of the fields with the curator's statements about the former table or its people.
+
+    These statements must be true of the next table too.
+    """
     reasons = {
         "domain_justification": spec.domain_justification,
         "other_copies": spec.other_copies,

@@ -71,6 +71,8 @@ def _usable_path(path: str) -> str:
 
 
 def _one_of(kinds: Collection[str]) -> AfterValidator:
+    """Return a validator that accepts one of these kinds."""
+
     def known(kind: str) -> str:
         if kind not in kinds:
             raise ValueError(f"use one of {', '.join(kinds)}")
@@ -131,17 +133,17 @@ class DataSpec(TableSpec):
 
     @property
     def simulated(self) -> bool:
-        """Return whether the records are invented, so that no person's privacy is at stake."""
+        """True if the records are invented, so that no person's privacy is at stake."""
         return KINDS[self.kind].simulated
 
     @property
     def is_file(self) -> bool:
-        """Return whether the data are a file or a folder of files."""
+        """True if the data are a file or a folder of files."""
         return KINDS[self.kind].is_file
 
     @property
     def other_machine(self) -> bool:
-        """Return whether reading connects to a machine that the document names: a server, a cluster or an object store."""
+        """True if reading connects to a machine that the document names: a server, a cluster or an object store."""
         return self.scheduler is not None or (is_uri(self.path) and not self.path.startswith(("duckdb://", "sqlite://")))
 
 
@@ -223,7 +225,11 @@ class BudgetSpec(Part):
         return {claim.name: claim.share.default for claim in CLAIMS} | given if isinstance(given, dict) else given
 
     def share(self, name: str) -> float:
-        """Return the share of a claim."""
+        """Return the share of rho for the claim `name`, from 0 to 1.
+
+        Raises:
+            KeyError: No claim has this name.
+        """
         return self.__pydantic_extra__[name]
 
 
@@ -296,22 +302,35 @@ class Spec(Part):
 
     @classmethod
     def from_json(cls, obj: object) -> Spec:
-        """Read the document. Raises InputError for the first field that is wrong; the meaning is checked by `planning.plan`."""
+        """Return the spec in a parsed JSON document after checking its form; `planning.plan` checks its meaning.
+
+        Raises:
+            InputError: A field is wrong; the first wrong one is named.
+        """
         return _read(cls, obj, "spec")
 
     def privacy_unit(self) -> Unit:
-        """Return the unit of privacy with its sensitivities. Raises InputError."""
+        """Return the unit of privacy with its sensitivities.
+
+        For two linked tables it counts the records of pairs into which a household is divided
+        (`vocabulary.link`).
+
+        Raises:
+            InputError: The number of rows per person is out of range.
+        """
         if self.members is not None:
             return Unit(self.unit.relation, whole(self.unit.max_rows_per_person), rows_may_not_count=True)
         may_not_count = self.unit.person_column is not None or KINDS[self.data.kind].skips_rows
         return Unit(self.unit.relation, self.unit.max_rows_per_person, may_not_count)
 
     def published(self) -> dict[str, Any]:
-        """Return the document as it may leave this machine: paths reduced to base names, and nothing but the kind of the private file.
+        """Return the document as it may leave this machine.
 
-        The format of that file is known from looking at it. One person's letters may decide that, and a hash of so few possibilities hides
-        nothing: so neither document nor digest have it. The whole document is sealed with the run, on this machine. Only the quoting
-        "standard" is published: no file suggests it, and the guarantee rests on it.
+        Paths are reduced to base names, and of the private file only the kind is kept: its format
+        is known from looking at it. One person's letters may decide the format, and a hash of so
+        few possibilities hides nothing, so neither the document nor its digest contain it. The
+        whole document is sealed with the run, on this machine. Only the quoting "standard" is
+        published: no file suggests it, and the guarantee rests on it.
         """
         obj: dict[str, Any] = json.loads(self.model_dump_json())
         obj["data"] = {"path": KINDS[self.data.kind].base_name(self.data.path), "kind": self.data.kind}
@@ -336,44 +355,47 @@ class Spec(Part):
 
     @property
     def reading(self) -> list[dict[str, Any]]:
-        """Return how the private tables are read, which neither the digest nor the files contain."""
+        """The options for reading each private table, without its path; neither the digest nor the published files contain them."""
         fields = TableSpec.model_fields.keys() - {"path"}
         return [table.model_dump(include=fields) for table in (self.data, self.members) if table is not None]
 
     @property
     def protects(self) -> bool:
-        """Return whether the run protects anyone: the people are real and the noise is not predictable."""
+        """True if the run protects anyone: the people are real and the noise is not predictable from a seed."""
         return not self.data.simulated and self.output.seed is None
 
     @property
     def can_be_linked(self) -> bool:
-        """Return whether the two tables are of kinds that can be linked."""
+        """True if there are two tables, of kinds that can be linked."""
         return self.members is not None and can_be_linked(self.data.kind, self.members.kind)
 
     @property
     def learns(self) -> bool:
-        """Return whether values of a column are to be learnt with noise."""
+        """True if values of a column are to be learnt with noise."""
         columns = self.domain.get("attributes")
         return isinstance(columns, list) and any(isinstance(column, dict) and "discover" in column for column in columns)
 
     @property
     def claims(self) -> dict[str, Any]:
-        """Return the fields about claims by name, apart from their shares, with the columns, weight and second table that some claims need.
-        """
+        """The parts of the document that claims are about, by name; claims find here what they are to measure."""
         return {"criteria": self.criteria, "models": self.models, "members": self.members, "domain": self.domain, "weight": self.weight}
 
     def digest(self) -> str:
-        """Return the digest of the published document, which a reader of the release can check."""
+        """Return the SHA-256 of the published document as hexadecimal digits, which a reader of the release can check."""
         return digest_of(self.published())
 
 
 def digest_of(published: Mapping[str, Any]) -> str:
-    """SHA-256 as canonical JSON (sorted keys, no spaces)."""
+    """Return the SHA-256, in hexadecimal digits, of a document as canonical JSON (sorted keys, no spaces)."""
     return sha256(json.dumps(published, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def load_spec(path: Path) -> Spec:
-    """Read a spec from a file; relative paths of tables in it start from that file's folder."""
+    """Read a spec from a file; relative paths of tables in it start from that file's folder.
+
+    Raises:
+        InputError: The file cannot be read, or a field is wrong.
+    """
     obj = parse_json(read_document(path, "spec"), "spec")
     for part in ("data", "members", "public"):
         if isinstance(obj, dict) and isinstance(table := obj.get(part), dict) and isinstance(name := table.get("path"), str) and name:
@@ -385,10 +407,14 @@ def load_spec(path: Path) -> Spec:
 
 
 def stated_table(section: Mapping[str, Any], field: str) -> dict[str, Any]:
-    """Return the entries of a spec's section about a table that somebody stated, each of its type.
+    """Return the entries of a spec's section about a table that somebody stated, converted to their types.
+
+    Args:
+        section: The section, as parsed JSON.
+        field: Name of the section, with which the fields of errors begin.
 
     Raises:
-        InputError: An entry is unknown or of another type. Its field begins with `field`.
+        InputError: An entry is unknown or of another type.
     """
     try:
         return _read(DataSpec, dict(section), field).model_dump(exclude_unset=True, exclude_none=True)
@@ -397,6 +423,16 @@ def stated_table(section: Mapping[str, Any], field: str) -> dict[str, Any]:
 
 
 def _read(kind: type[_Document], obj: object, field: str) -> _Document:
+    """Return a JSON value as a validated document of this kind.
+
+    Args:
+        kind: The class of the document.
+        obj: The parsed JSON.
+        field: Name of the whole document in errors.
+
+    Raises:
+        InputError: It is not JSON, or a field is wrong.
+    """
     try:
         text = json.dumps(obj, ensure_ascii=False)
         text.encode()

@@ -32,7 +32,7 @@ class UnitSpec(Part):
 
     @property
     def words(self) -> str:
-        """The protected unit in words, as in "this protects ..."."""
+        """The protected unit in words, such as "one row, added or removed"."""
         change = "replaced" if self.relation == REPLACE else "added or removed"
         if self.person_column is None:
             return f"one row, {change}"

@@ -14,17 +14,21 @@ FIELD = "budget.reason"
 
 
 def is_weak(epsilon: float) -> bool:
-    """Return whether an epsilon needs a reason."""
+    """Return whether an epsilon is so large (above `WEAK_EPSILON`) that the plan needs a written reason."""
     return epsilon > WEAK_EPSILON
 
 
 def check(budget: BudgetSpec) -> None:
-    """Raise InputError for an epsilon that needs a reason and has none."""
+    """Check that a budget with a weak epsilon states a reason.
+
+    Raises:
+        InputError: Epsilon is above `WEAK_EPSILON`, and the reason is missing or too short.
+    """
     if is_weak(budget.epsilon):
         reasons.check_reason(FIELD, budget.reason, f"why an epsilon above {WEAK_EPSILON:g} is right for these people")
 
 
 def sentence(budget: BudgetSpec) -> str:
-    """Return the reason in the curator's words, or ""."""
+    """Return a sentence that quotes the curator's reason for a weak epsilon; "" if epsilon is not weak or no reason is stated."""
     reason = budget.reason.strip()
     return f"The curator's reason for an epsilon above {WEAK_EPSILON:g}: “{reason}”" if reason and is_weak(budget.epsilon) else ""
