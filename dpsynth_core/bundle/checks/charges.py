@@ -23,7 +23,7 @@ from dpsynth_core.vocabulary.measurement import Measurement
 def sealed_plan(opened: Opened) -> str:
     """Check that the spec has the stated SHA-256, and nothing that a published spec lacks.
 
-    The spec is compared as it is written: one from before a field existed does not mention the
+    The spec is compared as written: one from before a field existed does not mention the
     field.
     """
     written = opened.bundle.document["spec"]
