@@ -85,14 +85,23 @@ def amount(project: Current) -> None:
 
 
 def _read(text: str, field: str, example: str) -> float:
-    """Read epsilon or delta, and check it with the default of the other, which may not be known yet."""
+    """Return epsilon or delta from a text.
+
+    The number is checked together with the default of the other one, which may not be known yet.
+    Raises InputError if it is not valid.
+
+    Args:
+        text: The text.
+        field: `EPSILON` or `DELTA`.
+        example: A valid text, for the error.
+    """
     number, usual = numbers.positive(text, field, example), document.DEFAULT_BUDGET
     budgets.check_budget(*((number, usual["delta"]) if field == EPSILON else (usual["epsilon"], number)))
     return number
 
 
 def set_epsilon(epsilon: float | None) -> None:
-    """Store a picked epsilon in place of a typed one; None, for a choice that was clicked away, changes nothing."""
+    """Store an epsilon that was picked. None, from a choice that was clicked away, changes nothing."""
     if epsilon is not None:
         fields.store(EPSILON, epsilon)
 
@@ -117,7 +126,11 @@ def _meaning(project: Current, epsilon: float, delta: float) -> None:
 
 
 def can_be_divided(error: InputError | None) -> bool:
-    """Return whether the budget's division can be shown: a reason, a criterion or a column to predict may be wrong, nothing else."""
+    """Return whether the division of the budget can be shown in spite of an error.
+
+    It can if the error is only about the reason for a large epsilon, a criterion or a column to
+    predict.
+    """
     return error is None or error.field == weakness.FIELD or error.field.startswith((document.CRITERION, "models"))
 
 
@@ -128,10 +141,13 @@ def _at_most(share: float) -> str:
 
 
 def speaking(project: Current, workload: Workload, unit: Unit, sound: bool) -> None:
-    """Draw example sentences for epsilon, and a field that finds the epsilon for a stated accuracy.
+    """Draw example statements with their noise, and a field that finds the epsilon for a stated accuracy.
 
     Args:
-        sound: Whether the budget can be used; the sentences need it.
+        project: The open project.
+        workload: The workload.
+        unit: The unit of privacy.
+        sound: Whether the budget is valid; the example statements need it.
     """
     with st.expander("Example numbers at this ε", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
         if sound and not document.is_linked(project.draft):  # of whose pairs no people are invented
@@ -140,7 +156,7 @@ def speaking(project: Current, workload: Workload, unit: Unit, sound: bool) -> N
 
 
 def _speak(project: Current, workload: Workload, unit: Unit) -> None:
-    """Draw the example sentences at the chosen epsilon and at half this value."""
+    """Draw the example statements with their noise at the chosen epsilon and at half this epsilon."""
     now = fields.value(EPSILON)
     if now is None or workload.domain.unknown:
         return
@@ -175,7 +191,7 @@ def _told(domain: Domain, tables: tuple[Clique, ...], people: int) -> tuple[Told
 
 @fields.minded()
 def _accuracy(project: Current, workload: Workload, unit: Unit) -> None:
-    """Draw the inverse question: the curator states an accuracy and reads off epsilon."""
+    """Draw a field for the largest error of a cell, in people, and the epsilon that this accuracy needs."""
     left, right = st.columns(2)
     with left:
         parse = partial(numbers.positive, field="accuracy", example="50")
@@ -195,10 +211,15 @@ def _accuracy(project: Current, workload: Workload, unit: Unit) -> None:
 
 
 def details(project: Current, workload: Workload, unit: Unit, shares: Shares | None) -> None:
-    """Draw delta, what an attacker finds, how exact tables are and how the budget is divided, closed while nothing is wrong.
+    """Draw delta, the power of the best attacker, the noise of tables and the division of the budget.
+
+    They are in an expander, which is closed unless the budget is not valid.
 
     Args:
-        shares: The division of the budget; None while the budget cannot be used.
+        project: The open project.
+        workload: The workload.
+        unit: The unit of privacy.
+        shares: The division of the budget; None while the budget is not valid.
     """
     delta = fields.value(DELTA)
     title = f"δ {'?' if delta is None else numbers.short(delta)}, noise, and the parts of the budget"
@@ -237,7 +258,7 @@ def _noise(project: Current, workload: Workload, unit: Unit, rho: float) -> None
 
 
 def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
-    """Draw the certificate's share of the budget, with the margins of error that it gives."""
+    """Draw the certificate's share of the budget, and the margins of the measured errors at this share."""
     title, none = "Share of the budget that measures the quality of the rows", "no certificate"
     if not fields.share(title, CERTIFICATE, SHARES, 0.0, CERTIFICATE_HELP, none):
         st.caption(f":material/info: {precision.without_certificate(document.is_linked(project.draft))}")
@@ -256,7 +277,10 @@ def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares
 
 
 def learning(project: Current) -> None:
-    """Draw the share of the budget that learns the values of open columns, and what it finds; nothing without open columns."""
+    """Draw the share of the budget that learns values of columns, and the smallest groups found.
+
+    Nothing is drawn if all columns have declared values.
+    """
     unknown = document.domain(project.draft).unknown
     if not unknown:
         return
@@ -268,10 +292,11 @@ def learning(project: Current) -> None:
 
 
 def account(project: Current, shares: Shares) -> InputError | None:
-    """Draw the state of the population's account in one line.
+    """Draw the state of the population's ledger account in one line.
 
     Returns:
-        An error if the budget or the unit does not fit the account, else None.
+        The error, also drawn, if the budget exceeds the account or the unit of privacy differs from
+            the account's; otherwise None.
     """
     name, counted, rho = project.draft["population"], shares.accountant, shares.rho
     spent = balance.spent(name, counted, document.cap(project.draft))

@@ -33,9 +33,10 @@ OF_LINKED = (CERTIFICATE.name, WEIGHTED.name)
 
 
 def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
-    """Draw the cards of all claims in an expander, closed unless criteria or predictions are stated.
+    """Draw a card for each claim, with its share of the budget, in one expander.
 
-    Its title gives the certificate's share.
+    The expander's title states the certificate's share. It is closed unless the plan has criteria
+    or predictions.
     """
     linked = document.is_linked(project.draft)
     criteria, predicted = (len(project.draft.get(part) or ()) for part in ("criteria", "models"))
@@ -71,7 +72,7 @@ NEAR_HELP = (
 
 
 def models(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
-    """Draw the card of the columns to predict, with the share of the budget and its margin."""
+    """Draw the card of the columns that models are to predict, with the share of the budget and the margin."""
     with frame.card("Columns to predict", Zone.PUBLIC, HELP):
         domain = workload.domain
         chosen = [one["column"] for one in project.draft.get("models", [])]

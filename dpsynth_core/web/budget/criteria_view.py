@@ -39,10 +39,13 @@ _HELP = (
 
 
 def criteria(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
-    """Draw the list of criteria, the panel of the chosen criterion, and the buttons that add and remove criteria.
+    """Draw the list of criteria, the form of the chosen one, and buttons to add and remove criteria.
 
     Args:
-        shares: The shares of the budget, as the draft divides it.
+        project: The open project.
+        workload: The workload.
+        unit: The unit of privacy.
+        shares: The division of the budget.
     """
     entries = listed(project.draft)
     with frame.card("What must the rows be good enough for?", Zone.PUBLIC, _HELP):
@@ -72,9 +75,10 @@ def criteria(project: Current, workload: Workload, unit: Unit, shares: Shares) -
 
 
 def _chosen(project: Current, entries: list[Entry]) -> int:
-    """Draw the list and return the position of the criterion in the panel.
+    """Draw the list of criteria, and return the position of the chosen one, from 0.
 
-    The list's key contains its titles: with a fixed key, a list whose titles change would show no criterion as chosen.
+    The widget's key contains the titles: with a fixed key, a list whose titles change would show no
+    criterion as chosen.
     """
     titles = [title(number, entry) for number, entry in enumerate(entries)]
     chosen = min(st.session_state.get(f"{project.id}:criterion", 0), len(entries) - 1)
@@ -110,7 +114,14 @@ def _panel(workload: Workload, entry: Entry, number: int) -> None:
 
 
 def _ask(workload: Workload, entry: Entry, number: int, field: Field) -> None:
-    """Draw one entry of the form, or nothing if there is nothing to choose from."""
+    """Draw a field of a criterion's form; nothing if the field is a choice without options.
+
+    Args:
+        workload: The workload.
+        entry: The criterion, as in the draft.
+        number: The position of the criterion, from 0.
+        field: The field of the form.
+    """
     if field.holds is Holds.PEOPLE:
         _condition(workload, entry, number, field)
     elif field.holds in _AMOUNTS:
@@ -134,7 +145,10 @@ _AMOUNTS = (Holds.PERCENT, Holds.AMOUNT, Holds.QUANTILE)
 
 
 def _choice(domain: Domain, entry: Entry, number: int, field: Field) -> None:
-    """Draw a choice of a column, several columns, a model, or a tolerance of guesses; nothing if there is nothing to choose from."""
+    """Draw a field for a column, several columns, a model, or the tolerance of a model's guesses.
+
+    Nothing is drawn if there are no options. The arguments are as in `_ask`.
+    """
     column, value = entry.get("column"), entry.get(field.name)
     known = models.models_of(domain[str(column)]) if column in domain else ()  # models of the column that is guessed, once there is one
     numbers = [a.name for a in domain if models.is_quantity(a) and not a.most]
@@ -180,10 +194,16 @@ def _condition(workload: Workload, entry: Entry, number: int, field: Field) -> N
 
 
 def _field(number: int, name: str, widget: Any, title: str, value: Any, kept: Callable[[Any], Any] = lambda one: one, **look: Any) -> None:
-    """Draw a field that stores its value in the criterion.
+    """Draw a widget for an entry of a criterion, which is saved in the draft when it changes.
 
     Args:
+        number: The position of the criterion, from 0.
+        name: The name of the entry.
+        widget: The Streamlit function that draws the widget.
+        title: The label.
+        value: The value to show.
         kept: Converts the entered value to the stored value.
+        **look: Further arguments of the widget.
     """
     if value is None:
         look["index" if "options" in look else "value"] = None
@@ -221,7 +241,10 @@ EXAMPLE_PEOPLE = 1000
 
 
 def new(kind: str, entry: Mapping[str, Any] | None = None) -> Entry:
-    """Return a new criterion of a kind, with the importance and name of another criterion if given."""
+    """Return a new criterion of a kind with the defaults of the kind's form.
+
+    If `entry` is given, its importance and name are taken over.
+    """
     kept = {name: entry[name] for name in ("importance", "name") if name in entry} if entry else {"importance": MUST}
     return {"kind": kind, **kept} | {field.name: field.usual for field in KINDS[kind].form if field.usual is not None}
 
@@ -232,27 +255,31 @@ def listed(draft: Mapping[str, Any]) -> list[Entry]:
 
 
 def stated_anew(entry: Entry, changes: Mapping[str, Any]) -> Entry:
-    """Return the criterion with some entries changed, without entries that are None, empty lists or empty objects."""
+    """Return a criterion with changed entries. Entries that are None, [] or {} are removed."""
     return {name: value for name, value in (entry | dict(changes)).items() if value not in (None, [], {})}
 
 
 def remove(draft: Draft, number: int, entry: Entry) -> None:
-    """Remove a criterion if it is still the expected one, so that a second click does not remove its successor in the list."""
+    """Remove the criterion at position `number` if it still equals `entry`.
+
+    A second click on the button thus does not remove the next criterion of the list.
+    """
     entries = listed(draft)
     if entries[number : number + 1] == [entry]:
         draft["criteria"] = entries[:number] + entries[number + 1 :]
 
 
 def title(number: int, entry: Mapping[str, Any]) -> str:
-    """Return the title of a criterion in the list; the author's name in it is hostile text."""
+    """Return the title of a criterion in the list, with its number from 1. A name in it is hostile text."""
     kind = KINDS.get(str(entry.get("kind")))
     return f"{number + 1}. {entry.get('name') or ('Unknown' if kind is None else kind.title)} ({entry.get('importance', MUST)})"
 
 
 def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> float:
-    """Return the rho that measures the decision of a criterion of the draft.
+    """Return the rho that measures whether a criterion of the draft is met.
 
-    This is an equal part of the criteria's share, or of the models' share for a criterion about models of one column.
+    It is an equal part of the criteria's share, or of the models' share for a criterion about
+    models, which is divided between the predicted columns.
     """
     entries = listed(draft)
     by_models = need_models(entries)
@@ -263,17 +290,20 @@ def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> f
 
 
 def is_partial(entry: Mapping[str, Any]) -> bool:
-    """Return whether a criterion is about a group of people and is decided less precisely for a smaller group."""
+    """Return whether a criterion is about a group of people, and less precise for a smaller group."""
     kind = KINDS[str(entry.get("kind"))]
     groups = (field.name for field in kind.form if field.holds is Holds.PEOPLE and field.name != "of")
     return kind.by_size and any(entry.get(name) for name in groups)
 
 
 def precision(criterion: AnyCriterion, unit: Unit, rho: float, workload: Workload, people: int | None, partial: bool) -> str:
-    """Return a sentence on how precisely a criterion can be decided, in the unit of its limit.
+    """Return a sentence on the margin of the measurement that decides a criterion.
 
     Args:
+        criterion: The criterion.
+        unit: The unit of privacy.
         rho: The criterion's part of the budget.
+        workload: The workload.
         people: The number of people; None for `EXAMPLE_PEOPLE`.
         partial: Whether the criterion is about a group (see `is_partial`).
     """

@@ -43,8 +43,8 @@ _HELP = f"**{MEAN.title}**: {MEAN.help} **{LARGEST.title}**: {LARGEST.help} A re
 def pick(project: Current, finished: Sequence[Run]) -> list[Run]:
     """Draw the choice of runs to compare, and return the chosen runs.
 
-    Two are chosen at first: the project's favourite, if it has one, and the newest others. If the project has no run, runs of other
-    projects are chosen.
+    At first two are chosen: the project's favourite, if it has one, and the newest others. A
+    project without runs begins with the newest runs of other projects.
     """
     names = run_names(project, finished)
     own = [run.id for run in finished if run.project == project.id]
@@ -54,12 +54,14 @@ def pick(project: Current, finished: Sequence[Run]) -> list[Run]:
 
 
 def picked(label: str, key: str, names: Mapping[str, str], first: list[str], **look: Any) -> list[str]:
-    """Draw a choice of several runs and return the chosen ids.
+    """Draw a choice of several runs, and return the ids of the chosen runs.
 
     Args:
+        label: The label.
+        key: The widget's session key.
         names: The names of the runs by id.
-        first: The ids chosen at first, and again when a chosen run no longer exists.
-        look: Further options of the widget.
+        first: The ids chosen at first, and again if a chosen run no longer exists.
+        **look: Further arguments of the widget.
     """
     if not set(st.session_state.setdefault(key, first)) <= set(names):
         st.session_state[key] = first
@@ -67,12 +69,12 @@ def picked(label: str, key: str, names: Mapping[str, str], first: list[str], **l
 
 
 def favourite(project: Current) -> str:
-    """Return the id of the project's favourite run, or ""."""
+    """Return the id of the project's favourite run; "" without one."""
     return str(document.wizard(project.draft).get(FAVOURITE) or "")
 
 
 def run_names(project: Current, finished: Sequence[Run]) -> dict[str, str]:
-    """Return the name of each run in a list by its id; the project is named only for runs of other projects."""
+    """Return a name for each run by its id. Runs of other projects are named with their project."""
     titles = {other.id: other.name for other in projects.list(project.owner)}
     pinned = favourite(project)
     places = {run.id: "" if run.project == project.id else f"{one_line(titles.get(run.project, ''), 30)} · " for run in finished}
@@ -80,7 +82,7 @@ def run_names(project: Current, finished: Sequence[Run]) -> dict[str, str]:
 
 
 def run_name(run: Run) -> str:
-    """Return mechanism, epsilon, time and the beginning of the plan's digest as the name of a run."""
+    """Return the name of a run: mechanism, epsilon, time and the beginning of the plan's SHA-256."""
     made = (run.finished or run.created)[:16].replace("T", " ")
     plan = run.spec.mechanism
     linked = run.spec.members is not None
@@ -128,10 +130,13 @@ def compare(project: Current, chosen: Sequence[Run]) -> None:
 
 
 def _judged(one: OpenRun, truth: Truth | None, largest: bool) -> Zoned[pd.DataFrame]:
-    """Return the error bound of each table of a run, with true errors if the curator asked for them and they are available.
+    """Return the errors of each table of a run: bounds, and true errors if `truth` is given.
 
     Args:
-        largest: Whether to give the largest errors of single counts: bounds for all tables together as released, true errors per table.
+        one: The run.
+        truth: The exact marginals; None unless the curator asked for them and they could be read.
+        largest: Whether to return the largest error of a single count instead: one released bound
+            for all tables together, and true errors per table.
     """
     if largest:
         return quality.largest_table(report.statements(one.release), truth)
@@ -188,9 +193,10 @@ _CHANGE_HELP = "This compares the noisy tables that both runs released. It shows
 
 
 def _changes(opened: Mapping[str, OpenRun]) -> None:
-    """Draw what changed about the people between the earlier and the later of two runs, with the noise of both; nothing for more runs.
+    """Draw what changed about the people from the earlier to the later of two runs.
 
-    An example is last year's release and this year's.
+    The changes are between noisy tables of both releases, such as last year's and this year's, with
+    the noise of both. Nothing is drawn for more than two runs.
     """
     if len(opened) != 2:
         return
@@ -215,10 +221,11 @@ def _changes(opened: Mapping[str, OpenRun]) -> None:
 
 
 def _taken(owner: str, before: OpenRun, after: OpenRun, write: Callable[[], str]) -> str:
-    """Return the file once both releases may be downloaded, after noting the download of each in the ledger.
+    """Return the file of a comparison that `write` makes, and note the download in the ledger for both runs.
 
     Raises:
-        InputError: As `runs.to_take_away`.
+        InputError: One of the releases may not be downloaded (`runs.to_take_away`); nothing is
+            noted.
     """
     for one in (before, after):
         runs.to_take_away(owner, one.run.id)

@@ -40,7 +40,10 @@ _KINDS = {
 
 
 def charges(owner: str) -> None:
-    """Draw every account with its entries, and the key that signs releases; in an office also the cards of `office_view`."""
+    """Draw all accounts and entries of the ledger, and the key that signs releases.
+
+    With sign-in, the cards of `office_view` come first.
+    """
     if session.in_office():
         office_view.cards(owner)
     names = balance.populations()

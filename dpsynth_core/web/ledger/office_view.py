@@ -39,12 +39,12 @@ def cards(owner: str) -> None:
 
 
 def _button(label: str, place: str, action: Callable[[], object], key: str, **look: Any) -> None:
-    """Draw a button for an action; a refusal appears at `place`."""
+    """Draw a button that calls `action`. Its InputError is stored for `place`, where the page shows it."""
     st.button(label, key=key, on_click=partial(refusals.attempt, place, action), **look)
 
 
 def _waiting(owner: str) -> None:
-    """Draw all requests of all people that wait for approval; people with the right role can approve."""
+    """Draw everybody's plans and releases that wait for approval, with a form for visitors who may approve."""
     found, names = approvals.waiting(), roles.names()
     with frame.card("Waiting for approval", Zone.RELEASED, _APPROVALS_HELP):
         frame.refused_at("approval")
@@ -83,9 +83,13 @@ def _waits(owner: str, waits: Waiting, name: str) -> None:
 
 
 def demand(owner: str, population: str, now: tuple[str, ...]) -> None:
-    """Draw which stages need approval; people with the right role can change them.
+    """Draw which stages of a population's releases a second person must approve.
+
+    Visitors with the right role can change them.
 
     Args:
+        owner: The visitor's owner id.
+        population: The population.
         now: The stages that need approval now.
     """
     if roles.may(owner, Act.DEMAND):
@@ -99,7 +103,10 @@ def demand(owner: str, population: str, now: tuple[str, ...]) -> None:
 
 
 def _tokens(owner: str) -> None:
-    """Draw the visitor's own tokens, or everybody's for an administrator; nothing for others."""
+    """Draw the visitor's tokens for programs, and everybody's for an administrator.
+
+    Nothing is drawn for visitors who may neither run releases nor revoke tokens.
+    """
     makes, listed = roles.may(owner, Act.RUN), tokens.listed(owner)
     if not makes and not roles.may(owner, Act.REVOKE):
         return
@@ -129,7 +136,10 @@ def _new_token(owner: str) -> None:
 
 
 def _kept(owner: str) -> None:
-    """Draw how long projects are kept, for everybody if this is limited; people with the right role can change it."""
+    """Draw after how many days projects are deleted, with a form for visitors who may change it.
+
+    Without a limit, other visitors see nothing.
+    """
     many, may = retention.days(), roles.may(owner, Act.RETAIN)
     if not many and not may:
         return
@@ -152,7 +162,7 @@ def _change_kept(owner: str, many: int) -> None:
 
 
 def _left(owner: str) -> None:
-    """Draw, for administrators, the projects of people who have left."""
+    """Draw, for administrators, the projects of people who have not signed in for a long time."""
     if not roles.may(owner, Act.SETTLE) or not (found := sharing.left(owner)):
         return
     may = sharing.candidates(owner)

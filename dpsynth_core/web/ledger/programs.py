@@ -51,7 +51,11 @@ def _told(token: str, act: str, asked: Any) -> dict[str, Any]:
 
 
 async def _asked(request: Request) -> Any:
-    """Return the JSON of a request. Raises InputError if it is too long or not JSON."""
+    """Return the JSON value of a request's body.
+
+    Raises:
+        InputError: It is longer than `_MOST_BYTES` or not JSON.
+    """
     content = b""
     async for part in request.stream():
         content += part

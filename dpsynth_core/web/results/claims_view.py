@@ -45,7 +45,10 @@ def criteria(release: Release) -> None:
 
 
 def withheld(opened: OpenRun) -> bool:
-    """Return whether the downloads need a reason first, and ask for this reason."""
+    """Return whether the plan withholds the release, so that downloads need the curator's reason first.
+
+    If so, it draws the failed criteria and the field for the reason.
+    """
     release = opened.release
     if not release.withheld:
         return False
@@ -69,7 +72,10 @@ def withheld(opened: OpenRun) -> bool:
 
 
 def models(release: Release) -> None:
-    """Draw the accuracy of each model on the people beside the majority guess; nothing without models."""
+    """Draw the certified accuracy of each model, next to always guessing the most common value.
+
+    Nothing is drawn if no models were measured.
+    """
     usefulness = release.usefulness
     if not usefulness:
         return
@@ -92,7 +98,7 @@ CARDS: Mapping[str, Callable[[Release], None]] = {CRITERIA.name: criteria, MODEL
 
 
 def cards(release: Release) -> None:
-    """Draw a card per claim; claims without a card of their own have their lines."""
+    """Draw the claims of a release: as cards if listed in `CARDS`, otherwise as expanders with their sentences."""
     for card in CARDS.values():
         card(release)
     for section in claimed(release):
@@ -112,7 +118,10 @@ _ON_A_CLUSTER = "This is not available, because the records are on a cluster and
 
 
 def real_models(opened: OpenRun) -> None:
-    """Draw the comparison with models of real rows once the button is pressed; nothing if no models were measured."""
+    """Draw a button that compares models of synthetic rows with models of real rows, and its result.
+
+    The result is curator-only. Nothing is drawn if no models were measured or there are no rows.
+    """
     release = opened.release
     if not release.usefulness or release.codes is None:
         return
@@ -134,7 +143,7 @@ def real_models(opened: OpenRun) -> None:
 
 
 def obstacle(data: DataSpec) -> str:
-    """Return why the records of a table are not available, as a sentence; "" if they are."""
+    """Return a sentence on why the records of a table cannot be read here; "" if they can."""
     return _ON_A_CLUSTER if data.engine is not None else ""
 
 
@@ -174,7 +183,7 @@ def _shown(opened: OpenRun, target: Target, column: str, comparison: Zoned[Besid
 
 
 def held_out(exact: BesideReal, rows_per_person: int) -> str:
-    """Return a sentence on the records that the shares refer to, and on the shares' uncertainty."""
+    """Return sentences on how many records the exact accuracies refer to, and on their uncertainty."""
     half = f"{exact.held_out:,} records were held out; the models of real rows were trained on {exact.trained_on:,} others"
     shared = ", some of which may be of the same people" if rows_per_person > 1 else ""
     uncertain = f"Shares of so few are uncertain by about ± {1 / np.sqrt(exact.held_out):.1%}"

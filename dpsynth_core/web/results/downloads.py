@@ -49,13 +49,14 @@ class Offer:
     """A file to download, made on request.
 
     Attributes:
-        key: The file's name in addresses.
+        key: The last part of the file's address.
         name: The title on the page.
         what: A sentence about the file.
         ending: The ending of the file's name.
-        mime: The type of the content.
-        write: Writes the file; raises ZoneError, before anything is written, for curator-only values.
-        check: Raises InputError for errors that can be found before the response begins.
+        mime: The media type.
+        write: Writes the file to a stream; raises ZoneError for curator-only values before anything
+            is written.
+        check: Raises InputError for problems that can be found before the response begins.
     """
 
     key: str
@@ -97,12 +98,19 @@ def offers(release: Release) -> tuple[Offer, ...]:
 
 
 def file_name(release: Release, offer: Offer) -> str:
-    """Return a file name with the project's name and the date, which the release states too: ASCII letters, digits, dots and hyphens."""
+    """Return the name of a downloaded file: the project's name, the release date and the ending.
+
+    It has only ASCII letters, digits, dots and hyphens.
+    """
     return f"{file_stem(release.spec.name)}-{release.created}{offer.ending}"
 
 
 def signer(release: Release) -> Signer | None:
-    """Return the signer of the release's bundle. Raises InputError as `signing.signer`."""
+    """Return the signer of the release's bundle; None if the bundle is not signed.
+
+    Raises:
+        InputError: The key cannot be used (`signing.signer`).
+    """
     return signing.signer(release.ledger, release.spec.digest())
 
 
@@ -166,7 +174,10 @@ _log = logging.getLogger(__name__)
 
 
 class DownloadFailed(Exception):
-    """A failure to make a file after its headers were sent: the browser sees a broken connection. It does not contain the cause."""
+    """The error if a file cannot be made after its headers were sent; the browser sees a broken connection.
+
+    It does not contain the cause, which could quote data.
+    """
 
 
 def routes() -> list[Route]:
@@ -175,7 +186,7 @@ def routes() -> list[Route]:
 
 
 def address_of(run: str, key: str) -> str:
-    """Return the address of a run's file, or of its page of questions."""
+    """Return the path of a run's file, or of its question page, on this server."""
     return address.path(f"{_PLACE}/{run}/{key}")
 
 
@@ -200,10 +211,11 @@ def _answer(request: Request) -> Response:
 
 
 def _questions(owner: str, run: str) -> Response:
-    """Return the bundle's page that answers questions.
+    """Return the response with the run's question page.
 
     Raises:
-        InputError: As `runs.to_look_at`, and for a release that answers no questions.
+        InputError: The visitor may not see the release (`runs.to_look_at`), or it cannot answer
+            questions.
     """
     release = runs.to_look_at(owner, run)
     if not report.can_answer(release):
@@ -212,9 +224,10 @@ def _questions(owner: str, run: str) -> Response:
 
 
 class _Download(StreamingResponse):
-    """A file that holds a place from before its first part is made until it is sent or its browser has gone.
+    """A response with a file that is made while it is sent.
 
-    Without a free place the request is refused: no request waits in a thread.
+    It occupies one of `_AT_ONCE` places until it is sent or its browser has gone. Without a free
+    place the request is refused, so that no request waits in a thread.
     """
 
     def __init__(self, owner: str, offer: Offer, headers: Mapping[str, str]) -> None:
@@ -248,7 +261,11 @@ def _asked_for(owner: str, run: str, key: str) -> tuple[Release, Offer]:
 
 
 def _parts(write: Writer) -> Generator[bytes]:
-    """Yield the parts of a file that a writer writes to an unnamed file, which is gone afterwards in any case. Raises DownloadFailed."""
+    """Write a file to an unnamed temporary file, and yield its parts. The temporary file is always deleted.
+
+    Raises:
+        DownloadFailed: The file cannot be made.
+    """
     yield b""  # the headers go out now: the browser shows a download under way while the file is made
     with ExitStack() as kept:
         try:

@@ -34,7 +34,7 @@ class OpenRun:
 
 
 def finished(owner: str, project: str | None = None) -> list[Run]:
-    """Return the finished runs of one project, or of all, the newest first."""
+    """Return the finished runs of a project, the newest first; of all projects if `project` is None."""
     return [run for run in runs.list(owner, project) if run.state == "done"]
 
 
@@ -61,17 +61,19 @@ def judged(opened: OpenRun) -> Zoned[Quality]:
 
 @st.cache_resource(max_entries=16, show_spinner=False, **KEY)
 def pair_map(opened: OpenRun) -> Zoned[pd.DataFrame]:
-    """Return what is known about every pair of columns, from released values alone."""
+    """Return the error bound of every pair of columns (`quality.pair_map`), from released values alone."""
     return released(quality.pair_map(report.statements(opened.release)).value)
 
 
 @lru_cache(maxsize=4)  # also asked for by a route, where Streamlit's are none
 def question_page(owner: str, run: str, despite: str) -> bytes:
-    """Return the page of a release that answers questions.
+    """Return the question page of a release, cached.
 
     Args:
-        despite: The reason for publishing a withheld release, part of the cache key: it may be given later, and before, the page has no
-            rows.
+        owner: The visitor's owner id.
+        run: The id of the run.
+        despite: The reason for publishing a withheld release; "" without one. It is part of the
+            cache key, because the page has no rows until the reason is given.
     """
     del despite
     release = runs.release(owner, run)
@@ -79,19 +81,22 @@ def question_page(owner: str, run: str, despite: str) -> bytes:
 
 
 def forget() -> None:
-    """Remove cached releases from memory after a run was deleted."""
+    """Remove all cached releases and results from memory.
+
+    This is needed after a run was deleted, and after its release changed.
+    """
     for kept in (_release, judged, pair_map):
         kept.clear()
     question_page.cache_clear()
 
 
 def beside_toggle() -> DeltaGenerator:
-    """Return a row for choices, with the curator's switch at its end."""
+    """Return a row for widgets with the curator's switch at its right end."""
     return st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute")
 
 
 def curator_toggle() -> bool:
-    """Draw the curator's switch, which is off at first, and return its state."""
+    """Draw the curator's switch for true values, and return whether it is on. It is off at first."""
     help = (
         "This reads the private table. True values are on this screen only, never in a download. Later releases of this project state that "
         "you saw them."
@@ -100,7 +105,13 @@ def curator_toggle() -> bool:
 
 
 def truth_for(opened: OpenRun, cliques: Collection[Clique]) -> Truth | None:
-    """Return true counts, read each time and never stored; None, with the reason on screen, if the table is gone."""
+    """Return the exact marginals of a run's table, and record that the curator saw them.
+
+    They are read each time and never stored.
+
+    Returns:
+        The marginals; None if the table is gone, which is also shown.
+    """
     frame.zone_badge(Zone.CURATOR)
     st.warning(curator.WARNING, icon=":material/visibility_lock:")
     try:

@@ -99,10 +99,11 @@ def _every_table(opened: OpenRun, table: Zoned[pd.DataFrame]) -> None:
 
 
 def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
-    """Draw the decision for the curator: publish or not, for which purposes, and whether a simpler method would have been better.
+    """Draw the verdict: whether and for what to publish, and whether a simpler mechanism would be better.
 
     Args:
-        note: A caption on the counted units.
+        verdict: The verdict.
+        note: A sentence on what the numbers count; "" for none.
         lost: The columns of `nothing_learnt`.
     """
     icons = {PUBLISH: ":material/check_circle:", PARTLY: ":material/rule:", UNSHOWN: ":material/help:"}
@@ -137,7 +138,7 @@ def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
 
 
 def nothing_learnt(domain: Domain) -> list[str]:
-    """Return the columns whose values were to be learnt, but without a single value found."""
+    """Return the columns whose values were to be learnt but for which no value was found."""
     return [one.name for one in domain if not one.values]
 
 
@@ -180,7 +181,15 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
 
 
 def _drawn(table: Zoned[pd.DataFrame], threshold: float) -> None:
-    """Draw one view of the tables: their errors, their errors beside AIM's bounds and the baselines, or bound against error."""
+    """Draw the errors of tables in one of three views, which the curator picks.
+
+    The views are the errors alone, the errors beside AIM's bounds and the baselines, and bound
+    against error.
+
+    Args:
+        table: The frame from `quality.against_limit`.
+        threshold: The largest acceptable error, as a share of people.
+    """
     views = [_ERRORS, *([_AGAINST] if drawable(table.value) else []), *([_SCATTER] if against(table.value) else [])]
     place, order = st.columns([9, 5], vertical_alignment="bottom")
     look = {"default": views[0], "required": True, "key": "results_picture", "label_visibility": "collapsed"}

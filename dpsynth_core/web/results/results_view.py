@@ -39,13 +39,13 @@ _FIRST, _SECOND, _MAP = "results_first", "results_second", "results_map"
 
 
 def warnings(opened: OpenRun) -> None:
-    """Draw the warnings that a reader needs before trusting the rows."""
+    """Draw the warnings (brands) of the release."""
     for brand in opened.release.brands:
         (st.error if brand.code == "not-private" else st.warning)(literal(brand.sentence, WHOLE), icon=":material/flag:")
 
 
 def columns(opened: OpenRun) -> None:
-    """Draw the counts of a chosen column, measured and in the rows."""
+    """Draw the counts of a chosen column: as measured with noise, in the rows, and true if switched on."""
     with beside_toggle():
         column = st.selectbox("Column", opened.release.domain.names, format_func=one_line, key="results_column", width=360)
         with_truth = curator_toggle()
@@ -63,7 +63,10 @@ def columns(opened: OpenRun) -> None:
 
 
 def pairs(opened: OpenRun) -> None:
-    """Draw what is known about every pair of columns, then two chosen columns as heat maps with one scale."""
+    """Draw the error bounds of all pairs of columns, then the counts of two chosen columns.
+
+    The counts, measured, in the rows and true if switched on, are heat maps with one scale.
+    """
     names = opened.release.domain.names
     if len(names) < 2:
         st.info("There is only one column.", icon=":material/info:")
@@ -101,7 +104,7 @@ def _take_pair() -> None:
 
 
 def rows(opened: OpenRun) -> None:
-    """Draw the first rows, filtered by a column; releases that await approval show none."""
+    """Draw the first rows, with a filter by one column. A release that awaits approval shows none."""
     values, domain = opened.release.values, opened.release.plan.row_domain
     if values is None:
         st.info("This mechanism gives noisy tables and no rows. Take the noisy marginals from the downloads.", icon=":material/info:")
@@ -184,7 +187,7 @@ def _whom(domain: Domain) -> Group | None:
 
 
 def _unapproved(opened: OpenRun) -> bool:
-    """Return whether a reviewer must approve the release first, and draw this."""
+    """Return whether a reviewer must approve the release first; if so, draw a message that says so."""
     waits = approvals.awaited(opened.run.id, approvals.RELEASE)
     if waits:
         st.info("A reviewer has to approve this release before its rows are shown and it can be downloaded.", icon=":material/how_to_reg:")
@@ -192,7 +195,7 @@ def _unapproved(opened: OpenRun) -> bool:
 
 
 def ask(opened: OpenRun) -> None:
-    """Draw a link to the bundle's page that answers questions, in a tab of its own, or why the release has no page."""
+    """Draw a link to the release's question page, or a disabled link with the reason for its absence."""
     why = "" if report.can_answer(opened.release) else "There is nothing to ask: this release has neither rows nor noisy tables."
     if approvals.awaited(opened.run.id, approvals.RELEASE):
         why = "A reviewer has to approve this release first: the page holds its rows."
@@ -203,7 +206,10 @@ def ask(opened: OpenRun) -> None:
 
 
 def whole_release(opened: OpenRun) -> None:
-    """Draw the download of the bundle to publish and its check. The release must not need a reason first."""
+    """Draw the buttons to download the bundle and to check it.
+
+    The caller makes sure that the release is not withheld.
+    """
     if _unapproved(opened):
         return
     whole, *_ = downloads.offers(opened.release)
@@ -264,9 +270,15 @@ def has_choices(attribute: Attribute) -> bool:
 
 
 def first_rows(rows: Rows, column: str, keep: Filter | None, most: int) -> tuple[pa.Table, int]:
-    """Return the first rows that a filter of a column keeps, and the number of all kept rows.
+    """Return the first `most` rows that a filter keeps, and the number of all rows that it keeps.
 
-    Of most rows, only this column is read.
+    Rows beyond the first `most` are counted by reading the filter's column only.
+
+    Args:
+        rows: The rows.
+        column: The column of the filter.
+        keep: The filter; None keeps all rows.
+        most: The largest number of rows to return.
     """
     if keep is None:
         batches = rows.batches()
@@ -285,12 +297,15 @@ def first_rows(rows: Rows, column: str, keep: Filter | None, most: int) -> tuple
 
 
 def choices(rows: Rows, column: str) -> set[object]:
-    """Return the values of a column, None for missing ones. No other column is read."""
+    """Return the different values of a column, with None for missing ones. Only this column is read."""
     return {value for batch in rows.batches([column]) for value in batch.column(column).unique().to_pylist()}
 
 
 def one_of(table: pa.Table, column: str, values: Collection[object]) -> pa.Table:
-    """Return the rows whose value is among `values`; None stands for missing. No values keep all rows."""
+    """Return the rows of a table whose value of `column` is in `values`.
+
+    None stands for missing values. If `values` is empty, all rows are returned.
+    """
     if not values:
         return table
     wanted = pa.array(list(values), table.schema.field(column).type)
@@ -298,6 +313,6 @@ def one_of(table: pa.Table, column: str, values: Collection[object]) -> pa.Table
 
 
 def between(table: pa.Table, column: str, low: object, high: object) -> pa.Table:
-    """Return the rows whose value lies in low..high, inclusive; missing values do not."""
+    """Return the rows whose value of `column` is from `low` to `high`; missing values are left out."""
     values = table.column(column)
     return table.filter(pc.and_(pc.greater_equal(values, pa.scalar(low, values.type)), pc.less_equal(values, pa.scalar(high, values.type))))

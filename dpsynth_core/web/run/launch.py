@@ -20,21 +20,32 @@ from dpsynth_core.web.shell.text import literal
 
 
 def submit(project: Current, seen: Collection[str]) -> str:
-    """Seal the draft, queue a run and return the run's id.
+    """Seal the draft of a project, queue its run, and return the run's id.
 
-    A population that the ledger does not know is opened with the limit chosen for it.
+    If the ledger has no account of the population, one is opened with the chosen cap.
 
     Args:
-        seen: The project's runs on the page at the time of the decision; an equal plan started meanwhile is not started again.
+        project: The open project.
+        seen: Ids of the runs on the page when the curator decided. If a run of the same plan was
+            started since, no second one is.
 
     Raises:
-        InputError: The run is refused (also CapExceeded, CapacityError); then nothing is spent.
+        InputError: The run is refused (also CapExceeded and CapacityError); then nothing is spent.
     """
     return _sealed(project, document.spec(project.draft, project.name, recorded_views.of(project.owner, project.id)), seen)
 
 
 def submit_check(project: Current, epsilon: float, seen: Collection[str]) -> str:
-    """Queue a run that only checks the public table, as `submit`, with its own epsilon, all of which goes to the check."""
+    """Queue a run that only checks how near the public table is to the private one, and return its id.
+
+    Args:
+        project: The open project.
+        epsilon: The budget of the check, separate from the plan's.
+        seen: As in `submit`.
+
+    Raises:
+        InputError: The run is refused; then nothing is spent.
+    """
     spec = document.spec(project.draft, project.name, recorded_views.of(project.owner, project.id))
     budget = BudgetSpec(epsilon=epsilon, delta=spec.budget.delta)
     changes = {"mechanism": MechanismSpec(name=public_check.MECHANISM), "budget": budget, "output": OutputSpec()}
@@ -48,7 +59,9 @@ def _sealed(project: Current, spec: Spec, seen: Collection[str]) -> str:
 
 
 def since(run: Run, draft: Draft) -> tuple[str, ...]:
-    """Return each difference between a run's plan and the draft in words, the run's value first.
+    """Return the differences between a run's plan and the draft, each as "name: run's value → draft's value".
+
+    Domain and workload are only named.
 
     Raises:
         InputError: The draft's plan is not complete.
@@ -64,7 +77,10 @@ def since(run: Run, draft: Draft) -> tuple[str, ...]:
 
 
 def banner(project: Current, run: Run) -> bool:
-    """Draw the plan's changes since a run; return whether there are changes."""
+    """Draw how the draft's plan differs from a run's plan, and return whether it does.
+
+    A draft that is not complete counts as different.
+    """
     try:
         differences = since(run, project.draft)
     except InputError as error:

@@ -58,7 +58,10 @@ def listed(project: Current) -> tuple[Run, ...]:
 
 
 def panel(run: Run) -> None:
-    """Draw the run and keep it up to date until it ends, then draw the whole page once more."""
+    """Draw the state and the measurements of a run, regularly until it ends.
+
+    When it ends, the whole page is drawn again.
+    """
     help = "You may reload, close the tab or restart the server: the run goes on."
     with frame.card("This run", Zone.RELEASED, help):
         refusals.polled(_state, POLL_SECONDS if run.active else None)(run)
@@ -137,12 +140,12 @@ def _ended(run: Run) -> None:
 
 
 def _for_your_eyes(duration: str) -> None:
-    """Draw a duration, which is not part of the release."""
+    """Draw how long a run took, with a warning that this can depend on records and is not released."""
     st.caption(f":material/visibility_lock: {duration} Keep this time to yourself: it can depend on the records, and no release states it.")
 
 
 def _progress(run: Run) -> None:
-    """Draw the measurements so far, or the rounds of a mechanism that chooses without measuring."""
+    """Draw the measurements so far; for a mechanism that only selects, its rounds."""
     steps = runs.events(session.current().owner, run.id)
     taken = measured(steps, run.rho, link.whole(run.spec.unit.max_rows_per_person) if run.spec.members else 1)
     if chooses(steps):
@@ -171,14 +174,16 @@ def _newest_first(steps: pd.DataFrame, columns: dict[str, Any]) -> None:
 
 
 def measured(history: Sequence[Progress], rho: float, each: int = 1) -> Zoned[pd.DataFrame]:
-    """Return one line per measurement in order.
+    """Return a frame with one line per measurement, in order.
 
-    The columns are step (from 1), round (0 before the adaptive rounds), marginal (label), cells, sigma (people or households) and
-    share_used (of `rho`, up to and including the line).
+    Its columns are step (from 1), round (0 before the adaptive rounds), marginal (label), cells,
+    sigma (of a cell, in people or households) and share_used (of `rho`, up to and including the
+    line).
 
     Args:
+        history: The steps of the run so far.
         rho: The whole budget.
-        each: The number of records of a person or household.
+        each: Number of records of a person or household.
     """
     taken = [event for event in history if event.kind == "measured"]
     lines = [(event.round, label(event.attributes), event.cells, event.sigma / each, event.rho_spent / rho) for event in taken]
@@ -188,11 +193,13 @@ def measured(history: Sequence[Progress], rho: float, each: int = 1) -> Zoned[pd
 
 
 def round_lines(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
-    """Return one line per reported step, measurement or not, in order.
+    """Return a frame with one line per measurement or fitted model, in order.
 
-    The columns are round, said (the step in words) and share_used (of `rho`, up to and including the line).
+    Its columns are round, said (the step in words) and share_used (of `rho`, up to and including
+    the line).
 
     Args:
+        history: The steps of the run so far.
         rho: The whole budget.
     """
     steps = [event for event in history if event.kind in ("measured", "fitted")]
@@ -202,22 +209,24 @@ def round_lines(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
 
 
 def chooses(history: Sequence[Progress]) -> bool:
-    """Return whether the run has rounds that choose and measure no table, as games with an oracle do."""
+    """Return whether the run has rounds that select but measure no table, as games with an oracle do."""
     fitted = any(event.kind == "fitted" for event in history)
     return fitted and not any(event.kind == "measured" and event.attributes for event in history)
 
 
 def share_done(history: Sequence[Progress]) -> float:
-    """Return the fraction of the mechanism's work that is done, in [0, 1]."""
+    """Return the share of the mechanism's work that is done, from 0 to 1."""
     return max((event.done for event in history), default=0.0)
 
 
 def seconds_left(history: Sequence[Progress], elapsed: float, forecast: float) -> float:
-    """Return an estimate of the remaining seconds, which moves from the forecast to the pace so far as the work gets done.
+    """Return an estimate of the seconds until a run ends.
 
-    The pace alone is a poor guide at first: AIM's early rounds use little of the budget and take as long as the late ones.
+    It moves from the forecast to the pace so far as the work gets done. At first the pace is
+    misleading: AIM's early rounds use little of the budget and take as long as late ones.
 
     Args:
+        history: The steps of the run so far.
         elapsed: Seconds since the start.
         forecast: Seconds expected for the whole run.
     """

@@ -29,12 +29,15 @@ def logo() -> str:
 
 @cache
 def icon() -> str:
-    """Return the logo as SVG, read once."""
+    """Return the small logo as SVG text, read once."""
     return (ASSETS / "icon.svg").read_text(encoding="utf-8")
 
 
 @cache
 def script() -> str:
-    """Return the scripts for effects that neither theme nor style can have; see the files."""
+    """Return the page's scripts for navigation, pictures and dialogs as one HTML element.
+
+    They make effects for which Streamlit's theme and the style sheet have no setting.
+    """
     parts = [(ASSETS / name).read_text(encoding="utf-8") for name in ("navigation.js", "pictures.js", "dialogs.js")]
     return f"<script>{''.join(parts)}</script>"

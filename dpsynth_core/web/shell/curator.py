@@ -25,7 +25,9 @@ from dpsynth_core.web.shell import session
 
 
 def note(look: Look, *projects: str) -> None:
-    """Record a look at the private table, in the open project and in other projects that it concerns, before any value is shown.
+    """Record that values of the private table are shown, before any is shown.
+
+    The look is recorded for the open project and for the other `projects` that it concerns.
 
     Raises:
         InputError: A project was deleted meanwhile; then nothing may be shown.
@@ -43,10 +45,11 @@ WARNING = (
 
 
 def records(spec: Spec, domain: Domain, most: int) -> Zoned[NDArray[np.int32]]:
-    """Return a random sample of a run's table, as codes of the domain that was released.
+    """Return a random sample of a run's table as cell codes, shape (records, attributes).
 
     Args:
-        spec: The run's spec, with the path.
+        spec: The run's spec, with the path of its table.
+        domain: The domain that was released, which has learnt values.
         most: The largest number of records.
 
     Raises:
@@ -58,10 +61,14 @@ def records(spec: Spec, domain: Domain, most: int) -> Zoned[NDArray[np.int32]]:
 
 
 def truth(spec: Spec, cliques: Collection[Clique]) -> Truth:
-    """Return the exact marginals of a run's table before recoding; values without a cell in the domain are counted nowhere.
+    """Return the exact marginals of a run's table over the cliques, without moving values into the domain.
+
+    Values that have no cell in the domain are not counted. For two linked tables the marginals are
+    as released, with the rules of the domain, in households.
 
     Args:
-        spec: The run's spec, with the path.
+        spec: The run's spec, with the path of its table.
+        cliques: The columns of each marginal.
 
     Raises:
         InputError: The table is gone.

@@ -90,9 +90,10 @@ def new() -> Draft:
 
 
 def completed(draft: Mapping[str, Any]) -> Draft:
-    """Return the draft with a default for each missing field that pages rely on, so that a damaged or older draft still opens.
+    """Return the draft with a default for each missing field that pages rely on.
 
-    A budget without a certificate stays without: that is a statement.
+    A damaged or older draft thus still opens. A stored budget that has no certificate gets none,
+    because that is the curator's choice.
     """
     fresh = new()
     fresh["budget"] = {name: fresh["budget"][name] for name in ("epsilon", "delta")} if draft.get("budget") else fresh["budget"]
@@ -110,31 +111,36 @@ def completed(draft: Mapping[str, Any]) -> Draft:
 
 
 def wizard(draft: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the wizard's notes, which are no part of the spec."""
+    """Return the wizard's notes of a draft, which are not part of the spec."""
     return draft.get("wizard", {})
 
 
 def passed(draft: Mapping[str, Any]) -> list[str]:
-    """Return the steps left through Continue."""
+    """Return the names of the steps that were left through Continue."""
     return list(wizard(draft).get("passed", []))
 
 
 def people(draft: Mapping[str, Any]) -> int | None:
-    """Return the approximate number of people in the table as far as publicly known; it is never counted in the table."""
+    """Return the curator's public estimate of the number of people, or None.
+
+    It is never counted in the table.
+    """
     return wizard(draft).get("people")
 
 
 def cap(draft: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the (epsilon, delta) with which a new population is opened."""
+    """Return the (epsilon, delta) cap with which the ledger account of a new population is opened."""
     chosen = wizard(draft).get("cap", DEFAULT_CAP)
     return chosen["epsilon"], chosen["delta"]
 
 
 def unit(draft: Mapping[str, Any]) -> Unit:
-    """Return the unit of the noise on pages: people, or for linked tables households, which count once in every table.
+    """Return the unit of privacy by which pages state noise.
+
+    For two linked tables it is a household, which counts once in every table.
 
     Raises:
-        InputError: The rows per person are not a number.
+        InputError: The number of rows per person is not valid.
     """
     asked, kind = draft["unit"], KINDS[draft.get("data", {}).get("kind", "csv")]
     if is_linked(draft):
@@ -143,7 +149,11 @@ def unit(draft: Mapping[str, Any]) -> Unit:
 
 
 def domain_zone(draft: Mapping[str, Any]) -> Zone:
-    """Return the zone of the domain: curator-only while it was read from private records and not justified."""
+    """Return the zone of the domain.
+
+    It is curator-only if the domain was read from private records and the curator gave no reason
+    why that is harmless; otherwise public.
+    """
     unexplained = draft.get("domain_origin") == DATA and not is_reason(draft.get("domain_justification", ""))
     return Zone.CURATOR if unexplained else Zone.PUBLIC
 
@@ -159,7 +169,7 @@ def is_linked(draft: Mapping[str, Any]) -> bool:
 
 
 def second(draft: Mapping[str, Any]) -> Draft:
-    """Return the second table as a draft of its own, for functions that take one table at a time.
+    """Return the second table as a draft, for functions that take a draft of one table.
 
     Its parts are the draft's own objects: changing one draft changes the other.
     """
@@ -167,12 +177,12 @@ def second(draft: Mapping[str, Any]) -> Draft:
 
 
 def tables(draft: Draft) -> tuple[Draft, ...]:
-    """Return the draft's table, and the second table if there is one."""
+    """Return a draft for each table: the draft itself, and the second table if there is one."""
     return (draft, second(draft)) if is_linked(draft) else (draft,)
 
 
 def every_column(draft: Draft) -> dict[str, Draft]:
-    """Return each column of all tables with its table; for a column of both, the first."""
+    """Return the draft of its table by column name; a column of both tables has the first."""
     there: dict[str, Draft] = {}
     for table in tables(draft):
         there |= {name: table for name in columns(table) if name not in there}
@@ -183,7 +193,9 @@ def doubts(draft: Mapping[str, Any], stated: Mapping[str, Any] | None = None) ->
     """Return the open questions about the file format.
 
     Args:
-        stated: Answers given now. They close each question about one of their fields, and a suggestion if they state all its fields.
+        draft: The draft of one table.
+        stated: Fields of the format that are answered now. A question is closed if one of its
+            fields is answered, a suggestion if all its fields are.
     """
     kept = (Doubt(question, tuple(map(tuple, answers)), *more) for question, answers, *more in wizard(draft).get("doubts", ()))
     said = (stated or {}).keys()
@@ -205,7 +217,11 @@ def domains(draft: Mapping[str, Any]) -> tuple[Domain, ...]:
 
 
 def domain(draft: Mapping[str, Any]) -> Domain:
-    """Return the domain of the workload; for two linked tables, the domain of their pairs. Raises InputError if it is missing or wrong."""
+    """Return the domain of the workload; for two linked tables, the domain of pairs of rows.
+
+    Raises:
+        InputError: The domain is missing or wrong.
+    """
     if is_linked(draft):
         return link(draft).domain
     domains(draft)
@@ -213,13 +229,15 @@ def domain(draft: Mapping[str, Any]) -> Domain:
 
 
 def link(draft: Mapping[str, Any], rules: Sequence[Any] | None = None) -> Link:
-    """Return the link of the draft's two tables.
+    """Return the link between the draft's two tables.
 
     Args:
-        rules: The rules that hold in every household, in place of the draft's own, which may be wrong.
+        draft: The draft.
+        rules: Rules that hold in every household, instead of the draft's own, which may be wrong.
 
     Raises:
-        InputError: As `domains`, and if the parts contradict each other.
+        InputError: A domain is missing or wrong, the largest number of members is not valid, or the
+            rules contradict the domains.
     """
     domains(draft)
     most = draft["unit"]["max_rows_per_person"]
@@ -229,9 +247,10 @@ def link(draft: Mapping[str, Any], rules: Sequence[Any] | None = None) -> Link:
 
 
 def decided(draft: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the draft with the fixed choices of two linked tables; the draft itself keeps the choices for one table.
+    """Return the draft with the choices that two linked tables fix; a draft of one table unchanged.
 
-    Fixed are the mechanism and the tables, without shares of the budget for measurements of one table alone.
+    Mechanism and workload are fixed, and the budget has no shares for measurements of one table.
+    The draft itself keeps the choices for one table, for when the second is removed.
     """
     if not is_linked(draft):
         return draft
@@ -251,7 +270,11 @@ def workload(draft: Mapping[str, Any]) -> Workload:
 
 
 def criteria(draft: Mapping[str, Any]) -> tuple[AnyCriterion, ...]:
-    """Return the criteria for the rows. Raises InputError for a wrong or incomplete criterion, named by its number on the page."""
+    """Return the criteria for the rows.
+
+    Raises:
+        InputError: A criterion is wrong or incomplete; the error names its number on the page.
+    """
     listed = draft.get("criteria", ())
     if not listed:
         return ()
@@ -264,7 +287,7 @@ def criteria(draft: Mapping[str, Any]) -> tuple[AnyCriterion, ...]:
 
 @contextmanager
 def _numbered() -> Iterator[None]:
-    """Name a criterion in an InputError by its number on the page."""
+    """Change an InputError of the block so that it names a criterion by its number on the page."""
     try:
         yield
     except InputError as error:
@@ -275,10 +298,10 @@ def _numbered() -> Iterator[None]:
 
 
 def targets(draft: Mapping[str, Any]) -> tuple[Target, ...]:
-    """Return the columns that models will predict, for themselves or for a criterion.
+    """Return the columns that models will predict, because the plan or a criterion asks for them.
 
     Raises:
-        InputError: As `criteria`, and for columns that no model can predict.
+        InputError: A criterion is wrong, or a column cannot be predicted.
     """
     about_models, asked = of_models(criteria(draft)), [ModelSpec(**one) for one in draft.get("models", ())]
     if not (asked or about_models):
@@ -288,13 +311,19 @@ def targets(draft: Mapping[str, Any]) -> tuple[Target, ...]:
 
 
 def proposals(draft: Mapping[str, Any]) -> tuple[Proposal, ...]:
-    """Return the possible purposes of the draft's tables, each with a workload. The draft has a domain and a workload."""
+    """Return the purposes that the page Workload offers, each with a workload.
+
+    The draft must have a domain and a workload.
+    """
     kept = wizard(draft).get("workloads", {}).get("target", {})
     return _proposals(_key(draft["domain"]), draft["workload"].get("column") or kept.get("column"))
 
 
 def cost(draft: Mapping[str, Any]) -> Cost | InputError:
-    """Return the cost of the workload with the current mechanism and budget, or why it is not known."""
+    """Return the expected noise and running time of the workload with the present mechanism and budget.
+
+    If they are unknown, the InputError with the reason is returned, not raised.
+    """
     try:
         return _cost(_key(draft["domain"]), _key(draft["workload"]), _key(draft["mechanism"]), shares(draft), unit(draft), people(draft))
     except InputError as error:
@@ -302,31 +331,42 @@ def cost(draft: Mapping[str, Any]) -> Cost | InputError:
 
 
 def mechanism(draft: Mapping[str, Any]) -> Mechanism:
-    """Return the chosen mechanism with its settings, or the mechanism for two linked tables. Raises InputError for unusable settings."""
+    """Return the chosen mechanism with its settings; for two linked tables their only mechanism.
+
+    Raises:
+        InputError: The settings are not valid, or the two tables are not complete.
+    """
     if is_linked(draft):
         return Households(link(draft))
     return registry.configured(registry.get(draft["mechanism"]["name"]), draft["mechanism"]["settings"])
 
 
 def budget(draft: Mapping[str, Any]) -> BudgetSpec:
-    """Return the budget. Raises InputError for a budget that cannot be used."""
+    """Return the budget. Raises InputError if epsilon, delta or a share is not valid."""
     stated = draft.get("budget", {})
     budgets.check_budget(stated.get("epsilon"), stated.get("delta"))
     return BudgetSpec(**stated)
 
 
 def needs_reason(draft: Mapping[str, Any]) -> bool:
-    """Return whether epsilon is so large that the curator has to give a reason."""
+    """Return whether the curator has to give a reason for a large epsilon.
+
+    Simulated data and releases with repeatable noise need none.
+    """
     epsilon, kind = draft["budget"].get("epsilon"), draft.get("data", {}).get("kind")
     real = kind in KINDS and not KINDS[kind].simulated and draft["output"]["seed"] is None
     return real and epsilon is not None and weakness.is_weak(epsilon)
 
 
 def shares(draft: Mapping[str, Any], other: Mechanism | None = None) -> Shares:
-    """Return the division of the budget as the sealed plan will have it. Raises InputError as `budget`.
+    """Return how the sealed plan will divide the budget between its measurements.
 
     Args:
-        other: The mechanism that runs; None for the chosen one.
+        draft: The draft.
+        other: A mechanism in place of the chosen one.
+
+    Raises:
+        InputError: The budget is not valid, or the domain is wrong.
     """
     chosen = other or mechanism(draft)
     if not draft.get("domain"):
@@ -338,10 +378,12 @@ def shares(draft: Mapping[str, Any], other: Mechanism | None = None) -> Shares:
 
 
 def portions(draft: Mapping[str, Any], unknown: Sequence[Attribute]) -> tuple[Portion, ...]:
-    """Return the budget for learning each of these columns if only they were learnt.
+    """Return the part of the budget that learns the values of each column in `unknown`.
+
+    This assumes that no other column is learnt.
 
     Raises:
-        InputError: The budget or the unit cannot be used.
+        InputError: The budget or the unit is not valid.
     """
     stated = budget(draft)
     divided = budgeted(mechanism(draft), stated, unknown, draft)
@@ -349,7 +391,12 @@ def portions(draft: Mapping[str, Any], unknown: Sequence[Attribute]) -> tuple[Po
 
 
 def plan(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Plan:
-    """Return the plan of the complete document; only the table may still be missing.
+    """Return the plan of a complete draft. Only the table may still be missing.
+
+    Args:
+        draft: The draft.
+        name: The name of the release.
+        looks: What the project has seen of its table, as in `spec`.
 
     Raises:
         InputError: The first missing or wrong field.
@@ -359,10 +406,13 @@ def plan(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = N
 
 
 def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Spec:
-    """Return the complete document of the release.
+    """Return the spec of a complete draft.
 
     Args:
-        looks: What the project has seen of its table (`store.recorded_views`), never taken from the draft itself.
+        draft: The draft.
+        name: The name of the release.
+        looks: What the project has seen of its table (`store.recorded_views`), never taken from the
+            draft itself.
 
     Raises:
         InputError: The first missing or wrong field.
@@ -379,7 +429,7 @@ def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = N
 
 
 def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
-    """Return why a preparation step is not complete, or None."""
+    """Return the error of a preparation step that is not complete; None if it is complete."""
     try:
         _CHECKS[step](draft)
     except InputError as error:
@@ -433,7 +483,14 @@ def _check_budget(draft: Mapping[str, Any]) -> None:
 
 
 def _check_typed(numbers: Mapping[str, Any]) -> None:
-    """Raise InputError if a number is None because its typed text cannot be used; the page shows why beside the field."""
+    """Raise InputError if a number is None.
+
+    None means that the text typed for the number is not valid; the page shows the reason next to
+    the field.
+
+    Args:
+        numbers: The numbers by their names on the page.
+    """
     for name, number in numbers.items():
         if number is None:
             raise InputError(name, "this value cannot be used", "correct the value")
@@ -448,13 +505,17 @@ def _key(value: Any) -> str:
 
 @lru_cache(maxsize=64)
 def plan_of(text: str) -> Plan:
-    """Return the plan of a spec in JSON, cached. Raises InputError for a spec that cannot be read or means nothing."""
+    """Return the plan of a spec in JSON, cached. Raises InputError if the spec is not valid."""
     return Plan.of(Spec.from_json(json.loads(text)))
 
 
 @lru_cache(maxsize=64)
 def _stated_plan(text: str) -> Plan:
-    """Return a new plan of a spec in JSON. Raises InputError as `Plan.stated`."""
+    """Return the plan of a spec in JSON, cached, with all checks of a new plan (`Plan.stated`).
+
+    Raises:
+        InputError: The spec is not valid.
+    """
     return Plan.stated(Spec.from_json(json.loads(text)))
 
 

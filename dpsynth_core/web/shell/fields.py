@@ -47,7 +47,7 @@ def value(path: str, default: Any = None) -> Any:
 
 @session.edits
 def store(draft: Draft, path: str, new: Any) -> None:
-    """Save one value of the draft, and forget an unusable text that was typed there before."""
+    """Save one value of the draft, and delete the invalid text stored for the same path, if any."""
     _put(draft, path, new)
     draft.get("wizard", {}).get("typed", {}).pop(path, None)
 
@@ -63,13 +63,17 @@ def choice(
     on_change: Callable[[], None] | None = None,
     **look: Any,
 ) -> Any:
-    """Draw a choice of one of `options` and return it.
+    """Draw a widget for a value of the draft that is one of `options`, and return the value.
 
     Args:
-        kind: "select", "radio" or "segmented".
+        label: The label of the widget.
+        path: The path of the value in the draft.
+        options: The possible values.
         names: The label of each option (Markdown, except for "select").
+        kind: "select", "radio" or "segmented".
         default: The option shown while nothing is stored; None for the first.
         on_change: Called after the new value is stored.
+        **look: Further arguments of the widget.
     """
     widget = {"select": st.selectbox, "radio": st.radio, "segmented": st.segmented_control}[kind]
     shown = next(option for option in (value(path), default, options[0]) if option in options)
@@ -86,7 +90,7 @@ def choice(
 
 
 def text(label: str, path: str, widget: Callable[..., Any] = st.text_input, **look: Any) -> str:
-    """Draw a text of the draft, and return it; it is saved without spaces around it."""
+    """Draw a field for a text of the draft, and return the text. It is saved without outer spaces."""
     return linked(path, value(path) or "", lambda entered: store(path, entered.strip()), widget, label, **look)
 
 
@@ -94,11 +98,19 @@ paragraph = partial(text, widget=st.text_area)
 
 
 def typed(widget: Any, label: str, path: str, parse: Callable[[str], Any], as_text: Callable[[Any], str] = str, **look: Any) -> Any:
-    """Draw a value typed as text and return it; None while the text is empty or cannot be used.
+    """Draw a text field for a value of the draft, and return the value.
 
     Args:
-        parse: Reads the text; the message of its InputError is shown below the field.
-        as_text: Writes the stored value.
+        widget: The Streamlit function that draws the field.
+        label: The label of the field.
+        path: The path of the value in the draft.
+        parse: Converts the text to the value, or raises InputError, whose message is shown below
+            the field.
+        as_text: Converts the stored value to text.
+        **look: Further arguments of the widget.
+
+    Returns:
+        The value; None if `parse` refuses the text. Then None is stored too, and the text is kept.
     """
     kept, stored = session.current().draft.get("wizard", {}).get("typed", {}).get(path), value(path)
     shown = kept if kept is not None else "" if stored is None else as_text(stored)
@@ -115,10 +127,16 @@ number = partial(typed, st.text_input)
 
 
 def file(title: str, kinds: Sequence[str], place: str, take: Callable[[Any], object], help: str | None = None) -> None:
-    """Draw an uploader that passes a file to `take` and is then empty again, so that the server's copy in memory is freed.
+    """Draw an uploader that passes a file to `take` and is empty again afterwards.
+
+    The server's copy in memory is thus freed.
 
     Args:
-        place: A name that no other uploader has.
+        title: The label.
+        kinds: The endings that may be chosen, without dots.
+        place: The unique name of this uploader.
+        take: Gets the uploaded file.
+        help: The tooltip.
     """
     counter = f"_{place}"
     number = st.session_state.get(counter, 0)
@@ -141,12 +159,16 @@ def table_file(place: str, take: Callable[[Any], object], help: str | None = Non
 def taken_file(
     name: str, about: str, key: str, place: str, shelves: Sequence[projects.Shelf], let_go: Callable[[Draft], None], **look: Any
 ) -> None:
-    """Draw a chosen table with a button that removes it and deletes its uploads.
+    """Draw a chosen table with a button that removes the table and deletes its uploaded files.
 
     Args:
-        place: The name of the table in a refusal.
-        shelves: The shelves of the uploads to delete.
+        name: The name of the table.
+        about: A remark on the table.
+        key: The key of the button.
+        place: The place at which a refusal to remove the table is shown.
+        shelves: The folders of the uploads to delete.
         let_go: Removes the table from the draft.
+        **look: Further arguments of the button.
     """
 
     def remove() -> None:
@@ -164,9 +186,14 @@ def taken_file(
 
 
 def share(label: str, path: str, usual: Sequence[float], default: float, help: str | None = None, none: str = "0%") -> float:
-    """Draw a share of the budget, one of the usual shares or the draft's own, and return it.
+    """Draw a choice of a share of the budget (0 to 1), and return the share.
 
     Args:
+        label: The label.
+        path: The path of the share in the draft.
+        usual: The shares offered; the draft's own is added.
+        default: The share shown while nothing is stored.
+        help: The tooltip.
         none: The label of a share of 0.
     """
     options = sorted({*usual, value(path, default)})
@@ -175,15 +202,19 @@ def share(label: str, path: str, usual: Sequence[float], default: float, help: s
 
 
 def linked(key: str, shown: Any, take: Callable[[Any], object], widget: Callable[..., Any], *arguments: Any, **look: Any) -> Any:
-    """Draw a widget for a value without a path in the draft, and return the widget's value.
+    """Draw a widget for a value that the caller stores, and return the widget's value.
 
-    A value that was changed elsewhere is shown by a new widget. A browser that has not drawn the change yet sends the old widget's value
-    with the next click; it would count as entered, and undo the change.
+    If the value was changed elsewhere, a new widget shows it. A browser that has not drawn the
+    change yet sends the old widget's value with the next click; that value would count as entered,
+    and undo the change.
 
     Args:
         key: The widget's key within the open project.
         shown: The value that the widget shows.
-        take: Gets the entered value.
+        take: Gets the entered value, in a callback.
+        widget: The Streamlit function that draws the widget.
+        *arguments: Arguments of `widget`.
+        **look: Keyword arguments of `widget`.
     """
     name = f"{session.current().id}:{key}"
     own = _widget_key(name)
@@ -202,16 +233,18 @@ def linked(key: str, shown: Any, take: Callable[[Any], object], widget: Callable
 
 
 def _widget_key(name: str) -> str:
-    """Return the key of the widget that shows a value now: another key after each change elsewhere."""
+    """Return the session key of the widget for a value; the key changes whenever the value is changed elsewhere."""
     version = _version(name)
     return f"{name}:{version}" if version else name
 
 
 def editor_key(name: str, changed_since: Callable[[Any], bool]) -> str:
-    """Return the key under which a data editor stores its edits: a new key if its content was changed elsewhere since.
+    """Return the session key of a data editor's edits; a new key if its content was changed elsewhere.
 
     Args:
-        changed_since: Returns whether the content was changed, given the stored edits of rows.
+        name: The name of the editor.
+        changed_since: Returns whether the content was changed, given the editor's stored edits by
+            row.
     """
     if changed_since(st.session_state.get(f"{name}_{_version(name)}", {}).get("edited_rows", {})):
         _renew(name)
@@ -219,7 +252,7 @@ def editor_key(name: str, changed_since: Callable[[Any], bool]) -> str:
 
 
 def _version(name: str) -> int:
-    """Return how often a widget was replaced because what it shows was changed elsewhere."""
+    """Return how often a widget was replaced because its value was changed elsewhere."""
     return int(st.session_state.get(f"_version:{name}", 0))
 
 
@@ -228,13 +261,13 @@ def _renew(name: str) -> None:
 
 
 def problem(error: InputError) -> None:
-    """Draw the problem of the field above in one quiet line."""
+    """Draw an error about the field above as one line of small red text."""
     st.caption(f":red[:material/error: {literal(error.problem)}; {literal(error.remedy)}.]")
 
 
 @contextmanager
 def minded() -> Iterator[None]:
-    """Draw an InputError of the block as a quiet line."""
+    """Draw an InputError of the block as one line of small red text (`problem`)."""
     try:
         yield
     except InputError as error:

@@ -17,10 +17,11 @@ CURATOR_KEY = "curator_chart"
 
 
 def draw(chart: Drawing, name: str) -> None:
-    """Draw a curator-only chart.
+    """Draw a curator-only chart, without Streamlit's toolbar and without a data set to download.
 
     Args:
-        name: Distinguishes the charts of a page.
+        chart: The chart.
+        name: Distinguishes the curator-only charts of a page.
     """
     with st.container(key=f"{CURATOR_KEY}_{name}"):
         st.vega_lite_chart(self_contained(chart.to_dict(validate=False)))
@@ -47,9 +48,13 @@ _TOLD_APART = {Zoned: lambda zoned: (zoned.zone.name, zoned.value), FunctionType
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=_TOLD_APART)
 def specification(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: Any, **options: Any) -> dict[str, Any]:
-    """Return the chart of a frame as Vega-Lite, cached by the frame because building it takes longer than the rest of a page.
+    """Return the chart of a frame as Vega-Lite, cached by function, frame and arguments.
 
-    Tests check the charts against the schema, not every visit. Curator-only charts are refused with ZoneError, because they are not stored.
+    The cache is there because building a chart takes longer than the rest of a page. The chart is
+    not validated; tests do that.
+
+    Raises:
+        ZoneError: The frame is curator-only, and must not be cached.
     """
     if zoned.zone is Zone.CURATOR:
         raise ZoneError("a curator-only chart is not kept")
@@ -57,9 +62,9 @@ def specification(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arg
 
 
 def self_contained(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the specification with its rows written into each layer.
+    """Return a Vega-Lite specification with its rows written into each layer.
 
-    These rows are part of the picture; rows in a named or top-level data set would be offered as a table with a download.
+    Rows in a named or top-level data set would be offered by Streamlit as a table with a download.
     """
     datasets, top = spec.get("datasets", {}), spec.get("data")
     rest = {key: value for key, value in spec.items() if key not in ("datasets", "data")}
@@ -68,7 +73,7 @@ def self_contained(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_rows(layer: dict[str, Any], datasets: dict[str, Any]) -> dict[str, Any]:
-    """Return the layer, and the layers inside it, with rows instead of names of data sets."""
+    """Return a layer in which names of data sets are replaced by their rows, at all depths."""
     filled = dict(layer)
     if "layer" in filled:
         inherited = {"data": filled.pop("data")} if "data" in filled else {}

@@ -41,7 +41,7 @@ _ROOT = "start"
 
 
 def run() -> None:
-    """Run the router, which app.py does at every view."""
+    """Set up the page and run the router. app.py calls this at every run of the script."""
     menu = {"Get help": None, "Report a bug": None, "About": f"{brand.NAME}. {brand.TAGLINE}."}
     st.set_page_config(page_title=brand.NAME, page_icon=brand.ICON, layout="wide", menu_items=menu)
     st.logo(brand.logo(), size="large", icon_image=brand.ICON)
@@ -92,12 +92,16 @@ def _route() -> None:
 
 
 def _to_the_first() -> None:
-    """Open the first page, which has the address of the wizard itself; its own name leads there."""
+    """Open the first page. This serves its own name as an address; the page itself is at the root."""
     go(next(iter(st.session_state[_PAGES])))
 
 
 def require(name: str) -> Current:
-    """Return the open project for a page that may be shown; otherwise draw the reason and stop."""
+    """Return the open project if the page may be shown; otherwise draw the reason and stop the script.
+
+    Args:
+        name: The name of the page's step.
+    """
     if not session.routed():
         st.error("This page can only be opened through the wizard.", icon=":material/lock:")
         st.stop()
@@ -115,9 +119,9 @@ def require(name: str) -> Current:
 
 
 def header(name: str, sentence: str, *zones: Zone) -> None:
-    """Draw the page title, the zones on the page, and one sentence on its decision.
+    """Draw the title of a page, badges of the zones on it, and a sentence on the page's decision.
 
-    With one zone, cards show theirs only if it differs.
+    With exactly one zone, `card` draws a badge only for another zone.
     """
     step = _step(name)
     st.session_state[_ZONE] = zones[0] if len(zones) == 1 else None
@@ -130,10 +134,12 @@ def header(name: str, sentence: str, *zones: Zone) -> None:
 
 @contextmanager
 def card(title: str, zone: Zone | None = None, help: str | None = None) -> Iterator[None]:
-    """Draw a bordered part of a page.
+    """Draw the widgets of the block in a bordered part of the page.
 
     Args:
-        title: The program's own words, read as Markdown.
+        title: The title in Markdown, in the program's own words.
+        zone: The zone of the content; its badge is drawn if it is not the page's only zone.
+        help: The tooltip.
     """
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -150,10 +156,11 @@ def zone_badge(zone: Zone) -> None:
 
 
 def watermark(zone: Zone, part: str = "page") -> DeltaGenerator:
-    """Return a container that draws a watermark across curator-only content.
+    """Return a container that has a watermark if `zone` is curator-only.
 
     Args:
-        part: A name of its own for each part of the page.
+        zone: The zone of the content.
+        part: A unique name on the page.
     """
     return st.container(key=f"zone_{zone.name.lower()}_{part}")
 
@@ -162,16 +169,18 @@ refused, sentence = refusals.refused, refusals.sentence
 
 
 def refused_at(place: str) -> None:
-    """Draw, once, the error that a callback stored for `place`."""
+    """Draw the error that a callback stored for `place`, if any, and delete it."""
     if (error := refusals.taken(place)) is not None:
         refused(error)
 
 
 def nav(name: str, *, ready: bool = True, why: str = "") -> None:
-    """Draw Back and Continue at the bottom.
+    """Draw the buttons Back and Continue at the bottom of the page.
 
     Args:
-        why: The program's own words, shown while Continue is not possible.
+        name: The name of the step.
+        ready: Whether Continue is enabled.
+        why: The reason, in the program's own words, shown while it is not.
     """
     before, after = steps.before(name), steps.after(name)
     with st.bottom.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="wizard_nav"):
@@ -187,7 +196,7 @@ def nav(name: str, *, ready: bool = True, why: str = "") -> None:
 
 
 def forward(name: str, after: str) -> None:
-    """Leave a step that is complete for the one after it."""
+    """Mark the step `name` as passed, and open the step `after`."""
 
     def change(draft: dict) -> None:
         passed = draft.setdefault("wizard", {}).setdefault("passed", [])
@@ -199,10 +208,12 @@ def forward(name: str, after: str) -> None:
 
 
 def nav_checked(name: str, error: InputError | None, why: str = "") -> None:
-    """Draw `nav` for a preparation step, with Continue only if nothing is wrong.
+    """Draw `nav` for a preparation step, with Continue enabled only if `error` is None.
 
     Args:
-        why: Shown instead of the error's own sentence.
+        name: The name of the step.
+        error: The error of the step.
+        why: A reason shown instead of the error's own sentence.
     """
     nav(name, ready=error is None, why=(why or sentence(error)) if error else "")
 

@@ -36,7 +36,7 @@ def looked() -> None:
 
 
 def routes() -> list[Route]:
-    """Return the routes, for the server's list."""
+    """Return the routes of health check and metrics, for the server's list."""
     return [Route(address.path(doors.WORKS), _works), Route(address.path(doors.METRICS), _metrics)]
 
 

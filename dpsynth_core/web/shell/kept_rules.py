@@ -17,7 +17,7 @@ _KEY = "impossible"
 
 
 def of(draft: Mapping[str, Any]) -> list[Rule]:
-    """Return the rules of the draft, of two linked tables the rules of both."""
+    """Return the rules of the draft; for two linked tables, the rules of both."""
     return list(draft["members"].get("rules", ())) if document.is_linked(draft) else _of_first(draft)
 
 
@@ -27,7 +27,11 @@ def _of_first(draft: Mapping[str, Any]) -> list[Rule]:
 
 
 def keep(draft: Draft, rules: Sequence[Rule]) -> None:
-    """Store the rules in a draft, and rules of one table also in its domain if this is complete."""
+    """Store the rules in a draft.
+
+    Rules of one table are also stored in its domain, if that is complete. For two linked tables the
+    domain gets none.
+    """
     own = list(rules)
     if document.is_linked(draft):
         draft["members"]["rules"], own = own, []
@@ -39,7 +43,7 @@ def keep(draft: Draft, rules: Sequence[Rule]) -> None:
 
 
 def take_over(draft: Draft) -> None:
-    """Return to the rules of the first table after a second table was added or removed."""
+    """Make the rules of the first table the draft's rules, after a second table was added or removed."""
     own = _of_first(draft)
     draft["wizard"][_KEY] = own
     keep(draft, own)

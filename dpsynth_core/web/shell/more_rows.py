@@ -21,13 +21,15 @@ _SAMPLE = "sampled"
 def more_rows(
     release: str, file: str, whom: Callable[[], Group | None], draw: Callable[[int, Group], tuple[str, bytes | Callable[[], bytes]]]
 ) -> None:
-    """Draw the form for further rows and their download.
+    """Draw the form for further rows of a release, and their download.
 
     Args:
-        release: Identifies the release.
+        release: The identifier of the release.
         file: The name of the downloaded file.
-        whom: Draws the fields of a group and returns it; None for an incomplete group.
-        draw: Returns a sentence on the errors of so many rows of a group, and the rows as CSV; may raise InputError.
+        whom: Draws the fields for a group of people, and returns the group; None if it is
+            incomplete.
+        draw: Draws this number of rows of a group. Returns a sentence on the rows' errors, and the
+            rows as CSV or a function that returns it; may raise InputError.
     """
     with st.expander("More rows, or rows of a group", icon=":material/playlist_add:", key="more_rows"):
         st.caption("These rows come from the released model. Nothing is charged, and no record is read.")

@@ -15,9 +15,14 @@ _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 def positive(text: str, field: str, example: str) -> float:
     """Return a finite number above 0 from a text with a decimal point or a decimal comma.
 
+    Args:
+        text: The text.
+        field: The name of the field, for the error.
+        example: A valid text, for the error.
+
     Raises:
-        InputError: Any other text: words, nan, infinity, 0, and texts such as 1,000 and 1.234,5, which mean different numbers to different
-            people.
+        InputError: Any other text: words, nan, infinity, 0, and texts such as 1,000 and 1.234,5,
+            which mean different numbers to different people.
     """
     entered = text.strip()[:40]
     try:
@@ -33,7 +38,7 @@ def positive(text: str, field: str, example: str) -> float:
 
 
 def whole(text: str, field: str, low: int, high: int) -> int:
-    """Return a whole number in low..high. Raises InputError for any other text."""
+    """Return a whole number from `low` to `high`. Raises InputError for any other text."""
     entered = text.strip()[:40]
     if not entered.isascii() or not entered.isdigit() or not low <= int(entered) <= high:
         remedy = "write digits only, such as 3000" if low <= 3000 <= high else f"write one such as {low}"
@@ -42,7 +47,10 @@ def whole(text: str, field: str, low: int, high: int) -> int:
 
 
 def optional(text: str, field: str, high: int) -> int | None:
-    """Return a whole number in 1..high, perhaps typed with commas or spaces between thousands; None for an empty text."""
+    """Return a whole number from 1 to `high`; None for an empty text.
+
+    Commas and spaces between thousands are accepted. Raises InputError for any other text.
+    """
     return whole(text.replace(",", "").replace(" ", ""), field, 1, high) if text.strip() else None
 
 
@@ -52,14 +60,14 @@ def people(number: float) -> str:
 
 
 def short(number: float) -> str:
-    """Return a number as people write it: 1, 0.25, 1e-9."""
+    """Return a number with at most six significant digits, as people write it: 1, 0.25, 1e-9."""
     text = f"{number:.6g}"
     mantissa, e, exponent = text.partition("e")
     return f"{mantissa}e{int(exponent)}" if e else text
 
 
 def more(releases: int) -> str:
-    """Return a sentence on the further releases that fit into an account."""
+    """Return a sentence on how many more releases of the same cost fit into an account."""
     if releases > 1:
         return f"About {releases:,} more releases like this one fit."
     return "One more release like this fits." if releases else "No other release like this fits."

@@ -30,7 +30,7 @@ _NOTED = "planned"
 
 
 def begin(draft: Draft, columns: Sequence[str]) -> None:
-    """Make these the columns of the draft, without a table."""
+    """Make `columns` the columns of the draft, and remove its table."""
     wizard = draft.setdefault("wizard", {})
     draft.pop("data", None)
     for name in ("declared", "comparison", "doubts", "stated"):
@@ -39,22 +39,29 @@ def begin(draft: Draft, columns: Sequence[str]) -> None:
 
 
 def is_planned(draft: Mapping[str, Any]) -> bool:
-    """Return whether the draft's columns are known and its table is not chosen yet."""
+    """Return whether the draft has columns but no table yet."""
     return "data" not in draft and bool(draft.get("wizard", {}).get("columns"))
 
 
 def planned(draft: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the columns of the plan that was made before a table was chosen; no columns if the table came first."""
+    """Return the columns of the plan that was made before a table was chosen; () if the table came first."""
     return tuple(draft.get("wizard", {}).get(_NOTED, ()))
 
 
 def forget(draft: Draft) -> None:
-    """Forget the plan's columns: from now on the table determines the columns."""
+    """Delete the plan's columns from the draft: from now on the table determines the columns."""
     draft.get("wizard", {}).pop(_NOTED, None)
 
 
 def differences(draft: Mapping[str, Any]) -> Changes | None:
-    """Return the table's differences from the plan made before it, also in values that its file declares; None without table or plan."""
+    """Return how the table differs from the plan that was made before.
+
+    The differences are missing columns, further columns, and values that the table's file declares
+    and the plan lacks.
+
+    Returns:
+        The differences; None without a table or without a plan from before the table.
+    """
     names = planned(draft)
     if not names or "data" not in draft:
         return None
@@ -97,7 +104,13 @@ def of_release(spec: Spec) -> Draft:
 
 
 def copied(draft: Mapping[str, Any], whose: Whose) -> Draft:
-    """Return the plan of a draft as the draft of another project, without a table; for two linked tables, the plan of the first."""
+    """Return the plan of a draft as the draft of another project, without a table.
+
+    Args:
+        draft: The draft; for two linked tables, the plan of the first is copied.
+        whose: Whether the new records are of the same people. Only then population, published
+            tables, cap and number of people are copied.
+    """
     before, new = copy.deepcopy(dict(draft)), document.new()
     new |= {name: before[name] for name in _PLAN if name in before and not (name == "unit" and document.is_linked(before))}
     new["budget"] = {name: part for name, part in before["budget"].items() if name != "reason"}

@@ -66,12 +66,17 @@ _NOT_STATED = ("null", "")
 
 
 def named(path: str) -> str:
-    """Return the name of a part of the plan by its path, or the path if the part has no name."""
+    """Return the name of a part of the plan on pages, from its path in the spec; a path without a name unchanged."""
     return f"parameter {path.removeprefix(_SETTING)}" if path.startswith(_SETTING) else _NAMES.get(path, path)
 
 
 def valued(path: str, value: str) -> str:
-    """Return the value of a part of the plan in words, from the text in a spec."""
+    """Return the value of a part of the plan in words.
+
+    Args:
+        path: The path of the part in the spec.
+        value: The value as text, as in the spec.
+    """
     if path == "mechanism.name":
         return registry.title(value)
     return "–" if value in _NOT_STATED else value

@@ -34,23 +34,32 @@ def sentence(error: InputError) -> str:
 
 
 def stored(action: Callable[P, object]) -> Callable[P, object]:
-    """Return the action as a callback whose refusal appears at the top of the page."""
+    """Return the action as a callback whose InputError is shown at the top of the page."""
     return attempted(STORE)(action)
 
 
 def polled(draw: Callable[P, None], seconds: float | None) -> Callable[P, None]:
-    """Return a part of a page that draws itself again after so many seconds; an error appears in its place."""
+    """Return `draw` as a part of the page that is drawn again every `seconds`; only by its widgets if None.
+
+    An InputError is shown in its place.
+    """
     return st.fragment(explained()(draw), run_every=seconds)
 
 
 def dialog(title: str, **look: Any) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Return a decorator for a dialog, which draws itself again when a widget inside is used; an error appears inside."""
+    """Return a decorator that makes a function draw a dialog.
+
+    Using a widget of the dialog draws only the dialog again. An InputError is shown inside.
+    """
     return lambda draw: st.dialog(title, **look)(explained()(draw))
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Draw an InputError of the block in its place: disk or database refuse, or another window deleted the content."""
+    """Draw an InputError of the block in place of the rest of the block.
+
+    Such an error comes from the disk or the database, or from content that another window deleted.
+    """
     try:
         yield
     except InputError as error:
@@ -59,7 +68,7 @@ def explained() -> Iterator[None]:
 
 @contextmanager
 def attempted(place: str) -> Iterator[None]:
-    """Store an InputError of the block for `place`, and do nothing else."""
+    """Store an InputError of the block, to be shown later at `place`, instead of raising it."""
     try:
         yield
     except InputError as error:
@@ -75,7 +84,7 @@ def attempt(place: str, action: Callable[[], object]) -> bool:
 
 
 def taken(place: str) -> InputError | None:
-    """Return the error stored for `place`, or None, and forget it."""
+    """Return the error stored for `place`, which is deleted; None without an error."""
     return st.session_state.pop(_key(place), None)
 
 

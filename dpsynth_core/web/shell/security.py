@@ -79,7 +79,7 @@ class Harden:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, with the headers."""
+        """Answer a request, with `HEADERS` added to the response."""
         async def send_hardened(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = list(message.get("headers", ()))
@@ -94,7 +94,7 @@ MIDDLEWARE = [Middleware(Harden), Middleware(Patient), Middleware(Guard)]
 
 
 def check_settings() -> None:
-    """End the program with one line if strangers could not be kept out."""
+    """End the program with a message of one line if its settings would let strangers in."""
     try:
         connections.put_in_place()
         doors.chosen()
@@ -103,7 +103,10 @@ def check_settings() -> None:
 
 
 def describe_exceptions() -> None:
-    """Make every log of this process show an exception's type and place only: its text may quote a cell of the table."""
+    """Make every log of this process show only type and place of an exception.
+
+    The text of an exception may quote a cell of the private table.
+    """
     config.set_option("logger.enableRich", False)  # it prints tracebacks around the log
     made = logging.getLogRecordFactory()
 
@@ -122,7 +125,7 @@ def describe_exceptions() -> None:
 
 
 def _described(said: Any) -> Any:
-    """Return what is logged with its exceptions described, also inside lists and dicts."""
+    """Return an object to log with its exceptions replaced by their descriptions, at all depths."""
     if isinstance(said, BaseException):
         return faults.describe(said)
     if isinstance(said, dict):
@@ -132,9 +135,11 @@ def _described(said: Any) -> Any:
 
 @contextlib.asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[dict[str, object]]:
-    """Settle the jobs of an earlier server, load the pages, announce that the server is ready, and keep the queues moving.
+    """Start the app's background work before the server's first request, and stop it at the end.
 
-    Runs whose worker died are lost; sweeps go on.
+    Jobs of an earlier server are settled first: runs whose worker died are marked lost, and sweeps
+    continue. Then the pages are loaded, the address is announced, and the queues are checked
+    regularly.
     """
     await _pump_once()
     await asyncio.to_thread(_warm_up)
@@ -148,15 +153,16 @@ async def lifespan(_app: object) -> AsyncIterator[dict[str, object]]:
 
 
 def forbid_legacy_pages() -> None:
-    """Forbid Streamlit to run page files around app.py.
+    """Keep Streamlit from running page files without app.py.
 
-    Because of a folder named pages/, a fresh server would do this until st.navigation ran once.
+    Because there is a folder named pages/, a new server would do so until st.navigation has run
+    once.
     """
     PagesManager.uses_pages_directory = False
 
 
 def _warm_up() -> None:
-    """Load the pages; end the program with one line if a package is missing."""
+    """Load the pages. If a package is missing, end the program with a message of one line."""
     try:
         load_pages()
     except ImportError as error:
@@ -167,9 +173,10 @@ def _warm_up() -> None:
 
 
 def load_pages() -> None:
-    """Load what the first visit would otherwise wait for: the modules of all pages, and a first chart, which reads Vega-Lite's schema.
+    """Import the modules of all pages and build one chart, so that the first visit need not wait.
 
-    Public facts only: the chart belongs to no release. Takes about half a second.
+    The first chart reads Vega-Lite's schema. It shows public facts and belongs to no release. All
+    takes about half a second.
     """
     from dpsynth_core import charts
     from dpsynth_core.planning import precision
@@ -186,7 +193,7 @@ async def _pump_forever() -> None:
 
 
 async def _expire_forever() -> None:
-    """Delete expired data every hour, beside the queue, which does not wait for it.
+    """Delete expired data every hour, in a task of its own, so that the queue does not wait.
 
     An hour in which the clock was set is skipped: the clock may be wrong by years.
     """
@@ -203,7 +210,7 @@ async def _pump_once() -> None:
 
 
 async def _attempt(action: Callable[[], object], failed: str) -> bool:
-    """Return whether the action succeeded; a failure is logged and does not stop the wizard, which tries again after a while."""
+    """Return whether the action succeeded. A failure is logged as `failed` with the type of the error."""
     try:
         await asyncio.to_thread(action)
     except Exception as error:  # noqa: BLE001
@@ -213,7 +220,10 @@ async def _attempt(action: Callable[[], object], failed: str) -> bool:
 
 
 def announce(door: doors.Door) -> None:
-    """Print the wizard's address, and open it unless `server.headless` states that no person sits here."""
+    """Print the app's address, and open it in a browser.
+
+    A server that is headless (`server.headless`) or has no desktop opens nothing.
+    """
     if lacking := sandbox.lacking():
         _log.warning("%s", lacking)
     url = address.url()
@@ -225,9 +235,12 @@ def announce(door: doors.Door) -> None:
 
 
 def say(stream: TextIO, url: str, token: str) -> None:
-    """Print the wizard's address, and how to open it.
+    """Print the app's address and how to open it.
 
     Args:
+        stream: Where to print. The token is only shown on a terminal, because another stream may be
+            a log that others read.
+        url: The address.
         token: The token of the person who runs the server; "" if people sign in.
     """
     lines = ["", f"{brand.NAME} is ready: {url}"]
@@ -252,7 +265,7 @@ def _has_desktop() -> bool:
 
 
 def _leading_file(opening: str) -> Path:
-    """Return a file that only its owner can read, which sends the browser to `opening`."""
+    """Write a page that sends the browser to `opening`, readable by its owner only, and return its path."""
     path = home.home() / "open.html"
     with private_file(path) as stream:
         stream.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={escape(opening)}">'.encode())

@@ -42,7 +42,9 @@ class Current:
 
     Attributes:
         owner: The visitor's owner id in the store.
+        id: The project's id; "" for a visitor without projects.
         name: The name as the curator wrote it (hostile text).
+        draft: The draft of the release.
         mine: Whether the project is the visitor's own, not one that another person shares.
     """
 
@@ -54,7 +56,11 @@ class Current:
 
 
 def admitted() -> bool:
-    """Return whether the door knows the visitor. It has let them in already; a server started without the door serves nothing either."""
+    """Read the visitor's owner id from the cookies, and return whether the door knows the visitor.
+
+    The door itself serves nothing to strangers; this also covers a server that was started without
+    the door.
+    """
     st.session_state[_OWNER] = doors.admitted(st.context.cookies)
     return bool(st.session_state[_OWNER])
 
@@ -65,12 +71,12 @@ def signed_in_as() -> str:
 
 
 def in_office() -> bool:
-    """Return whether people sign in here, so that there are roles and other people who may approve."""
+    """Return whether people sign in here, so that there are roles, sharing and approvals."""
     return not doors.chosen().one_person
 
 
 def ends() -> None:
-    """Let the browser load the page again when the sign-in has ended, because from then on this page gets no answer."""
+    """Make the browser reload the page when the sign-in ends, because the page gets no answer afterwards."""
     door = doors.chosen()
     if isinstance(door, SignIn):
         wait = 1000 * max(1, math.ceil(door.seconds_left(st.context.cookies)) + 1)
@@ -79,14 +85,18 @@ def ends() -> None:
 
 
 def only_this_machine() -> bool:
-    """Return whether the only user is the person who runs the server, at this machine, who can read its files anyway."""
+    """Return whether the server is for one person and reachable only from this machine.
+
+    That person can read the machine's files anyway.
+    """
     return doors.chosen().one_person and address.only_this_machine()
 
 
 def own_projects() -> tuple[Project, ...]:
-    """Return the visitor's projects, the last changed first; a first project is created if needed. Call `admitted` first.
+    """Return the visitor's projects, the last changed first. Call `admitted` first.
 
-    A visitor who may not prepare releases has no projects.
+    A visitor without a project gets a new one. One who may not prepare releases gets an empty
+    tuple.
     """
     owner = st.session_state[_OWNER]
     if not roles.may(owner, Act.PREPARE):
@@ -95,10 +105,11 @@ def own_projects() -> tuple[Project, ...]:
 
 
 def begin(own: Sequence[Project]) -> Current:
-    """Open the project that the address names, else the last changed one; without projects, an empty one that is not stored.
+    """Open the project of this session, or else the one that the address names, or the last changed one.
 
     Args:
-        own: The projects as read by `own_projects`.
+        own: The projects from `own_projects`; if empty, an empty project is opened that is not
+            stored.
     """
     if not own:
         st.session_state[_CURRENT] = ""
@@ -112,7 +123,7 @@ def begin(own: Sequence[Project]) -> Current:
 
 @contextlib.contextmanager
 def routing() -> Iterator[None]:
-    """Mark that the router runs a page."""
+    """Mark the block as a page that the router runs. See `routed`."""
     st.session_state[_ROUTED] = True
     try:
         yield
@@ -121,7 +132,7 @@ def routing() -> Iterator[None]:
 
 
 def routed() -> bool:
-    """Return whether the router is running this page; False if the page's file was run around it."""
+    """Return whether the router runs this page; False in a callback, and if the page's file was run directly."""
     return bool(st.session_state.get(_ROUTED))
 
 
@@ -133,8 +144,16 @@ def current() -> Current:
 def edit(change: Callable[[Draft], None], place: str = refusals.STORE) -> bool:
     """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment.
 
-    Returns: Whether nothing was refused. A refused change is not saved; its error is shown at `place` after a callback, else raised. A
-        project that was deleted meanwhile refuses nothing: `begin` reports it.
+    Args:
+        change: Changes the draft in place; may raise InputError.
+        place: Where the page shows the error of a change that was made in a callback.
+
+    Returns:
+        Whether the change was not refused. A refused change is not saved. A change to a project
+            that was deleted meanwhile counts as not refused: `begin` reports the deletion.
+
+    Raises:
+        InputError: The change was refused, and this is not a callback.
     """
     if routed():
         _edit(change)
@@ -143,7 +162,11 @@ def edit(change: Callable[[Draft], None], place: str = refusals.STORE) -> bool:
 
 
 def edits(change: Callable[Concatenate[Draft, P], None]) -> Callable[P, bool]:
-    """Return a function that applies a change with further arguments to the stored draft, as `edit` does."""
+    """Turn a function that changes a draft into one that changes the stored draft (`edit`).
+
+    The decorated function takes the same arguments without the draft, and returns whether the
+    change was not refused.
+    """
 
     @wraps(change)
     def edited(*arguments: P.args, **options: P.kwargs) -> bool:
@@ -170,15 +193,17 @@ def _edit(change: Callable[[Draft], None]) -> None:
 
 
 def note(**values: object) -> None:
-    """Save notes of the wizard (see document)."""
+    """Save notes of the wizard by name, the entries of `draft["wizard"]`."""
     edit(lambda draft: draft.setdefault("wizard", {}).update(values))
 
 
 def create(name: str, plan: Draft | None = None, looked: Iterable[Look] = ()) -> None:
-    """Add a project with a plan, or with an empty one, and open it.
+    """Create a project and open it.
 
     Args:
-        looked: The looks of the project that the plan comes from.
+        name: The name of the project.
+        plan: Its draft; None for the defaults.
+        looked: What the project from which the draft was copied has seen of its table.
     """
     _open(projects.create(st.session_state[_OWNER], name, plan or document.new(), looked))
 
@@ -204,7 +229,10 @@ def delete() -> None:
 
 
 def check_idle(field: str) -> None:
-    """Raise InputError about `field` while a run waits or works, because it must find the tables of its plan unchanged."""
+    """Raise InputError about `field` while a run of the open project is queued or under way.
+
+    The run must find the tables of its plan unchanged.
+    """
     project = current()
     if any(run.active for run in runs.list(project.owner, project.id)):
         raise InputError(field, "a run of this project is under way with the present table", "wait for its end, or cancel it")

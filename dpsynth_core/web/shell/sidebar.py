@@ -30,9 +30,11 @@ _SHARE_HELP = "Only you see the project until you name others, or hand it over."
 
 
 def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
-    """Draw the projects.
+    """Draw the picker of projects, and buttons to create, copy, rename, delete and share one.
 
     Args:
+        project: The open project.
+        own: All projects of the visitor.
         first_page: The page on which a new project begins.
     """
     for offer in sharing.offers(project.owner) if session.in_office() else ():
@@ -82,10 +84,11 @@ def visitor() -> None:
 
 @partial(refusals.polled, seconds=POLL_SECONDS)
 def run_badge(owner: str, runs_page: st.Page) -> None:
-    """Draw the active run until it has ended.
+    """Draw a badge for the active run, and draw the whole page again when it has ended.
 
     Args:
-        runs_page: The page that shows its progress.
+        owner: The visitor's owner id.
+        runs_page: The page that shows the run's progress.
     """
     active = [run for run in runs.list(owner) if run.active]
     if not active:
@@ -172,7 +175,14 @@ def _told_apart(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _confirm(label: str, key: str, action: Callable[[], None], after: Callable[[], None] = st.rerun) -> None:
-    """Draw the button that acts, and then what follows, or why the action was refused."""
+    """Draw the buttons Cancel and `label` of a dialog.
+
+    Args:
+        label: The label of the button that acts.
+        key: The key of the button.
+        action: Called by the button; its InputError is shown in the dialog.
+        after: Called after `action` succeeded; by default it closes the dialog.
+    """
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Cancel", key=f"{key}_not"):
             st.rerun()

@@ -22,10 +22,13 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the wizard.
+    """A step of the wizard, with a page of its own.
 
     Attributes:
         name: The name of the step, of its page's file and of its address.
+        title: The title of the page.
+        section: The heading in the navigation.
+        icon: The icon as Streamlit's short code.
         help: The purpose of the page, shown on hover.
     """
 
@@ -60,10 +63,15 @@ _ORDER = tuple(step.name for step in STEPS)
 
 
 def states(draft: Mapping[str, Any], run_states: Sequence[str]) -> dict[str, State]:
-    """Return the state of each step from the draft and the states of the project's runs.
+    """Return the state of each step.
 
-    A preparation step is done when Continue was pressed on it and its content is still valid; it is open when all steps before it are done.
-    The mechanism is done once a run finished; results open with it, and stay open with any draft.
+    A preparation step is done when Continue was pressed on it and its content is still valid; it is
+    open when all steps before it are done. The mechanism is done once a run finished, and results
+    are open from then on with any draft. Pages of `ALWAYS` are open.
+
+    Args:
+        draft: The draft of the project.
+        run_states: The states of the project's runs.
     """
     result: dict[str, State] = {}
     reached = True
@@ -83,7 +91,7 @@ def states(draft: Mapping[str, Any], run_states: Sequence[str]) -> dict[str, Sta
 
 
 def first_open(states_of: Mapping[str, State]) -> str:
-    """Return the step to continue with: the first that is not done."""
+    """Return the name of the first step that is open or running."""
     return next((name for name in _ORDER if states_of[name] in (State.OPEN, State.RUNNING)), _ORDER[0])
 
 

@@ -26,11 +26,15 @@ def one_line(text: object, limit: int = 80) -> str:
 
 
 def literal(text: object, limit: int = 400) -> str:
-    """Return the text escaped for a place that reads Markdown, so that it shows exactly as written.
+    """Return a text escaped for places that read Markdown, so that it shows exactly as written.
 
-    Every mark is escaped. Streamlit recognises short codes and bare web addresses after it undoes escapes; a word joiner after a colon, and
-    between "w" and ".", keeps them from becoming emoji, icons or links. No word joiner stands before a space: most sentences need none, and
-    a reader who copies them copies nothing invisible.
+    Every mark is escaped. Streamlit recognises icon short codes and bare web addresses even in
+    escaped text, so an invisible word joiner follows a colon and separates "w" from "." to break
+    them up. It is not put before a space, so that most sentences stay free of invisible characters.
+
+    Args:
+        text: The text, which may be hostile.
+        limit: The largest number of characters; longer texts are shortened.
     """
     without_marks = escaped(one_line(text, limit))
     apart = _COLON.sub(rf"\\:{_WORD_JOINER}", _WEB.sub(rf"{_WORD_JOINER}\\.", without_marks))
@@ -38,9 +42,10 @@ def literal(text: object, limit: int = 400) -> str:
 
 
 def code(text: object, limit: int = 60) -> str:
-    """Return the text as a Markdown code span, with a fence longer than any run of backticks inside.
+    """Return a text as a Markdown code span.
 
-    Streamlit looks for icon short codes before it parses Markdown, also inside code: those get a word joiner.
+    The fence is longer than any run of backticks inside. Streamlit replaces icon short codes even
+    in code, so a word joiner breaks them up.
     """
     line = one_line(text, limit).replace(":material/", f":{_WORD_JOINER}material/") or " "
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", line)), default=0))
@@ -48,12 +53,12 @@ def code(text: object, limit: int = 60) -> str:
 
 
 def names(items: list[str] | tuple[str, ...], limit: int = 5) -> str:
-    """Return the first names as code spans, and how many more there are."""
+    """Return the first `limit` names as code spans in a list in words, with the number of the others."""
     return listed([code(item, 40) for item in items], limit)
 
 
 def capital(text: str) -> str:
-    """Return the text as the beginning of a sentence; symbols and names of files are not changed."""
+    """Return a text with a capital first letter. Symbols and names of files at its beginning are not changed."""
     is_name = not text[:1].isascii() or "." in text.partition(" ")[0].rstrip(".")
     return text if is_name else text[:1].upper() + text[1:]
 

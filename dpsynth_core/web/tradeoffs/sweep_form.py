@@ -47,7 +47,10 @@ SHARES = {ALL: (1.0,), PARTS: (0.1, 0.25, 0.5, 1.0)}
 
 
 def note(draft: Mapping[str, Any], name: str) -> Any:
-    """Return a choice on the Trade-offs page or its default, None for a text that cannot be used."""
+    """Return the curator's choice `name` for a sweep, or its default.
+
+    None stands for a text that is not valid.
+    """
     people, chosen = document.people(draft), document.wizard(draft).get("tradeoffs", {})
     defaults = {
         "table": STANDIN,
@@ -62,22 +65,25 @@ def note(draft: Mapping[str, Any], name: str) -> Any:
 
 
 def tables(draft: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the kinds of tables on which this project could try something; simulated people are public."""
+    """Return the kinds of tables on which a sweep of this project can run: stand-in, public, private.
+
+    Simulated people count as a public table.
+    """
     if project_table.is_simulated(draft):
         return (STANDIN, PUBLIC)
     return (STANDIN, *([PUBLIC] if draft.get("public") else []), *([PRIVATE] if draft.get("data") else []))
 
 
 def chosen_table(draft: Mapping[str, Any]) -> str:
-    """Return the kind of table to try on, a stand-in if the chosen table is gone."""
+    """Return the chosen kind of table; `STANDIN` if the project no longer has such a table."""
     return str(note(draft, "table")) if note(draft, "table") in tables(draft) else STANDIN
 
 
 def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the mechanisms that answer tables.
+    """Return the names of the mechanisms that a sweep can try.
 
-    Mechanisms that need a public table are offered only for trials on the private table of a project with a public table. The draft has a
-    workload and a budget.
+    They must publish tables. One that needs a public table is offered only for trials on the
+    private table of a project that has a public table. The draft must have a workload and a budget.
     """
     workload = document.workload(draft)
     informed = chosen_table(draft) == PRIVATE and bool(draft.get("public"))
@@ -93,13 +99,16 @@ def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def titles(draft: Mapping[str, Any]) -> dict[str, str]:
-    """Return the titles of the `offered` mechanisms by name; the plan's own mechanism has its settings."""
+    """Return the titles of the `offered` mechanisms by name.
+
+    The title of the plan's own mechanism reflects its settings.
+    """
     own = document.mechanism(draft)
     return {name: own.card.title if name == own.card.name else registry.get(name).card.title for name in offered(draft)}
 
 
 def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
-    """Return the first step to finish before anything can be tried, with its problem; None if trials can start."""
+    """Return the first step that must be finished before a sweep, with its error; None if a sweep can start."""
     if document.is_linked(draft):
         return "mechanism", InputError("second table", "two linked tables cannot be tried out yet", "go on to the Mechanism page")
     for step, check in (("domain", document.domain), ("workload", document.workload), ("budget", document.shares)):
@@ -111,7 +120,11 @@ def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
 
 
 def sweep_of(draft: Mapping[str, Any], name: str) -> Sweep:
-    """Return the sweep that Start would run. Raises InputError for the first missing or wrong choice."""
+    """Return the sweep that the form describes.
+
+    Raises:
+        InputError: A choice is missing or not valid.
+    """
     for field in ("rows", "epsilons"):
         if note(draft, field) is None:
             raise InputError(field, "what is typed there cannot be used", "correct it")
@@ -154,7 +167,11 @@ def read_epsilons(text: str) -> list[float]:
 
 
 def _parted(word: str) -> list[str]:
-    """Return the numbers in a word without spaces; 0,5 is one number with a decimal comma."""
+    """Split a word without spaces at its commas. "0,5" is one number with a decimal comma.
+
+    Raises:
+        InputError: The word may be one number or two, such as "1,5".
+    """
     if word.startswith("0,") or "," not in word:
         return [word]
     if word.count(",") == 1 and "." not in word:
@@ -163,7 +180,11 @@ def _parted(word: str) -> list[str]:
 
 
 def read_rows(text: str) -> int:
-    """Return the number of rows of a stand-in. Raises InputError for a text that is not a whole number, or a number out of bounds."""
+    """Return the number of rows of a stand-in from a text.
+
+    Raises:
+        InputError: The text is not a whole number, or the number is out of bounds.
+    """
     digits = text.replace(",", "").replace(" ", "")
     if not digits.isascii() or not digits.isdigit():
         raise InputError("rows", "it is not a whole number", "write one such as 10000")
@@ -267,7 +288,10 @@ def _start(project: Current) -> None:
 
 
 def _asked_for(sweep: Sweep) -> bool:
-    """Draw the button before Start for large sweeps; return whether it was pressed for these trials."""
+    """Draw a button that a large sweep needs before its forecast, and return whether it was pressed.
+
+    It must be pressed again when the trials change.
+    """
     if st.session_state.get(_CHECKED) == _text(sweep):
         return True
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -311,10 +335,12 @@ def _confirm(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
 
 
 def submit(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
-    """Start a sweep and show it; a refusal appears when the page is next drawn.
+    """Start a sweep and show it. An error is stored, and shown when the page is next drawn.
 
     Args:
-        seen: The sweeps on the page at the time of the decision.
+        project: The open project.
+        sweep: The sweep, which must still be what the form describes.
+        seen: Ids of the sweeps on the page when the curator decided.
     """
     with refusals.attempted(_SWEEP):
         if _text(sweep_of(session.current().draft, project.name)) != _text(sweep):  # a field that was left by the very click

@@ -54,7 +54,7 @@ def listed(project: Current) -> tuple[Stored, ...]:
 
 
 def picked(stored_sweeps: tuple[Stored, ...]) -> Stored:
-    """Return the sweep to show, at first the newest; a single sweep needs no choice."""
+    """Draw the choice of a sweep if there are several, and return the chosen one, at first the newest."""
     ids = [stored.id for stored in stored_sweeps]
     if st.session_state.get(SHOWN) not in ids:
         st.session_state[SHOWN] = ids[0]
@@ -66,7 +66,7 @@ def picked(stored_sweeps: tuple[Stored, ...]) -> Stored:
 
 
 def panel(stored: Stored) -> None:
-    """Draw a sweep, and draw it again while it runs."""
+    """Draw the progress and the results of a sweep, regularly while it runs."""
     with frame.card("Results of the trials", stored.sweep.zone, _about(stored)):
         refusals.polled(_state, POLL_SECONDS if stored.active else None)(stored.id, stored.active)
         refusals.polled(_results, REDRAW_SECONDS if stored.active else None)(stored)
@@ -102,7 +102,7 @@ def _state(sweep: str, was_active: bool) -> None:
 
 
 def _waits(stored: Stored) -> bool:
-    """Return whether the sweep waits for an approval and has read nothing yet."""
+    """Return whether a sweep on the private table waits for an approval before it reads records."""
     unread = stored.active and stored.sweep.table == PRIVATE and not stored.touched
     return unread and approvals.awaited(stored.id, approvals.PLAN)
 
@@ -150,7 +150,7 @@ def _about(stored: Stored) -> str:
 
 
 def _buttons(stored: Stored, some_failed: bool) -> None:
-    """Draw the buttons; each draws the whole page again, because the sweep is then watched, not watched, or gone."""
+    """Draw the buttons that stop, resume or delete a sweep. Each draws the whole page again."""
     if stored.active:
         _button("Stop", ":material/stop:", sweeps.stop, stored, help="Finished trials stay.")
         return
@@ -168,10 +168,13 @@ def _button(label: str, icon: str, action: Callable[[str, str], None], stored: S
 
 
 def _kept(stored: Stored, of: tuple[Any, ...], make: Callable[[], V]) -> V:
-    """Return the result of `make`, cached unless it comes from the private table.
+    """Return the result of `make`, cached unless the sweep is on the private table.
 
     Args:
-        of: What the result depends on besides the sweep, such as the number of finished trials, which only grows.
+        stored: The sweep.
+        of: What the result depends on besides the sweep, such as the number of finished trials: the
+            cache key.
+        make: Computes the result.
     """
     if stored.sweep.zone is Zone.CURATOR:
         return make()
@@ -196,9 +199,12 @@ def _bands(stored: Stored, outcomes: Outcomes, metric: Metric) -> Zoned[pd.DataF
 
 
 def _limit(stored: Stored, outcomes: Outcomes, metric: Metric, chosen: Setting) -> float | None:
-    """Draw the field for the acceptable error, and for each mechanism the epsilon that first keeps to it; return the error as a share.
+    """Draw the field for the largest acceptable error, and the smallest sufficient epsilon per mechanism.
 
-    None for errors that are not a share of the people.
+    The words about epsilon are left out for the private table, because words can be copied.
+
+    Returns:
+        The error as a share of people; None if the metric is not a share of people.
     """
     if not metric.percent:
         return None
@@ -210,7 +216,14 @@ def _limit(stored: Stored, outcomes: Outcomes, metric: Metric, chosen: Setting) 
 
 
 def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
-    """Draw the choice of the metric and of the setting, at first near the plan; a click on a chart sets the same boxes."""
+    """Draw the boxes for metric, mechanism, epsilon and number of tables, and return what is chosen.
+
+    The choice begins near the plan. A click on a chart sets the same boxes.
+
+    Args:
+        sweep: The sweep.
+        tried: The settings with a finished trial.
+    """
     several = len(sweep.sizes) > 1
     places = st.columns([6, 3, 2, 2] if several else [6, 3, 2], vertical_alignment="bottom")
     with places[0]:
@@ -230,7 +243,10 @@ def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
 
 
 def _box(place: st.delta_generator.DeltaGenerator, label: str, key: str, options: Sequence[T], first: T) -> T:
-    """Draw a select box with changing options: `first` until the curator picks one, or if the picked one is gone."""
+    """Draw a select box whose options change, and return the chosen option.
+
+    It shows `first` until the curator picks an option, and again if that option is gone.
+    """
     if not st.session_state.get(_PICKED) or st.session_state.get(key) not in options:
         st.session_state[key] = first
     titles = {option: option if isinstance(option, str) else f"{option:g}" for option in options}
@@ -242,10 +258,17 @@ def _pick() -> None:
 
 
 def _drawn(stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen: Setting, *beside: Any) -> None:
-    """Draw a chart; a public chart is cached, and can be clicked if it shows settings.
+    """Draw a chart of the sweep. A public chart is cached; a click on its points chooses a setting.
+
+    The chart of single tables (`OF_TABLES`) has no such points.
 
     Args:
-        beside: Further arguments of `_chart`.
+        stored: The sweep.
+        outcomes: The finished trials.
+        name: `BY_EPSILON`, `BY_TABLES` or `OF_TABLES`.
+        metric: The error to draw.
+        chosen: The chosen setting.
+        *beside: Further arguments of `_chart`.
     """
     key, make = f"tradeoffs_{name}", partial(_chart, stored, outcomes, name, metric, chosen, *beside)
     if stored.sweep.zone is Zone.CURATOR:
@@ -262,11 +285,16 @@ def _drawn(stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen
 def _chart(
     stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen: Setting, limit: float | None = None, *releases: Beside
 ) -> charts.Drawing:
-    """Return one of the charts.
+    """Return a chart of the sweep.
 
     Args:
-        limit: The acceptable error, as a share of the people.
-        releases: Releases to draw beside the curves.
+        stored: The sweep.
+        outcomes: The finished trials.
+        name: `BY_EPSILON`, `BY_TABLES` or `OF_TABLES`.
+        metric: The error to draw.
+        chosen: The chosen setting.
+        limit: The largest acceptable error, as a share of people.
+        *releases: Finished releases to draw beside the curves.
     """
     sweep = stored.sweep
     if name == OF_TABLES:
@@ -330,7 +358,10 @@ _BESIDE_HELP = (
 
 
 def _beside(stored: Stored, metric: Metric, chosen: Setting) -> tuple[Beside, ...]:
-    """Return the releases to draw beside the curves; none until the curator asks for some."""
+    """Draw a choice of finished releases, and return those that can be drawn beside the curves.
+
+    The reason is shown for a chosen release that cannot be drawn.
+    """
     project = session.current()
     finished = open_runs.finished(project.owner)
     if not finished:

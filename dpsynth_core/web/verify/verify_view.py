@@ -55,7 +55,7 @@ _LOOK = {
 
 @refusals.explained()
 def upload() -> None:
-    """Draw the upload of a bundle and, once there is one, what its check found."""
+    """Draw the upload of a bundle and, once there is one, the report of its check."""
     file = st.file_uploader("Release bundle (ZIP)", "zip", key="verify_file", help="It is checked in memory and not kept.")
     with st.expander("A public table, or the publisher's key (optional)", icon=":material/key:"):
         public = st.file_uploader("The public table, if the release used one", key="verify_public", help=_PUBLIC_HELP)
@@ -85,7 +85,7 @@ def upload() -> None:
 
 
 def _brief(report: Report, summary: Summary) -> None:
-    """Draw what the release is and its warnings, which the person who signs must have read."""
+    """Draw the release's short description and its warnings, which a person must read before signing."""
     title = "What the bundle claims: do not rely on it" if report.verdict == verdicts.INCONSISTENT else "What the release is"
     with frame.card(title, Zone.RELEASED):
         _pairs(summary.brief)
@@ -124,7 +124,7 @@ def _report(file: UploadedFile | None, public: UploadedFile | None, own: str | N
 
 
 def _bundle(file: UploadedFile | None, own: str | None) -> AbstractContextManager[Path | bytes]:
-    """Return the uploaded bundle in memory, or the bundle of the visitor's own run."""
+    """Return a context that gives the uploaded bundle's bytes, or the path of the visitor's own bundle."""
     if file is not None:
         return nullcontext(file.getvalue())
     bundle, *_ = downloads.offers(runs.release(session.current().owner, str(own)))
@@ -133,7 +133,7 @@ def _bundle(file: UploadedFile | None, own: str | None) -> AbstractContextManage
 
 @contextmanager
 def _on_disk(name: str, write: Writer) -> Iterator[Path]:
-    """Write a temporary file in the private data directory."""
+    """Write a file in a temporary folder of DPSYNTH_HOME, yield its path, and delete it afterwards."""
     with TemporaryDirectory(prefix="verify-", dir=home()) as folder:
         path = Path(folder) / name
         with private_file(path) as stream:
@@ -178,9 +178,9 @@ _OTHER_CODE = (
 
 
 def decide(report: Report) -> None:
-    """Draw the decision about the checked bundle, then the signed decision with its code, to print or to save.
+    """Draw the form to decide about a checked bundle and sign; then the signed decision and its code.
 
-    The signed decision is shown while it matches the result of the check.
+    A signed decision is shown only while it agrees with the report.
     """
     signed: Decision | None = st.session_state.get(_SIGNED)
     with frame.card("Decide and sign", Zone.RELEASED, _HELP):
@@ -216,7 +216,11 @@ def _sign(report: Report) -> None:
 
 
 def _check_decision(report: Report) -> None:
-    """Draw the check of a decision that somebody else signed: is it whole, about this bundle, and does the signer's code match?"""
+    """Draw the check of an uploaded decision that somebody else signed.
+
+    It checks that the decision is unaltered and about this bundle, and that its code is the one
+    that the signer gave.
+    """
     with st.expander("Check a decision that was signed", icon=":material/fact_check:"), refusals.explained():
         file = st.file_uploader("Decision (JSON)", "json", key="decision_file")
         if file is None:
@@ -239,11 +243,13 @@ def _check_decision(report: Report) -> None:
 
 
 def _shown(signed: Decision, by: str, was: str) -> None:
-    """Draw a decision, without its code: comparing a file with a code from the same file proves nothing.
+    """Draw a decision without its code.
 
-    All texts of the decision are hostile, because a decision can come from anyone.
+    The code is left out because comparing a file with a code from the same file proves nothing. All
+    texts of the decision are hostile.
 
     Args:
+        signed: The decision.
         by: The words before the signer's name.
         was: The words before the result of the check.
     """
@@ -256,10 +262,11 @@ def _shown(signed: Decision, by: str, was: str) -> None:
 
 
 def _more_rows(bundle: bytes, sha256: str) -> None:
-    """Draw more rows of the release; its mechanism runs again in a process with limits, as for the check.
+    """Draw the form for more rows of a bundle's model, which is fitted again in a process with limits.
 
     Args:
-        sha256: The digest of the bundle, which identifies it.
+        bundle: The ZIP.
+        sha256: The SHA-256 of the ZIP, which identifies the release.
     """
 
     def draw(rows: int, where: tuple[str, ...]) -> tuple[str, bytes]:

@@ -32,22 +32,21 @@ _DRAWN_HELP = (
 
 
 def way_of(workload: Mapping[str, Any]) -> str:
-    """Return the page's name for a workload's kind, which is the same for both kinds of draws."""
+    """Return the page's name for the kind of a workload; both kinds of random draws have one name."""
     return DRAWN if workload["kind"] in DRAWN_KINDS else str(workload["kind"])
 
 
 def start_drawn(columns: int) -> dict[str, Any]:
-    """Return the first workload of randomly drawn tables.
-
-    Args:
-        columns: The number of columns of the domain.
-    """
+    """Return the default workload of randomly drawn tables for a domain with so many columns."""
     k = min(3, columns)
     return {"kind": RANDOM, "k": k, "count": min(64, math.comb(columns, k)), "seed": 0}
 
 
 def drawn_form() -> None:
-    """Draw the fields for kind, number and seed; the number of columns per table has a field for all kinds of workloads."""
+    """Draw the fields of a randomly drawn workload: distribution, number of tables, and seed.
+
+    The number of columns per table has a field that other kinds of workloads share.
+    """
     fields.choice("Which are drawn", "workload.kind", list(DRAWN_KINDS), DRAWN_KINDS, kind="segmented", help=_DRAWN_HELP)
     fields.number("Tables to draw", "workload.count", lambda text: numbers.whole(text, "workload.count", 1, MAX_DRAWS))
     seed = "The same seed draws the same tables, on every machine. It is published with the plan; no privacy depends on it."
@@ -64,19 +63,20 @@ _MORE_THAN_MINUTES, _MORE_THAN_MB = 60, 4000
 
 
 def served(draft: Draft) -> str:
-    """Return the name of the purpose that the workload serves, `OWN` if it serves none.
+    """Return the name of the proposed purpose whose workload the draft has; otherwise `OWN`.
 
-    Thresholds are ignored: they ask another question of the same tables.
+    A threshold is ignored, because it asks other questions of the same tables.
     """
     tables = without_threshold(draft["workload"])
     return next((proposal.name for proposal in document.proposals(draft) if dict(proposal.form) == tables), OWN)
 
 
 def choice(project: Current, own: Mapping[str, Any]) -> None:
-    """Draw the choice of the purpose, and of the column if the purpose needs one.
+    """Draw the choice of a purpose, and of a column if the purpose is about one.
 
     Args:
-        own: The workload to go on with if no purpose fits.
+        project: The open project.
+        own: The workload that the choice "A list of your own" sets.
     """
     proposals = document.proposals(project.draft)
     forms = {proposal.name: dict(proposal.form) for proposal in proposals} | {OWN: dict(own)}
@@ -100,19 +100,26 @@ def choice(project: Current, own: Mapping[str, Any]) -> None:
 
 
 def keep(draft: Draft) -> None:
-    """Note the current workload for a later return to its kind; a proposed list is not the curator's own and is not noted."""
+    """Store the present workload in the wizard's notes, for a later return to its kind.
+
+    A list of tables that a purpose proposed is not stored, because it is not the curator's own.
+    """
     way = way_of(draft["workload"])
     if way != "marginals" or served(draft) == OWN:
         draft["wizard"].setdefault("workloads", {})[way] = draft["workload"]
 
 
 def without_threshold(form: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the workload that asks for cells of the same tables."""
+    """Return the workload without its threshold: all columns of a table have to match."""
     return {key: value for key, value in form.items() if key != "threshold"}
 
 
 def words(cost: Cost | InputError) -> str:
-    """Return the number of tables, noise, time and memory in words, or why the workload is not possible, as Markdown."""
+    """Return the cost of a workload as Markdown.
+
+    It states the number of tables and the noise in people, and long times and large memory. For an
+    InputError, or a workload that cannot run, it states the reason.
+    """
     if isinstance(cost, InputError):
         return f":orange[:material/block:] {literal(str(cost), 500)}"
     tables = f"{cost.tables:,} table{'s' * (cost.tables != 1)}"

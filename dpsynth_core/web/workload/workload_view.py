@@ -66,14 +66,17 @@ _WORKLOAD = "workload"
 
 
 def prefill(project: Current) -> Current:
-    """Set the first workload, all pairs, if the draft has no workload."""
+    """Return the project, with all pairs of columns as workload if its draft had none."""
     if not project.draft.get("workload"):
         session.edit(lambda draft: draft.update(workload=_start(ALL, draft)))
     return session.current()
 
 
 def choice(project: Current) -> None:
-    """Draw the choice of the workload by purpose or table by table; two linked tables have no choice."""
+    """Draw the choice of the workload by purpose or in detail.
+
+    The tables of two linked tables are fixed, and only described.
+    """
     if document.is_linked(project.draft):
         _of_linked(document.link(project.draft))
         return
@@ -88,7 +91,7 @@ def choice(project: Current) -> None:
 
 
 def _of_linked(link: Link) -> None:
-    """Draw each kind of table of two linked tables, with the number of tables."""
+    """Draw a description of each kind of table that two linked tables have, with the number of tables."""
     number, first, second = Counter(kinds(link).values()), link.households.names[0], link.members.names[0]
     examples = {
         ACROSS: f"Example: {first} by {second}.",
@@ -129,7 +132,10 @@ def _detail(project: Current, is_own: bool) -> None:
 
 
 def _matching(project: Current, domain: Domain) -> None:
-    """Draw whether a question is about all columns of a table or about some, if tables have several columns and a mechanism allows it."""
+    """Draw the choice of the threshold: whether people must match all values of a cell or some.
+
+    Nothing is drawn if all tables have one column, or no mechanism takes thresholds.
+    """
     cards = [mechanism.card for mechanism in registry.MECHANISMS.values()]
     now, takers = project.draft["workload"], [card.title for card in cards if card.takes_thresholds and card.makes_rows]
     sizes, columns = _sizes(now), _example(now, domain)
@@ -144,19 +150,19 @@ def _matching(project: Current, domain: Domain) -> None:
 
 
 def _sizes(workload: dict[str, Any]) -> list[int]:
-    """Return the different numbers of columns per table; an empty list for ranges."""
+    """Return the different numbers of columns per table in a workload's document; [] for ranges."""
     if workload["kind"] == PICKED:
         return sorted({len(m["attributes"]) for m in workload["marginals"]})
     return [workload["k"]] if "k" in workload else []
 
 
 def _thresholds(sizes: list[int]) -> range:
-    """Return the thresholds that tables of these sizes allow."""
+    """Return the thresholds allowed for tables with these numbers of columns."""
     return range(1, max(min(sizes), 2 if len(sizes) > 1 else 1)) if sizes else range(0)
 
 
 def _example(workload: dict[str, Any], domain: Domain) -> tuple[str, ...]:
-    """Return the columns of a largest table of the workload, or no columns if the workload cannot be used."""
+    """Return the columns of the largest table of a workload; () if the workload is not valid."""
     try:
         cliques = workloads.from_json(domain, purposes_view.without_threshold(workload)).cliques
     except InputError:
@@ -179,7 +185,7 @@ def _set_threshold(draft: Draft, threshold: int) -> None:
 
 
 def _drop_threshold() -> None:
-    """Remove a threshold that changed tables no longer allow."""
+    """Remove the threshold from the draft if its present tables do not allow it."""
     now = session.current().draft["workload"]
     if now.get("threshold") not in _thresholds(_sizes(now)):
         _set_threshold(_EVERY)
@@ -187,7 +193,7 @@ def _drop_threshold() -> None:
 
 @session.edits
 def _switch(draft: Draft, way: str) -> None:
-    """Switch to another kind of workload, as it was last stated."""
+    """Switch to another kind of workload, in its last state or with its defaults."""
     purposes_view.keep(draft)
     draft["workload"] = document.wizard(draft).get("workloads", {}).get(way) or _start(way, draft)
 
@@ -217,7 +223,7 @@ def _picked(project: Current, domain: Domain, marginals: list[dict[str, Any]]) -
 
 
 def is_empty_list(project: Current) -> bool:
-    """Return whether a list was begun and has no table yet, which is not a mistake."""
+    """Return whether the workload is a list without a table yet, which is not an error."""
     return project.draft["workload"] == _start(PICKED, project.draft)
 
 
@@ -234,7 +240,10 @@ def _change_marginals(change: Callable[[Tables], Tables]) -> None:
 
 
 def _former(project: Current, domain: Domain) -> list[dict[str, Any]]:
-    """Return the tables of the other kinds of workloads, as a list to start from."""
+    """Return the tables of a workload of another kind that was chosen before, as a list to start from.
+
+    The list is empty if there was none or it has more than `MOST_TO_COPY` tables.
+    """
     kept = project.draft["wizard"].get("workloads", {})
     for way in (ALL, TARGET):
         try:
@@ -263,7 +272,7 @@ def _take_file(file: UploadedFile) -> None:
 
 
 def outcome(workload: Workload) -> None:
-    """Draw the number of tables and cells as the title of an expander with the largest tables and the covered pairs of columns."""
+    """Draw the numbers of tables and cells, and in an expander the largest tables and covered pairs."""
     largest, tables = precision.largest(workload), len(workload.cliques)
     title = f"{tables:,} table{'s' * (tables != 1)}, {numbers.count(workload.cells)} cells in all"
     with st.expander(title, icon=":material/table_chart:", key="workload_in_numbers"):
@@ -289,11 +298,13 @@ _BASE = "_weights_base"
 
 
 def _weights_editor(tables: Tables, take: Callable[[Callable[[Tables], Tables]], None]) -> None:
-    """Draw the list of tables with their weights.
+    """Draw an editor for the list of tables and their weights.
 
-    While nothing else changes the tables, the editor keeps its key: a new editor after each edit would lose what is being typed.
+    The editor keeps its key while nothing else changes the tables: a new editor after each edit
+    would lose what is being typed.
 
     Args:
+        tables: The tables of the draft.
         take: Stores an edit; it gets the function that changes the stored tables.
     """
     tables = edited(tables, tables, {})  # with the weights that a document may leave out
@@ -312,9 +323,15 @@ def _weights_editor(tables: Tables, take: Callable[[Callable[[Tables], Tables]],
 
 
 def edited(tables: Tables, base: Tables, edits: Mapping[str, Any]) -> Tables:
-    """Return the tables after all edits of a data editor that was given `base`.
+    """Return the tables after all edits of a data editor.
 
-    Tables are found by their columns, because some may be gone from the list meanwhile, or new. An emptied weight is 1.
+    Tables are identified by their columns, because the list may have changed since the editor was
+    made. An emptied weight becomes 1.
+
+    Args:
+        tables: The present tables.
+        base: The tables with which the editor was made, to which its line numbers refer.
+        edits: The state of the editor: "edited_rows" and "deleted_rows".
     """
     weights = {_columns_of(base[int(line)]): values.get("weight") or 1.0 for line, values in edits.get("edited_rows", {}).items()}
     gone = {_columns_of(base[line]) for line in edits.get("deleted_rows", ())}

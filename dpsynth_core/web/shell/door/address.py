@@ -27,7 +27,10 @@ def only_this_machine() -> bool:
 
 
 def for_one_person() -> bool:
-    """Return whether only this machine's browsers reach the server: by `DPSYNTH_URL`, as for a container, else by the listening address."""
+    """Return whether only browsers on this machine reach the server.
+
+    `DPSYNTH_URL` decides if it is set, as for a container; otherwise the listening address does.
+    """
     url = configured()
     return urlsplit(url).hostname in LOOPBACK if url else only_this_machine()
 
@@ -38,13 +41,21 @@ def scheme() -> str:
 
 
 def configured() -> str:
-    """Return the origin in `DPSYNTH_URL`, or "". Raises InputError if the variable is not an address."""
+    """Return the origin in the environment variable `DPSYNTH_URL`; "" if it is not set.
+
+    Raises:
+        InputError: The variable is not an address.
+    """
     text = os.environ.get(VARIABLE, "")
     return origin_of(text, VARIABLE) if text else ""
 
 
 def origin_of(url: str, field: str) -> str:
-    """Return scheme://host[:port] of a URL as browsers write it. Raises InputError about `field` if the text is not an address."""
+    """Return the origin scheme://host[:port] of a URL, without the scheme's standard port.
+
+    Raises:
+        InputError: The text is not an address; the error is about `field`.
+    """
     try:
         parts = urlsplit(url)
         port, standard = parts.port, _STANDARD_PORTS[parts.scheme]
@@ -57,7 +68,7 @@ def origin_of(url: str, field: str) -> str:
 
 
 def url() -> str:
-    """Return the address to open in a browser, without a slash at its end."""
+    """Return the address of the app to open in a browser, without a slash at its end."""
     host = config.get_option("server.address") or ""
     host = "localhost" if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
     base = configured() or origin_of(f"{scheme()}://{host}:{config.get_option('server.port')}", "server.address")
@@ -65,7 +76,7 @@ def url() -> str:
 
 
 def answer_to(origin: str) -> None:
-    """Add the host of `origin` to the names that the server answers to, `server.allowedHosts`."""
+    """Add the host of `origin` to Streamlit's list of hosts in whose name requests are answered."""
     names, host = list(config.get_option("server.allowedHosts")), urlsplit(origin).hostname
     if host and host not in names:
         config.set_option("server.allowedHosts", [*names, host])

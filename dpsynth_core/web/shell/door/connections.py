@@ -27,9 +27,9 @@ _FORWARDED = (b"forwarded", b"x-real-ip", b"x-client-ip")
 
 
 class NamedProxy(ProxyHeadersMiddleware):
-    """ASGI middleware that takes a request's client and scheme from the headers of the named proxy.
+    """ASGI middleware that takes a request's client and scheme from headers of the proxy in `VARIABLE`.
 
-    The headers of all other clients are removed.
+    If the request comes from any other address, these headers are removed.
     """
 
     def __init__(self, app: ASGIApp, trusted_hosts: object = None) -> None:  # noqa: ARG002 - Uvicorn's own list
@@ -45,13 +45,13 @@ class NamedProxy(ProxyHeadersMiddleware):
 
 
 class Patient:
-    """ASGI middleware that ends a request whose content stops arriving."""
+    """ASGI middleware that ends a request whose body stops arriving."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; after PATIENCE_SECONDS without content the app sees a disconnected client."""
+        """Answer a request; after PATIENCE_SECONDS without a part of its body the app sees a disconnected client."""
         more = scope["type"] == "http"
 
         async def soon() -> Message:
@@ -74,7 +74,11 @@ def _connection_made(self: H11Protocol, transport: asyncio.Transport) -> None:
 
 
 def _look_at(one: H11Protocol, transport: asyncio.Transport) -> None:
-    """Close a connection that answers no request and is past the few seconds in which Uvicorn awaits a browser's next request."""
+    """Close a connection that is idle; otherwise look again after PATIENCE_SECONDS.
+
+    It is idle if no request is being answered and Uvicorn's own waiting time for a next request is
+    over.
+    """
     if transport.is_closing() or transport.get_protocol() is not one:
         return
     if (one.cycle is None or one.cycle.response_complete) and one.timeout_keep_alive_task is None:
@@ -87,7 +91,11 @@ _made = H11Protocol.connection_made
 
 
 def put_in_place() -> None:
-    """Install the limits in every server that this process starts from now on. Raises InputError if the proxy is not named by addresses."""
+    """Install time limits and the trust in the proxy in every server that this process starts later.
+
+    Raises:
+        InputError: The proxy is not stated as addresses or networks.
+    """
     try:
         for one in filter(None, os.environ.get(VARIABLE, "").split(",")):
             ipaddress.ip_network(one.strip())

@@ -43,7 +43,12 @@ Door = Personal | SignIn
 
 @functools.cache
 def chosen() -> Door:
-    """Return the door of this process. Raises InputError if the door cannot be shut: then nothing may be served."""
+    """Return the door of this process: sign-in, or the token of one person.
+
+    Raises:
+        InputError: The server would be open to strangers, or its settings are wrong. Then nothing
+            may be served.
+    """
     signing_in = sign_in.wanted()
     if not signing_in and not address.for_one_person():
         raise InputError("sign-in", "other machines may reach this server, and it is not set up", _FOR_OTHERS)
@@ -53,7 +58,10 @@ def chosen() -> Door:
 
 
 def admitted(cookies: Mapping[str, str]) -> str:
-    """Return the owner id of a visitor, "" for a stranger; from then on the store knows the visitor's name and roles."""
+    """Return the owner id of a visitor; "" for a stranger.
+
+    On a server with sign-in this also stores the visitor's name and roles.
+    """
     door = chosen()
     owner = door.owner(cookies)
     if owner and isinstance(door, SignIn):
@@ -80,13 +88,16 @@ _under_way: list[int] = []
 
 
 class Guard:
-    """The middleware that guards the door. Pure ASGI, so that uploads are not buffered."""
+    """ASGI middleware that lets only admitted visitors and requests of our own pages through.
+
+    It is pure ASGI, so that uploads are not buffered.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request or open a websocket, unless the door refuses."""
+        """Pass a request or websocket on to the app, or answer it with a refusal."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
@@ -109,7 +120,7 @@ class Guard:
 
 
 def _while_admitted(receive: Receive, send: Send, door: Door, visit: HTTPConnection) -> Receive:
-    """Return a receiver that closes an open page's websocket once its visitor would no longer be admitted."""
+    """Return a `receive` that closes the websocket when the admission of its visitor ends."""
 
     async def checked() -> Message:
         with contextlib.suppress(TimeoutError):  # a page that is left open ends with its sign-in
@@ -123,7 +134,10 @@ def _while_admitted(receive: Receive, send: Send, door: Door, visit: HTTPConnect
 
 
 def _is_program(visit: HTTPConnection, door: Door) -> bool:
-    """Return whether a program asks with a token, on the route that never reads cookies, and no page made the request."""
+    """Return whether a program, and no page in a browser, makes a request with a token of its own.
+
+    Such requests go to the route `FOR_PROGRAMS`, which never reads cookies.
+    """
     place, _, act = visit.scope["path"].rpartition("/")
     asks = place == address.path(FOR_PROGRAMS) and act.isalpha() and visit.scope.get("method") == "POST"
     named = "authorization" in visit.headers and "origin" not in visit.headers
@@ -131,7 +145,10 @@ def _is_program(visit: HTTPConnection, door: Door) -> bool:
 
 
 def _from_our_pages(visit: HTTPConnection, door: Door) -> bool:
-    """Return whether no other page made this request, as far as browsers report."""
+    """Return whether a request is from this server's own pages, by its Origin header.
+
+    A request without the header passes only if it changes nothing and is not a websocket.
+    """
     named = visit.headers.getlist("origin")
     if not named:
         return visit.scope["type"] == "http" and visit.scope["method"] in _SAFE
@@ -139,9 +156,9 @@ def _from_our_pages(visit: HTTPConnection, door: Door) -> bool:
 
 
 def _answer(request: Request, door: Door) -> Response | None:
-    """Return the door's own answer; None lets the request pass.
+    """Return the door's answer to a request; None if the request may pass to the app.
 
-    Health is public, and programs that request it or the metrics have no cookie.
+    Health checks and metrics pass without a cookie, because programs request them.
     """
     asks = request.scope["path"] if request.method in _SAFE else ""
     if asks in map(address.path, (HEALTH, WORKS, METRICS)):
@@ -156,7 +173,10 @@ def _answer(request: Request, door: Door) -> Response | None:
 
 
 def _has_room(request: Request) -> bool:
-    """Return whether an upload of stated length leaves memory for the pages: it is held in memory until it is stored."""
+    """Return whether there is memory for an upload, which stays in memory until it is stored.
+
+    An upload without a stated length gives False.
+    """
     length, free = request.headers.get("content-length", ""), machine.free_mb()
     return length.isdigit() and (free is None or int(length) + sum(_under_way) <= _UPLOAD_SHARE * free * machine.MEGABYTE)
 

@@ -25,17 +25,18 @@ _INVALID = 'aria-invalid="true" aria-describedby="wrong"'
 
 
 def for_stranger(request: Request, refusal: Callable[[Request], Response]) -> Response:
-    """Return the page for a person, and one line for programs."""
+    """Return the page that `refusal` makes if a browser asks, and one line of text for programs."""
     if "text/html" in request.headers.get("accept", ""):
         return refusal(request)
     return PlainTextResponse(_STRANGER, 403, NOT_KEPT)
 
 
 def ask_for_token(parameter: str, keep: Sequence[tuple[str, str]], wrong: bool) -> Response:
-    """Return the page with the field for the token of the person who runs the server.
+    """Return the page with a field for the token of the person who runs the server.
 
     Args:
-        keep: The rest of the query, which must survive.
+        parameter: The name of the field, which becomes the query's parameter.
+        keep: The other parameters of the query, which are sent again.
         wrong: Whether a wrong token was given.
     """
     hidden = "".join(f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">' for name, value in keep)
@@ -49,17 +50,20 @@ def ask_to_sign_in(login: str) -> Response:
 
 
 def not_invited(who: str, logout: str) -> Response:
-    """Return the page for a person whom the provider knows and this server does not let in."""
+    """Return the page for a person who has signed in with the provider but may not enter."""
     return _page("Not on the list", _part("not_invited.html").substitute(who=escape(who), logout=escape(logout)))
 
 
 def wrong_name(_: Request) -> Response:
-    """Return the page for an address under which this server is not known."""
+    """Return the page for a request that addresses the server by a host name that is not its own."""
     return _page("Another name", _part("wrong_name.html").template)
 
 
 def ask_again() -> Response:
-    """Return a page that requests its own address again, now as a page of this server."""
+    """Return a page that reloads its own address at once.
+
+    The second request comes from a page of this server, so that the browser sends its cookie.
+    """
     return _page("One moment", _part("again.html").template, head='<meta http-equiv="refresh" content="0">')
 
 

@@ -25,9 +25,14 @@ PARAMETER = "token"
 
 @dataclass(frozen=True)
 class Personal:
-    """The door of a server with one user, whose owner id is `home.LOCAL_OWNER`, as on the command line.
+    """The door of a server for one person, whose owner id is `home.LOCAL_OWNER`, as on the command line.
 
-    Raises InputError if the token cannot be used.
+    Attributes:
+        token: The secret that lets the person in.
+        scheme: "http" or "https".
+
+    Raises:
+        InputError: The token cannot be used.
     """
 
     token: str = field(default_factory=access_token.load, repr=False)
@@ -37,7 +42,11 @@ class Personal:
 
     @property
     def cookie(self) -> str:
-        """The cookie's name. Cookies do not distinguish ports: with a fixed name, a second wizard on this machine would overwrite it."""
+        """The name of the cookie, which depends on the token.
+
+        Cookies do not distinguish ports: with a fixed name, a second wizard on this machine would
+        overwrite the cookie.
+        """
         return f"dpsynth_{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
 
     @property
@@ -62,7 +71,12 @@ class Personal:
         return f"{self.scheme}://{host}"
 
     def entry(self, request: Request) -> Response | None:
-        """Redirect to the address without the token, with the cookie for it; None for other requests."""
+        """Admit a visitor who brings the token in the address.
+
+        Returns:
+            A redirect to the same address without the token, with the cookie; None for a request
+                without a token and for a stranger with a wrong one.
+        """
         query = _query(request)
         offered = [value for name, value in query if name == PARAMETER]
         if request.method not in ("GET", "HEAD") or not offered:
@@ -81,9 +95,10 @@ class Personal:
         return answer
 
     def refusal(self, request: Request) -> Response:
-        """Return the page for the token.
+        """Return the page that asks for the token.
 
-        A browser that follows a link from another site does not send the cookie: then a page of this server repeats the request.
+        A browser that follows a link from another site does not send the cookie. It gets a page
+        that repeats the request from this server.
         """
         if request.headers.get("sec-fetch-site") == "cross-site":
             return page.ask_again()
@@ -93,12 +108,12 @@ class Personal:
 
 
 def opening(url: str, token: str) -> str:
-    """Return the address that lets the person in."""
+    """Return the address of the app with the token, which lets the person in."""
     return f"{url}/?{PARAMETER}={token}"
 
 
 def _same(offered: str, right: str) -> bool:
-    """Compare two texts in a time that does not depend on where they differ."""
+    """Return whether two texts are equal, in a time that does not depend on where they differ."""
     return hmac.compare_digest(offered.encode("utf-8", "surrogatepass"), right.encode())
 
 

@@ -40,13 +40,16 @@ _GROUP = "group:"
 
 @dataclass(frozen=True)
 class SignIn:
-    """The door of a server with several users. The owner id is derived from the issuer and subject of the visitor's sign-in.
+    """The door of a server with several people, who sign in with an OpenID Connect provider.
+
+    The owner id is derived from the issuer and the subject of the sign-in.
 
     Attributes:
         public_origin: The server's origin for browsers, scheme://host[:port].
-        people: The e-mail addresses, @domain or group:NAME of people who may enter; empty for everybody whom the provider knows.
-        groups: The claim with the names of a person's groups.
-        given: The people with each role, named as in `people`; empty if everybody has every role.
+        people: Who may enter: e-mail addresses, @domain or group:NAME; everybody whom the provider
+            knows if empty.
+        groups: The name of the claim that lists a person's groups.
+        given: The people with each role, named as in `people`; if empty, everybody has every role.
     """
 
     public_origin: str
@@ -61,14 +64,17 @@ class SignIn:
         return frozenset(address.path(name) for name in ("auth/login", "auth/logout", _CALLBACK))
 
     def owner(self, cookies: Mapping[str, str]) -> str:
-        """Return the owner id of a visitor who has signed in and may enter, else ""."""
+        """Return the owner id of a visitor who has signed in within the hour and may enter; otherwise ""."""
         claims = self.claims(cookies)
         if not _lasts(claims) or not self._may_enter(claims):
             return ""
         return hashlib.sha256(f"{claims['iss']} {claims['sub']}".encode()).hexdigest()[:_OWNER_DIGITS]
 
     def name(self, cookies: Mapping[str, str]) -> str:
-        """Return the visitor's e-mail address if the provider checked it, else a name that passes for no address."""
+        """Return the visitor's e-mail address if the provider verified it, and otherwise another name.
+
+        In other names "@" is replaced, so that they cannot pass for an address.
+        """
         claims = self.claims(cookies)
         checked = claims.get("email_verified") is True and claims.get("email")
         return str(checked or str(claims.get("name") or claims.get("sub", "")).replace("@", " at "))  # else it passes for an address
@@ -78,23 +84,30 @@ class SignIn:
         return self.public_origin
 
     def entry(self, request: Request) -> Response | None:
-        """Begin to sign in: Streamlit's route requires a fresh proof that the request came from the app."""
+        """Begin to sign in: redirect to Streamlit's login route with the proof of origin that it requires.
+
+        Returns:
+            The redirect; None for other requests, and for the redirected one.
+        """
         if request.scope["path"] != address.path("auth/login") or "provider" in request.query_params:
             return None
         fresh = urlencode({"provider": auth_util.encode_provider_token("default")})
         return RedirectResponse(f"{address.path('auth/login')}?{fresh}", status_code=303, headers=page.NOT_KEPT)
 
     def refusal(self, request: Request) -> Response:
-        """Return the page that asks a stranger to sign in, or tells a visitor who has signed in that the person may not enter."""
+        """Return the page that asks a stranger to sign in.
+
+        A visitor who has signed in but may not enter gets a page that says so.
+        """
         claims = self.claims(request.cookies)
         if claims and _lasts(claims):
             return page.not_invited(self.name(request.cookies), address.path("auth/logout"))
         return page.ask_to_sign_in(address.path("auth/login"))
 
     def claims(self, cookies: Mapping[str, str]) -> Mapping[str, Any]:
-        """Return the provider's claims about the visitor who signed in at this server.
+        """Return the provider's claims about a visitor, from the signed cookie.
 
-        Empty for a stranger, and for a cookie of another server.
+        They are empty for a stranger, and for a cookie of another server.
         """
         signed = starlette_websocket._get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
         try:
@@ -109,7 +122,7 @@ class SignIn:
         return float(self.claims(cookies)["iat"]) + SIGNED_IN_SECONDS - time.time()
 
     def signed_in(self, cookies: Mapping[str, str]) -> str:
-        """Return the time of the sign-in as the provider dates it: UTC, ISO 8601."""
+        """Return the provider's time of the sign-in, in UTC, as ISO 8601 with milliseconds."""
         return datetime.fromtimestamp(float(self.claims(cookies)["iat"]), UTC).isoformat(timespec="milliseconds")
 
     def _may_enter(self, claims: Mapping[str, Any]) -> bool:
@@ -124,7 +137,11 @@ class SignIn:
         return frozenset(role for role, people in self.given.items() if self._known_as(claims) & people) if self.given else EVERY
 
     def _known_as(self, claims: Mapping[str, Any]) -> frozenset[str]:
-        """Return the person's names in a list of people: the groups, and the e-mail address with its domain if the provider checked it."""
+        """Return the names by which lists of people can name a person.
+
+        They are group:NAME for each group, and the e-mail address and @domain if the provider
+        verified it.
+        """
         groups = claims.get(self.groups)
         named = {f"{_GROUP}{group}".lower() for group in groups if isinstance(group, str)} if isinstance(groups, list) else set()
         email = str(claims.get("email", "")).lower()
@@ -133,13 +150,17 @@ class SignIn:
 
 
 def _lasts(claims: Mapping[str, Any]) -> bool:
-    """Return whether the provider's statement is less than an hour old."""
+    """Return whether the claims were made less than an hour ago."""
     said = claims.get("iat")
     return isinstance(said, int | float) and not isinstance(said, bool) and -_SKEW_SECONDS <= time.time() - said < SIGNED_IN_SECONDS
 
 
 def wanted() -> bool:
-    """Return whether the installation has set sign-in up. Raises InputError for unreadable secrets, which may contain the section."""
+    """Return whether secrets.toml has a section [auth], which sets sign-in up.
+
+    Raises:
+        InputError: The file cannot be read; it may have the section.
+    """
     try:
         secrets_singleton._parse()
     except FileNotFoundError as error:  # Streamlit's error for a missing file and for a broken one
@@ -150,7 +171,12 @@ def wanted() -> bool:
 
 
 def from_secrets() -> SignIn:
-    """Return the door as the section [auth] describes it. Raises InputError if the section is not complete, or would not protect."""
+    """Return the door that secrets.toml describes in [auth] and [dpsynth].
+
+    Raises:
+        InputError: A section is not complete or not valid, or would not protect: a short cookie
+            secret, or an address without https.
+    """
     try:
         auth_util.validate_auth_credentials("default")
     except StreamlitAuthError as error:
@@ -179,7 +205,12 @@ def from_secrets() -> SignIn:
 
 
 def _listed(people: Any, place: str) -> frozenset[str]:
-    """Return a list of people as the file has it. Raises InputError about `place`."""
+    """Return a list of people from secrets.toml, in lower case.
+
+    Raises:
+        InputError: It is not a list of e-mail addresses, @domains and groups; the error is about
+            `place`.
+    """
     if not isinstance(people, list) or not all(isinstance(one, str) and ("@" in one or one.strip().startswith(_GROUP)) for one in people):
         problem, remedy = "this is not a list of e-mail addresses and groups", 'write ["ann@example.org", "@example.org", "group:curators"]'
         raise InputError(place, problem, remedy)
