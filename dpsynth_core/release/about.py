@@ -18,11 +18,14 @@ _OF_PANDAS = "PANDAS_ATTRS"
 
 @dataclass(frozen=True)
 class About:
-    """The description of a release in its files.
+    """The description of a release in its files of rows.
 
     Attributes:
-        seal: Digest of the plan, which release.json and the ledger name too.
-        protects: Whether the noise protects people's records.
+        seal: SHA-256 of the plan, as in release.json and the ledger.
+        epsilon: Epsilon of the budget.
+        delta: Delta of the budget.
+        protects: Whether the noise protects people's records: they are real, and the noise is not
+            repeatable.
         stated: The curator's statements on licence, creators and the like.
     """
 
@@ -37,19 +40,20 @@ class About:
         """Return the description of a release.
 
         Args:
-            spec: Its spec.
-            seal: Digest in its document if that differs from the spec's here (`Release.seal`), else "".
+            spec: The spec of the release.
+            seal: Digest of the plan in the release's document if it differs from `spec.digest()` in
+                this version (`Release.seal`); "" if it does not.
         """
         return cls(seal or spec.digest(), spec.budget.epsilon, spec.budget.delta, spec.protects, spec.about or AboutSpec())
 
     @property
     def label(self) -> str:
-        """A label for places of 40 characters, the limit of SAS transport files."""
+        """A title of at most 40 characters, the limit of SAS transport files, with the beginning of the plan's digest."""
         return f"SYNTHETIC ROWS, plan {self.seal[:12]}"
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Each of 80 bytes of UTF-8 at most, as notes of SPSS are."""
+        """The description as lines of at most 80 bytes of UTF-8, the limit of notes in SPSS."""
         facts = [": ".join(fact) for fact in self.stated.facts()]
         promise = f"epsilon {self.epsilon:g}, delta {self.delta:g}" if self.protects else "none; of invented people, or with known noise"
         return (
@@ -63,7 +67,12 @@ class About:
         )
 
     def described(self, schema: pa.Schema, domain: Domain) -> pa.Schema:
-        """Return the schema of Arrow and Parquet files with the description, and the labels of columns and values."""
+        """Return a schema with the description, and with the labels of columns and values, as metadata.
+
+        Args:
+            schema: Schema of the rows of an Arrow or Parquet file.
+            domain: The columns of the rows.
+        """
         texts = {c.name: c.label for c in domain.columns if c.label}
         values = {c.name: dict(zip(c.categories, c.labels, strict=True)) for c in domain.columns if c.labels}
         said: dict[str, dict[str, str]] = {name: {"label": text} for name, text in texts.items()}

@@ -61,7 +61,7 @@ MEMBERS = f"{tables.MEMBERS}.parquet"
 
 
 def to_json(release: Release) -> dict[str, Any]:
-    """Return the document release.json: all of the release but its rows."""
+    """Return the content of release.json as JSON: everything in the release except its rows."""
     spec, accountant = release.spec, release.plan.shares.accountant
     return {
         "format": FORMAT,
@@ -100,7 +100,10 @@ def to_json(release: Release) -> dict[str, Any]:
 
 
 def named_tables(release: Release) -> dict[str, Any]:
-    """Return the tables that are good enough, not good enough, and undecided (`evaluation.naming`) at the default limit."""
+    """Return as JSON which tables of the workload are good enough, not good enough, or undecided.
+
+    They are judged at the default limit (`evaluation.naming`).
+    """
     known = naming.spans(release.plan.workload.cliques, release.certificate, release.bounds)
     return naming.named(known, release.statements.silent).to_json()
 
@@ -112,7 +115,18 @@ def from_json(
     further: tuple[Rows, ...] = (),
     members: Rows | None = None,
 ) -> Release:
-    """Return the inverse of `to_json`, with the rows beside it. Raises InputError for a spec that means nothing and for unknown charges."""
+    """Return the release that `to_json` wrote, completed by its rows.
+
+    Args:
+        obj: Content of release.json.
+        codes: Codes of the rows; None for a release without rows, or to leave them out.
+        values: The rows as values.
+        further: Further tables of rows.
+        members: Rows of the second of two linked tables.
+
+    Raises:
+        InputError: The spec is invalid, or a part of the document does not fit it.
+    """
     plan = plan_of(obj)
     measurements = tuple(_measurement(plan.domain, item) for item in obj["measurements"])
     return Release(
@@ -146,7 +160,11 @@ def from_json(
 
 
 def _inside(domain: Domain, written: Mapping[str, Any]) -> dict[str, Inside]:
-    """Return the distributions inside cells. Raises InputError if an entry does not fit the cells of its column."""
+    """Return by column the distribution of numbers within cells.
+
+    Raises:
+        InputError: An entry does not fit the cells of its column.
+    """
     read = {name: Inside.from_json(item) for name, item in written.items()}
     for name, one in read.items():
         one.of(domain[name])
@@ -154,15 +172,23 @@ def _inside(domain: Domain, written: Mapping[str, Any]) -> dict[str, Inside]:
 
 
 def _stated(claim: Claim[Any], plan: Plan, obj: Mapping[str, Any]) -> Any:
-    """Return a claim's statement. A document of a version before the claim has no such part, and its plan set no budget aside for it."""
+    """Return a claim's statement from a document.
+
+    The claim's part is absent if the document's version did not know the claim; then the plan set
+    no budget aside for it.
+    """
     asked = claim.part in obj or plan.shares.of(claim.name) > 0
     return claim.from_json(plan, obj[claim.part]) if asked else claim.absent(plan)
 
 
 def plan_of(obj: Mapping[str, Any]) -> Plan:
-    """Return the plan that a document describes, with the values that were learnt.
+    """Return the plan that a document describes, with the values that its run learnt.
 
-    Raises InputError for a spec that means nothing, and for values that do not go with it.
+    Args:
+        obj: Content of release.json.
+
+    Raises:
+        InputError: The spec is invalid, or the learnt values do not fit it.
     """
     plan = Plan.of(Spec.from_json(obj["spec"]))
     if not plan.portions:
@@ -178,22 +204,22 @@ def plan_of(obj: Mapping[str, Any]) -> Plan:
 
 
 def document(release: Release) -> bytes:
-    """release.json as bytes: readable by people, but one line for each measurement, charge and step, of which there may be thousands."""
+    """Return release.json as bytes, with one line for each measurement, charge and step, which may be thousands."""
     return written(to_json(release))
 
 
 def written(obj: Mapping[str, Any]) -> bytes:
-    """Return the bytes of a document, equal to the bytes that it was read from."""
+    """Return a document as bytes; a document that was read gives the bytes that it was read from."""
     return (_lines(obj) + "\n").encode()
 
 
 def csv_bytes(table: pa.Table) -> bytes:
-    """Return a table as CSV for a spreadsheet."""
+    """Return a table as CSV in which a spreadsheet runs no text as a formula."""
     return content_of(HeldRows(table), partial(write_csv, for_spreadsheets=True))
 
 
 def with_readable_times(table: pa.Table) -> pa.Table:
-    """Return the table with timestamps, times and durations as text."""
+    """Return a table with its timestamps, times and durations as texts."""
     columns = [readable(column.combine_chunks()) if holds_times(column.type) else column for column in table.columns]
     return pa.table(columns, names=table.column_names)
 
@@ -217,7 +243,14 @@ def write_csv(rows: Rows, stream: BinaryIO, for_spreadsheets: bool = False) -> N
 
 
 def write_parquet(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
-    """Write the rows as Parquet with their types, group by group, with labels and a description."""
+    """Write the rows as Parquet, one row group after the other, with labels and a description.
+
+    Args:
+        rows: The rows.
+        domain: The columns of the rows.
+        stream: The open file.
+        about: The description.
+    """
     groups = in_groups(rows)
     first = next(groups)
     with pq.ParquetWriter(stream, about.described(first.schema, domain)) as writer:
@@ -226,14 +259,14 @@ def write_parquet(rows: Rows, domain: Domain, stream: BinaryIO, about: About) ->
 
 
 def content_of(rows: Rows, write: Callable[[Rows, BinaryIO], None]) -> bytes:
-    """Return the bytes that `write` writes of the rows, all in memory."""
+    """Return all that `write` writes of the rows, as bytes in memory."""
     out = io.BytesIO()
     write(rows, out)
     return out.getvalue()
 
 
 def row_writers(release: Release) -> dict[str, Writer]:
-    """Return a function that writes each file of rows, by file name; empty without rows."""
+    """Return by file name a function that writes a file of rows of the release; empty for a release without rows."""
     if (values := release.values) is None:
         return {}
     writers: dict[str, Writer] = {ROWS_CSV: partial(write_csv, values), ROWS_PARQUET: partial(_write_kept, release, values)}
@@ -243,18 +276,23 @@ def row_writers(release: Release) -> dict[str, Writer]:
 
 
 def holds_rows(file: str) -> bool:
-    """Return whether a file of a bundle holds rows, possibly many."""
+    """Return whether a file of a bundle, given by its name, holds rows."""
     return file in ROW_FILES or tables.is_name(file)
 
 
 def write_document(release: Release, directory: Path) -> None:
-    """Write release.json into the directory, for its owner alone."""
+    """Write release.json into a directory, readable for its owner alone."""
     with private_file(directory / DOCUMENT) as stream:
         stream.write(document(release))
 
 
 def save(release: Release, directory: Path) -> None:
-    """Keep a release for `load`: exact codes and types instead of CSV. The directory exists and is empty."""
+    """Write a release to a directory, in files that `load` reads: release.json, exact codes, and rows as Parquet.
+
+    Args:
+        release: The release.
+        directory: An existing, empty directory.
+    """
     if release.codes is not None and release.values is not None:
         with private_file(directory / CODES) as stream:
             codes = release.codes.columns() if isinstance(release.codes, Repeated) else release.codes
@@ -275,7 +313,7 @@ def _write_kept(release: Release, rows: Rows, stream: BinaryIO) -> None:
 
 
 def load(directory: Path) -> Release:
-    """Read what `save` wrote; codes and rows are read from disk where they are needed."""
+    """Return the release that `save` wrote; its codes and rows stay on disk until they are used."""
     obj = json.loads((directory / DOCUMENT).read_bytes())
     if not (directory / CODES).exists():
         return from_json(obj)
@@ -291,7 +329,11 @@ def _kept(number: int) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Numbers and arrays of NumPy as JSON; anything else is refused."""
+    """Return a number or array of NumPy as plain Python values that JSON can hold.
+
+    Raises:
+        TypeError: The value is of any other type.
+    """
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -300,7 +342,14 @@ def plain(value: Any) -> Any:
 
 
 def _lines(value: Any, depth: int = 1) -> str:
-    """JSON with one line for each entry of an object, at any depth, and for each element of a list."""
+    """Return JSON with one line for each entry of an object and each element of a list.
+
+    Elements of a list are written on one line, however deep; objects within objects are broken up.
+
+    Args:
+        value: The value.
+        depth: Depth of its entries, by which their lines are indented.
+    """
     write, line = json.JSONEncoder(allow_nan=False, default=plain).encode, "\n" + " " * depth
     if isinstance(value, dict) and value:
         return "{" + ",".join(f"{line}{write(key)}: {_lines(item, depth + 1)}" for key, item in value.items()) + line[:-1] + "}"
@@ -310,7 +359,10 @@ def _lines(value: Any, depth: int = 1) -> str:
 
 
 def _measurement_json(measurement: Measurement) -> dict[str, Any]:
-    """Values flat in C order; as integers where they all are, which is shorter and exact."""
+    """Return a measurement as JSON, its values flat in C order.
+
+    Values are integers if all are whole, which is shorter and exact.
+    """
     whole = measurement.values.astype(np.int64)
     values = whole if np.array_equal(whole, measurement.values) else measurement.values
     more: dict[str, Any] = {} if measurement.spread is None else {"spread": measurement.spread}
@@ -328,12 +380,19 @@ def _measurement(domain: Domain, item: Mapping[str, Any]) -> Measurement:
 
 
 def charge_json(event: Event, accountant: Accountant) -> dict[str, Any]:
-    """Return the operation, what its cost is computed from, and the cost as rho, so that a reader can add up for himself."""
+    """Return a charge as JSON: the kind of event, the numbers that its cost is computed from, and the cost as rho.
+
+    Readers can thus add up the costs themselves.
+    """
     return {"operation": type(event).__name__, **asdict(cast(Any, event)), "rho": float(accountant.cost(event))}
 
 
 def charge_of(item: Mapping[str, Any]) -> Event:
-    """Return the event; its stated rho is not looked at."""
+    """Return the event that `charge_json` wrote; the stated rho is ignored, because it follows from the event.
+
+    Raises:
+        InputError: The kind of event is unknown, or its numbers are invalid.
+    """
     kind = event_named(str(item.get("operation")))
     if kind is None:
         raise InputError("charges", f"{str(item.get('operation'))[:40]!r} is unknown", "use the version that made the release")
@@ -344,7 +403,10 @@ def charge_of(item: Mapping[str, Any]) -> Event:
 
 
 def _bound_json(clique: Clique, bound: Bound) -> dict[str, Any]:
-    """Return the JSON of a clique's two 95 % error bounds, AIM's and the tight one, as L1 distances; null for a clique without a bound."""
+    """Return a clique's 95 % error bounds as JSON, as L1 distances of shares: AIM's ("paper95") and the tight one.
+
+    A bound is null for a clique without one.
+    """
     paper, tight = (None if bound.support == UNBOUNDED else share / IN_WRONG_CELL for share in (bound.paper, bound.tight))
     return {"attributes": list(clique), "support": bound.support, "paper95": paper, "bound95": tight}
 

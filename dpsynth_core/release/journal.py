@@ -18,7 +18,12 @@ _PHASE_OF_STEP = {Measured: "measure", Fitted: "fit", Finished: "finish"}
 
 
 class Journal:
-    """The history of one run with its measurements. `on_event` is called with each entry and may raise to stop the run."""
+    """The history of one run, and its measurements.
+
+    Args:
+        on_event: Called with each line of the history; it may raise to stop the run.
+        stopwatch: Records durations.
+    """
 
     def __init__(self, on_event: Callable[[Progress], None] = lambda _: None, stopwatch: Stopwatch | None = None) -> None:
         self._on_event = on_event
@@ -27,11 +32,11 @@ class Journal:
         self.measurements: list[Measurement] = []
 
     def phase(self, name: str) -> AbstractContextManager[None]:
-        """Return a context whose duration is booked to the named phase."""
+        """Return a context manager that adds its wall time to the named phase."""
         return self._stopwatch.phase(name)
 
     def booked(self, steps: Iterator[Step]) -> Iterator[Step]:
-        """Yield the steps, and book the time before each to its kind."""
+        """Yield the steps of a mechanism; the time that each took to arrive is added to the phase of its kind."""
         start = time.perf_counter()
         for step in steps:
             self._stopwatch.book(_PHASE_OF_STEP[type(step)], start)
@@ -39,17 +44,17 @@ class Journal:
             start = time.perf_counter()
 
     def announce(self, message: str, rho_spent: float = 0.0, done: float = 0.0) -> None:
-        """Report that a phase begins.
+        """Enter that a phase begins.
 
         Args:
             message: The phase in words.
             rho_spent: Budget spent so far, in rho.
-            done: Fraction of the mechanism's work.
+            done: Fraction of the mechanism's work that is done, from 0 to 1.
         """
         self._enter(Progress("phase", rho_spent=rho_spent, done=done, message=message))
 
     def record(self, step: Measured | Fitted) -> None:
-        """Enter a step, and keep its measurement."""
+        """Enter a step of the mechanism, and keep its measurement if it has one."""
         if isinstance(step, Fitted):
             self._enter(Progress("fitted", step.round, rho_spent=step.rho_spent, done=step.done, message=step.message))
         else:
@@ -57,7 +62,7 @@ class Journal:
             self._enter(Progress.measured(step.measurement, step.rho_spent, step.round, step.done))
 
     def finish(self, rho_spent: float) -> None:
-        """Enter that the run is over, with the budget spent."""
+        """Enter that the mechanism has ended; `rho_spent` is the budget spent until then."""
         self._enter(Progress("finished", rho_spent=rho_spent, done=1.0, message="the model is final"))
 
     def _enter(self, entry: Progress) -> None:

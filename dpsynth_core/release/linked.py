@@ -16,12 +16,12 @@ from dpsynth_core.vocabulary.rows import Repeated
 
 @dataclass(frozen=True, eq=False)
 class MemberRows:
-    """The members of synthetic households.
+    """The rows of members, with the keys of their synthetic households.
 
     Attributes:
-        drawn: The members, whose keys count up.
-        owners: The household of each, from 0, ascending.
-        key: The column of keys.
+        drawn: The rows; their own keys, which count up, are replaced.
+        owners: Index of each member's household, from 0, ascending.
+        key: Name of the column of keys.
     """
 
     drawn: Rows
@@ -34,7 +34,11 @@ class MemberRows:
         return self.drawn.num_rows
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the members in order, with these columns or all; at least one batch."""
+        """Yield the rows in order as tables, at least one, which may be empty.
+
+        Args:
+            columns: Names of the columns; None for all.
+        """
         first = 0
         for batch in self.drawn.batches():
             keys = pa.array(self.owners[first : first + batch.num_rows] + 1, pa.int64())  # as the key of households counts up, from 1
@@ -47,8 +51,9 @@ def in_order(weights: NDArray[np.float64], owners: NDArray[np.int64]) -> tuple[N
     """Return the weight of each household and of each member, in the order of the rows.
 
     Args:
-        weights: Weights of households, in the order of `link.apart`.
-        owners: The household of each member, as in `pairs`.
+        weights: Weights of households in the order of `link.apart`, which sorts them by number of
+            members.
+        owners: Index of each member's household, from 0, ascending.
     """
     sizes = np.bincount(owners, minlength=len(weights))
     households = np.empty(len(weights))
@@ -57,11 +62,14 @@ def in_order(weights: NDArray[np.float64], owners: NDArray[np.int64]) -> tuple[N
 
 
 def pairs(link: Link, households: NDArray[np.integer], owners: NDArray[np.int64], members: NDArray[np.integer]) -> Repeated:
-    """Return two tables as codes of the link's domain, with equally many rows for each household.
+    """Return two linked tables as codes of pairs of members, the records of the link's domain.
+
+    Each household has the same number of records in total (`vocabulary.link`).
 
     Args:
+        link: The link of the tables.
         households: Codes, shape (n, columns).
-        owners: The household of each member, from 0, ascending.
+        owners: Index of each member's household, from 0, ascending.
         members: Codes, shape (members, columns).
     """
     sizes, slots = link.slots(len(households), owners, members)

@@ -22,7 +22,12 @@ HandOver = Callable[[Release, Zoned[Times]], None]
 
 
 def findings(plan: Plan) -> Zoned[tuple[str, ...]]:
-    """Return remarks, for the curator alone, on values that read oddly or would count as others. Raises InputError for an unreadable table.
+    """Return remarks in words on values that read oddly or would count as other values.
+
+    They depend on the private table, and are for the curator alone.
+
+    Raises:
+        InputError: The table cannot be read to its end.
     """
     surveyed = (told for one in synthesis.survey(plan).value for told in one.sentences())
     remarks = (one.sentence for one in synthesis.not_understood(plan).value)
@@ -38,18 +43,20 @@ def make(
     on_kept: Callable[[Spool], None] = lambda _: None,
     goes_on: bool = False,
 ) -> None:
-    """Make a release and hand it over, with the duration of the run.
+    """Make a release, hand it over with its duration, then remove its spool.
 
-    Errors of `spool_for` and `begin` are raised before anything is read; other errors are raised after that.
+    Errors of `spool_for` and `begin` are raised before a record is read; other errors may be raised
+    later.
 
     Args:
         plan: The feasible plan.
-        spool_for: Opens the spool; its argument is whether the noise is private.
+        spool_for: Opens the spool; its argument is whether the noise is private (not repeatable).
         begin: Called right before the first record is read.
-        on_event: Called with each step; it may raise to stop the run.
-        hand_over: Takes the release and the duration.
-        on_kept: Called with the spool that stays if this raises: one with answers, or of a run that can go on from `begin` on.
-        goes_on: Whether an interrupted run goes on.
+        on_event: Called with each line of the history; it may raise to stop the run.
+        hand_over: Takes the release and its durations.
+        on_kept: Called, if this raises, with a spool that stays on disk: one with answers, or the
+            spool of a run that can go on once `begin` has been called.
+        goes_on: Whether an interrupted run may be continued later.
     """
     noise = synthesis.noise_for(plan.spec)
     spool, begun = spool_for(noise.private), False

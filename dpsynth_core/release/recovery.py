@@ -26,20 +26,34 @@ from dpsynth_core.vocabulary.measurement import Measurement
 
 
 def recover(kept: Kept, on_event: Callable[[Progress], None], answers: bool = False) -> Release:
-    """Return the release of an interrupted run.
+    """Return the release of an interrupted run from its spool, without the private table and without charges.
 
     Args:
-        answers: Whether only the measurements are released, although rows could be made.
+        kept: The content of the spool.
+        on_event: Called with each line of the history.
+        answers: Whether only the noisy tables are released, even if the answers suffice to make
+            rows.
 
     Raises:
-        InputError: Nothing was measured, or this version asks other questions than the one that began the run.
+        InputError: Nothing was measured, or this version asks other questions than the run did.
     """
     plan = synthesis.feasible(Plan.of(kept.spec))
     return answers_only(plan, kept) if answers else carried_out(plan, kept, on_event)
 
 
 def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) -> Release:
-    """Return the mechanism of a feasible plan, run again on the answers as far as they go. Raises as `recover`."""
+    """Return the release of a plan whose mechanism is run again on the recorded answers.
+
+    Where these end within the mechanism, the noisy tables alone are released.
+
+    Args:
+        plan: The feasible plan.
+        kept: The content of the spool.
+        on_event: Called with each line of the history.
+
+    Raises:
+        InputError: As in `recover`.
+    """
     kernel = replaying(plan.domain, plan.unit, plan.shares, kept.answers, kept.paid)
     try:
         return synthesis.carry_out(plan, kernel, kept.private, on_event)
@@ -48,7 +62,11 @@ def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) ->
 
 
 def answers_only(plan: Plan, kept: Kept) -> Release:
-    """Return a release of the noisy tables among the answers, without rows. Raises InputError without any."""
+    """Return a release without rows, which has the noisy tables among the recorded answers.
+
+    Raises:
+        InputError: No table was measured, or the recorded answers or charges are inconsistent.
+    """
     answers, paid = kept.answers, kept.paid
     with suppress(AnswersEnd):  # it ended while values were learnt: then no table was measured
         kernel = replaying(plan.domain, plan.unit, plan.shares, answers, paid)

@@ -39,11 +39,19 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class Progress:
-    """One line of a run's history, of public and released values only.
+    """One line of a run's history, of public and released values only. Its time is stored elsewhere (`times`).
 
     Attributes:
-        kind: "phase" (message names it), "measured" (attributes, cells, sigma and spread describe the measurement), "fitted" or "finished".
-        done: Fraction of the mechanism's work in [0, 1]. The time of the line is kept elsewhere (`times`).
+        kind: "phase" (`message` names it), "measured" (`attributes`, `cells`, `sigma` and `spread`
+            describe the measurement), "fitted" or "finished".
+        round: Round of the mechanism, 0 for mechanisms without rounds.
+        attributes: Clique of the measurement.
+        sigma: Parameter of the measurement's noise.
+        rho_spent: Budget spent so far, in rho.
+        done: Fraction of the mechanism's work that is done, from 0 to 1.
+        message: Words for people.
+        spread: Largest standard deviation of the noise in any direction, if it is correlated.
+        cells: Number of cells of the measurement.
     """
 
     kind: str
@@ -58,12 +66,19 @@ class Progress:
 
     @classmethod
     def measured(cls, measurement: Measurement, rho_spent: float, round: int = 0, done: float = 0.0) -> Progress:
-        """Return the line of a measurement; its values are not part of a history."""
+        """Return the line for a measurement, which leaves out the measured values.
+
+        Args:
+            measurement: The measurement.
+            rho_spent: Budget spent so far, in rho.
+            round: Round of the mechanism.
+            done: Fraction of the mechanism's work that is done, from 0 to 1.
+        """
         cells = measurement.values.size
         return cls("measured", round, measurement.clique, measurement.sigma, rho_spent, done, spread=measurement.spread, cells=cells)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as written in release.json."""
+        """Return the fields as in the history of release.json."""
         return dict(vars(self))
 
     @classmethod
@@ -152,7 +167,7 @@ class Release:
 
     @property
     def seal(self) -> str:
-        """The digest of the sealed plan, by which a ledger knows the release."""
+        """The SHA-256 of the sealed plan, by which a ledger identifies the release."""
         return self.sealed or self.spec.digest()
 
     @property
@@ -167,7 +182,10 @@ class Release:
 
     @property
     def described(self) -> Domain:
-        """The domain of the columns that its documents describe: the rows' columns, for two linked tables without their key."""
+        """The domain of the columns that the documents describe: the columns of the rows.
+
+        For two linked tables it has the columns of both, without the key.
+        """
         link = self.plan.link
         if link is None:
             return self.plan.row_domain
@@ -176,7 +194,7 @@ class Release:
 
     @property
     def certificate(self) -> Certificate | None:
-        """The measured errors of the workload, or None."""
+        """The certificate: measured errors of the workload's tables; None if none were measured."""
         return cast(Certificate | None, self.claims[CERTIFICATE.name])
 
     @property
@@ -186,32 +204,35 @@ class Release:
 
     @property
     def criteria(self) -> tuple[Decided, ...]:
-        """The decided criteria, in the plan's order."""
+        """The criteria of the plan, in order, each with whether it is met."""
         return cast(tuple[Decided, ...], self.claims[CRITERIA.name])
 
     @cached_property
     def weights(self) -> NDArray[np.float64] | None:
-        """The calibrated weight of each row, of two linked tables in the order of `link.apart`; None where no column is the weight."""
+        """The calibrated survey weight of each row; None if the plan has no weight column.
+
+        For two linked tables, households are in the order of `link.apart`.
+        """
         codes = None if self.plan.weight is None else self.codes
         return None if codes is None else calibrated(self.plan, codes, self.inside, self.claims[WEIGHTED.name])
 
     def branded(self, code: str) -> bool:
-        """Return whether the release carries the brand with this code."""
+        """Return whether the release has the brand (warning) with this code."""
         return any(brand.code == code for brand in self.brands)
 
     @cached_property
     def tables_of_columns(self) -> tuple[Measurement, ...]:
-        """The measurements, those over groups of values summed down to columns."""
+        """The measurements as tables of columns alone; tables over groups of values are summed down to columns."""
         return of_columns(self.measurements)
 
     @property
     def table(self) -> pa.Table | None:
-        """All rows in one table, for a small number of rows."""
+        """All rows in memory as one table, for a small number of rows; None for a release without rows."""
         return None if self.values is None else whole(self.values)
 
     @property
     def needs_reason(self) -> bool:
-        """True if a required criterion is not met or was never measured."""
+        """True if a required criterion is not met or was never measured, so that publication needs a written reason."""
         return any(one.needs_reason for one in self.criteria)
 
     @property
@@ -221,12 +242,12 @@ class Release:
 
     @cached_property
     def final(self) -> Final:
-        """The result of the mechanism and its claims, computed once."""
+        """The release as claims see it (`claims.claim.Final`), computed once."""
         return Final.of(self.plan, self.codes, self.tables_of_columns, self.total, self.claims, self.inside)
 
     @cached_property
     def statements(self) -> Statements:
-        """Return the statements by which its quality is judged."""
+        """The statements by which the release's quality is judged (`evaluation.quality`)."""
         link = self.plan.link
         declared = {} if link is None else {name: one for one in link.told for name in (one.name, link.other(one.name))}
         members = set() if link is None else {*link.members.names, *map(link.other, link.members.names)}
@@ -247,22 +268,25 @@ class Release:
 
     @property
     def _answered(self) -> Workload:
-        """The tables that it answers: its workload's; of a rule or an interrupted run, those that were measured."""
+        """The workload of tables that the release answers.
+
+        It is the plan's workload; for a rule or an interrupted run, the tables that were measured.
+        """
         if "rule" not in self.details and not self.branded(INTERRUPTED):
             return self.plan.workload
         measured = [measurement.clique for measurement in self.tables_of_columns if measurement.clique]
         return Workload(self.domain, dict.fromkeys(measured or [(self.domain.names[-1],)], 1.0))
 
     def knowing(self, final: Final) -> Release:
-        """Itself, which now has what was worked out of its rows before."""
+        """Store an already computed `final` in this release, and return the release itself."""
         vars(self)["final"] = final
         return self
 
     def charged(self, ledger: Mapping[str, Any]) -> Release:
-        """Return the release with the reservation that it was charged to."""
+        """Return a copy of the release that states the ledger's reservation that the run was charged to."""
         return replace(self, ledger=ledger).knowing(self.final)
 
     @property
     def rows(self) -> int:
-        """The number of synthetic rows, of two linked tables the first's; 0 without rows."""
+        """The number of synthetic rows, 0 without rows; for two linked tables, the number of households."""
         return 0 if self.codes is None else len(self.codes) // self.plan.records_each

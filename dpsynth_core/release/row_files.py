@@ -71,7 +71,12 @@ _NOTHING = re.compile("(?!)")
 
 @dataclass(frozen=True)
 class _Program:
-    """The representation of times in a statistical program: the column type and, by dtype, format and width."""
+    """The representation of times in a statistical program.
+
+    Attributes:
+        time: Converts microseconds of a column to the column of a data frame.
+        times: By dtype, the name of the display format and its width.
+    """
 
     time: Callable[[Micros, RowColumn], pd.Series]
     times: Mapping[str, tuple[str, int]]
@@ -82,10 +87,14 @@ class RowFormat:
     """A format of row files.
 
     Attributes:
-        title, what: Its name and description for people.
-        write: Writes rows with the domain's columns to a stream, with a description if the format has a place for it. It raises
-            CapacityError before it writes anything the format cannot hold.
-        most_rows: The largest number of rows.
+        ending: Ending of file names, with the dot.
+        mime: Media type.
+        title: Name for people.
+        what: Description for people.
+        write: Writes rows with the domain's columns to a stream, with a description if the format
+            has a place for it. It raises CapacityError before it writes anything the format cannot
+            hold.
+        most_rows: Largest number of rows.
     """
 
     ending: str
@@ -97,7 +106,11 @@ class RowFormat:
 
 
 def chosen(text: str) -> tuple[str, ...]:
-    """Return the formats of a list such as "csv,xlsx", each once. Raises InputError for an unknown format."""
+    """Return the names of the formats in a list such as "csv,xlsx", each once, in order.
+
+    Raises:
+        InputError: A format is unknown.
+    """
     names = tuple(dict.fromkeys(name.strip().lower() for name in text.split(",")))
     if (unknown := next((name for name in names if name not in FORMATS), None)) is not None:
         raise InputError("--format", f"{shown(unknown)} is not a known format of rows", f"use {', '.join(FORMATS)}")
@@ -105,15 +118,17 @@ def chosen(text: str) -> tuple[str, ...]:
 
 
 def check(domain: Domain, about: About, formats: Iterable[str]) -> None:
-    """Write invented rows in each format, to find out what it cannot hold before anything is charged.
+    """Check that each format can hold the rows, by writing invented rows before anything is charged.
 
     Args:
-        domain: the columns of the rows; their names, labels, values and bounds decide, which are public.
-        about: what the files will say of themselves.
-        formats: keys of `FORMATS`.
+        domain: The columns of the rows; their names, labels, values and bounds decide, which are
+            public.
+        about: The description that the files will contain.
+        formats: Keys of `FORMATS`.
 
     Raises:
-        InputError: naming the column, if one alone is the reason.
+        InputError: A format cannot hold the rows; it names the column if a single column is the
+            reason.
     """
     for form in (FORMATS[name] for name in formats):
         if (error := _refusal(form, domain, about)) is None:
@@ -128,7 +143,7 @@ def check(domain: Domain, about: About, formats: Iterable[str]) -> None:
 
 
 def _refusal(form: RowFormat, domain: Domain, about: About) -> Exception | None:
-    """Return the error of writing invented rows, of any type that the format's library raises; None if they can be written."""
+    """Return the error that writing invented rows raises, of any type; None if they can be written."""
     try:
         form.write(HeldRows(extremes(domain)), domain, io.BytesIO(), about)
     except Exception as error:  # noqa: BLE001
@@ -137,7 +152,11 @@ def _refusal(form: RowFormat, domain: Domain, about: About) -> Exception | None:
 
 
 def _at_once(write: Callable[[pa.Table, Domain, About], bytes]) -> Callable[[Rows, Domain, BinaryIO, About], None]:
-    """Return a format whose library wants all rows at once, in more memory than they take themselves."""
+    """Return a `RowFormat.write` for a library that needs all rows in memory at once.
+
+    Args:
+        write: Returns the file's bytes from all rows, their columns and the description.
+    """
 
     def put(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
         if rows.num_rows > MOST_AT_ONCE:
@@ -198,14 +217,17 @@ def _xlsx(table: pa.Table, domain: Domain, about: About) -> bytes:
 
 
 def excel_notes(domain: Domain) -> Iterable[str]:
-    """Yield what a reader of the workbook should know of days that Excel has no number for."""
+    """Yield a sentence for readers of a workbook, if columns may have days before 1900, which are written as text."""
     old = [repr(a.name) for a in domain if a.dtype in ("date", "timestamp") and not a.most and a.lower.year < _EXCEL_FIRST.year]
     if old:
         yield f"Days before 1900 are texts such as 1899-12-31, since Excel has no number for them: {listed(old, 5)}."
 
 
 def _excel_time(sheet: Any, form: Any) -> Callable[[int, int, Any], None]:
-    """Return a writer of days and times, which writes as text what Excel has no number for: days before 1900 and negative durations."""
+    """Return a function (row, column, value) that writes a day, time or duration into a sheet.
+
+    Excel has no number for days before 1900 and negative durations, which are written as text.
+    """
 
     def write(row: int, place: int, value: Any) -> None:
         if isinstance(value, timedelta) and value < timedelta(0):
@@ -219,13 +241,16 @@ def _excel_time(sheet: Any, form: Any) -> Callable[[int, int, Any], None]:
 
 
 def _check_texts(domain: Domain, title: str, size: Callable[[str], int], names: bool = False) -> None:
-    """Raise CapacityError if a text is longer than `_LONGEST_TEXT`; the format's library would cut the text or leave it out.
+    """Check that no text is longer than `_LONGEST_TEXT`; the format's library would cut it or leave it out.
 
     Args:
         domain: The columns of the rows. The categories of text columns are checked.
         title: The name of the format, for the message.
         size: Returns the length of a text as the format counts it.
         names: Whether names of columns are written as cells too.
+
+    Raises:
+        CapacityError: A text is longer.
     """
     for column in domain.columns:
         texts = (*(column.categories if column.dtype == "string" else ()), *((column.name,) if names else ()))
@@ -286,7 +311,10 @@ def _spss_format(attribute: RowColumn) -> str | None:
 
 
 def _time_format(attribute: RowColumn, program: _Program) -> str | None:
-    """Return the program's format for a column of times, with fractions of seconds if its precision is that fine."""
+    """Return the program's display format for a column of times; None for a column of any other type.
+
+    The format has fractions of seconds if the column's precision is finer than seconds.
+    """
     if (form := program.times.get(attribute.dtype)) is None:
         return None
     name, width = form
@@ -315,9 +343,14 @@ def _dta(table: pa.Table, domain: Domain, about: About) -> bytes:
 
 
 def _with_notes(content: bytes, notes: Sequence[str]) -> bytes:
-    """Return a file of Stata's format 118 with notes: characteristics of the data set, which pandas leaves out.
+    """Return a file of Stata's format 118 with notes added, which pandas cannot write.
 
-    Behind its beginning the file has a map of 14 numbers that say where its parts begin; those behind the characteristics move.
+    Notes are characteristics of the data set. At the beginning the file has a map of 14 numbers
+    that say where its parts begin; the numbers of parts behind the characteristics are increased.
+
+    Args:
+        content: The file.
+        notes: The notes.
     """
     texts = {"note0": str(len(notes)), **{f"note{number}": note for number, note in enumerate(notes, start=1)}}
     said = b"".join(
@@ -354,7 +387,14 @@ def _xpt(table: pa.Table, domain: Domain, about: About) -> bytes:
 
 
 def _through_file(write: Callable[[Path], None], ending: str) -> bytes:
-    """Return what a library writes that takes a path alone: to memory where the system has files there, for `sample` may write no file."""
+    """Return the bytes that a library writes to a path, for libraries that cannot write to a stream.
+
+    The path is in memory where the system allows it, because `sample` may write no file.
+
+    Args:
+        write: Writes the file to a path.
+        ending: Ending of the file's name.
+    """
     if hasattr(os, "memfd_create"):
         with os.fdopen(os.memfd_create(f"rows{ending}"), "rb") as held:
             write(Path(f"/proc/self/fd/{held.fileno()}"))
@@ -366,7 +406,15 @@ def _through_file(write: Callable[[Path], None], ending: str) -> bytes:
 
 
 def _frame(table: pa.Table, columns: _Columns, program: _Program) -> pd.DataFrame:
-    """Columns as statistical programs know them: numbers with nan, texts with "" for missing, 0 and 1, days."""
+    """Return rows as a data frame of the types that statistical programs know.
+
+    Missing numbers are nan, missing texts "", booleans 0 and 1; times are as `program` stores them.
+
+    Args:
+        table: The rows.
+        columns: The columns, by the names that the program allows.
+        program: The representation of times.
+    """
     series: dict[str, pd.Series] = {}
     for name, attribute in columns.items():
         column = table.column(attribute.name)
@@ -383,7 +431,7 @@ def _frame(table: pa.Table, columns: _Columns, program: _Program) -> pd.DataFram
 
 
 def _is_small(attribute: RowColumn) -> bool:
-    """Whole numbers that four bytes hold, missing codes of Stata set aside."""
+    """Return whether a column holds whole numbers that fit into four bytes, without Stata's missing codes."""
     if attribute.dtype not in ("int64", "bool"):
         return False
     largest = max((abs(float(c)) for c in attribute.categories if c not in _YES_NO.values()), default=1.0)
@@ -392,7 +440,11 @@ def _is_small(attribute: RowColumn) -> bool:
 
 
 def _seconds(since: int) -> Callable[[Micros, RowColumn], pd.Series]:
-    """Return a writer of times in seconds. Timestamps count from a program's first day, `since` days after 1970-01-01."""
+    """Return a function that converts microseconds of a column to seconds, missing ones to nan.
+
+    Args:
+        since: The program's first day, as days after 1970-01-01, from which timestamps count.
+    """
 
     def series(counts: Micros, attribute: RowColumn) -> pd.Series:
         first = since * DAY_MICROS if attribute.dtype == "timestamp" else 0
@@ -402,7 +454,11 @@ def _seconds(since: int) -> Callable[[Micros, RowColumn], pd.Series]:
 
 
 def _stata_time(counts: Micros, attribute: RowColumn) -> pd.Series:
-    """Return timestamps; times of day as timestamps of Stata's first day; durations as counts of their precision."""
+    """Return a column of times for Stata, from microseconds.
+
+    Timestamps stay timestamps, times of day become timestamps on Stata's first day, and durations
+    become counts in the column's precision.
+    """
     if attribute.dtype == "duration":
         return pd.Series(np.where(counts == NO_TIME, np.nan, counts / MICROSECONDS[attribute.precision]))
     moments = counts + (FROM_1960 * DAY_MICROS if attribute.dtype == "time" else 0)
@@ -410,25 +466,28 @@ def _stata_time(counts: Micros, attribute: RowColumn) -> pd.Series:
 
 
 def _labels(columns: _Columns, most: int) -> dict[str, Any]:
-    """Return the label of each column in `most` bytes; the right name where that had to be changed."""
+    """Return the label of each column, cut to `most` bytes.
+
+    A column without a label has its original name as label if its name had to be changed.
+    """
     return {name: _cut(label, most) for name, a in columns.items() if (label := a.label or (a.name if a.name != name else ""))}
 
 
 def _cut(text: str, most: int) -> str:
-    """Return the beginning of a text that takes at most so many bytes, and no part of a letter."""
+    """Return the longest beginning of a text that takes at most `most` bytes of UTF-8, without broken letters."""
     return text.encode()[:most].decode(errors="ignore")
 
 
 def _value_labels(
     columns: _Columns, most: int, texts: bool, codes: tuple[float, float] = (-math.inf, math.inf)
 ) -> dict[str, dict[Any, str]]:
-    """Return the labels of the categories of each column that the format has labels for.
+    """Return by column the label of each category that the format can label.
 
     Args:
-        columns: by the names that the format allows.
-        most: bytes of a label.
-        texts: whether the format has labels for texts and fractions too.
-        codes: the smallest and the largest whole number that it has labels for.
+        columns: The columns, by the names that the format allows.
+        most: Largest number of bytes of a label.
+        texts: Whether the format has labels for texts and fractions too.
+        codes: The smallest and the largest whole number that the format has labels for.
     """
     labels: dict[str, dict[Any, str]] = {}
     for name, attribute in columns.items():
@@ -445,9 +504,16 @@ def _value_labels(
 
 
 def _named(domain: Domain, most: int, wrong: str, reserved: re.Pattern[str] = _NOTHING) -> _Columns:
-    """Return the columns by names that a program allows.
+    """Return the columns by names that a statistical program allows, changed as little as possible.
 
-    Names have no `wrong` characters and `reserved` words, begin with a letter, have at most so many bytes, and differ in more than case.
+    Args:
+        domain: The columns.
+        most: Largest number of bytes of a name.
+        wrong: Regular expression of characters that are not allowed.
+        reserved: Regular expression of names that are not allowed.
+
+    Returns:
+        The columns in order; their names begin with a letter, and differ in more than case.
     """
     named: dict[str, RowColumn] = {}
     taken: set[str] = set()

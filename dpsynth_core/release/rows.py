@@ -15,16 +15,19 @@ GROUP_ROWS = 250_000
 
 
 class Rows(Protocol):
-    """Rows that can be gone through again and again, always the same."""
+    """Rows as values that can be iterated over repeatedly, always in the same batches."""
 
     @property
     def num_rows(self) -> int:
         """The number of rows."""
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the rows in order, with these columns or all; at least one batch, which may be empty.
+        """Yield the rows in order as tables, at least one, which may be empty.
 
-        Each batch has the same rows for any choice of columns.
+        Batches have the same rows for any choice of columns.
+
+        Args:
+            columns: Names of the columns; None for all.
         """
         ...
 
@@ -41,13 +44,13 @@ class HeldRows:
         return int(self.table.num_rows)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the table once, with these columns or all."""
+        """Yield the whole table once, with the named columns, or all columns for None."""
         yield self.table if columns is None else self.table.select(columns)
 
 
 @dataclass(frozen=True, eq=False)
 class StoredRows:
-    """Rows in a Parquet file of ours."""
+    """Rows in a Parquet file that this program wrote."""
 
     path: Path
 
@@ -57,7 +60,11 @@ class StoredRows:
         return int(pq.read_metadata(self.path).num_rows)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield each row group of the file, with these columns or all; an empty batch without groups."""
+        """Yield each row group of the file as a table; one empty table for a file without row groups.
+
+        Args:
+            columns: Names of the columns; None for all.
+        """
         with pq.ParquetFile(self.path) as file:
             yield from (file.read_row_group(number, columns) for number in range(file.num_row_groups))
             if not file.num_row_groups:
@@ -66,7 +73,10 @@ class StoredRows:
 
 
 def in_groups(rows: Rows) -> Iterator[pa.Table]:
-    """Yield the rows in batches of GROUP_ROWS, each contiguous, for any batches of `rows`; the bytes of files do not depend on these."""
+    """Yield the rows in tables of GROUP_ROWS rows, the last one smaller, each contiguous in memory.
+
+    The division does not depend on the batches of `rows`, so that the bytes of files do not either.
+    """
     held: list[pa.Table] = []
     number = 0
     for batch in rows.batches():

@@ -60,11 +60,15 @@ _NAMED = 8
 
 @dataclass(frozen=True, eq=False)
 class Refitted:
-    """The model of a release.
+    """The model of a release, fitted again from its answers.
 
     Attributes:
-        released: The first table of rows.
-        other: Whether the model differs from the one of the release, because of other libraries or another processor.
+        plan: The plan, with learnt values.
+        model: The model.
+        released: The first table of rows, drawn again.
+        certificate: The measured errors of the released rows, or None.
+        other: Whether the rows differ from the released ones, because of other libraries or another
+            processor.
     """
 
     plan: Plan
@@ -75,7 +79,10 @@ class Refitted:
 
     @cached_property
     def tables(self) -> dict[Clique, float]:
-        """The bound of each certified table of the released rows, as a share of people; none where the certificate says nothing."""
+        """The 95 % error bound of each certified table of the released rows, as a share of people in a wrong cell.
+
+        It is empty without a certificate of rows, or with a certificate that states no bounds.
+        """
         stated = self.certificate
         if stated is None or stated.of != ROWS or stated.says_nothing:
             return {}
@@ -84,12 +91,12 @@ class Refitted:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """More rows of a model.
+    """Further rows of a model.
 
     Attributes:
         rows: The rows as values.
-        codes: The cells of the rows, shape (rows, columns of the model).
-        errors: What is known of how far their tables are off, in a sentence.
+        codes: The codes of the rows, shape (rows, columns of the model).
+        errors: A sentence on what is known about the errors of their tables.
     """
 
     rows: Rows
@@ -98,15 +105,19 @@ class Sample:
 
 
 def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progress], None] = lambda _: None) -> Refitted:
-    """Return the model of a release from its answers, in about the time of the run without its table.
+    """Return the model of a release, computed again from its answers without the private table.
+
+    It takes about as long as the run did without reading its table.
 
     Args:
         release: The release.
-        plan: The feasible plan, with the public table where one was used; by default the plan of the release's own spec.
-        on_event: Called with each step.
+        plan: The feasible plan, with the public table where one was used; None for the plan of the
+            release's own spec.
+        on_event: Called with each line of the history.
 
     Raises:
-        InputError: The release has no rows, or this version or machine asks other questions than were answered.
+        InputError: The release has no rows or two linked tables, or this version or machine asks
+            other questions than were answered.
     """
     if release.row_seed is None:
         raise InputError("release", "it holds answers and no rows, so that it has no model to draw rows from", "ask its noisy tables")
@@ -128,11 +139,18 @@ def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progre
 
 
 def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1) -> Sample:
-    """Return rows of the model, of all people or of a group; each seed gives its own rows, always the same.
+    """Return further rows of the model, of all people or of a group of people.
+
+    Args:
+        fitted: The model.
+        rows: Number of rows.
+        where: The values that people of the group may have, by column; by default everybody.
+        seed: Seed; the same seed gives the same rows, another seed gives other rows.
 
     Raises:
-        InputError: The plan excludes the group, or the model has no people in it.
-        CapacityError: More rows are asked for than can be drawn.
+        InputError: The number of rows is out of range, the plan excludes the group, or the model
+            has no people in it.
+        CapacityError: The group is too rare for so many rows.
     """
     if not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS:
         raise InputError("rows", f"{shown(rows)} rows cannot be drawn", f"give a whole number from 1 to {MAX_ROWS:,}")
@@ -145,18 +163,19 @@ def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1)
 
 
 def complete(fitted: Refitted, known: Mapping[str, Codes], values: Mapping[str, pa.Array], seed: int = 1) -> Sample:
-    """Draw a row of the model for each line of known cells, in their order.
+    """Draw a row of the model for each line of known cells, in the order of the lines.
 
     Args:
         fitted: The model.
-        known: By column, the cell of each line, shape (lines,).
-        values: By column, the known number of each line, of a type that rows may have. It stands in the row in place of a number that is
-            drawn in its cell, unless a rule compares the column with another one.
-        seed: Each seed gives other rows.
+        known: By column, the code of each line, shape (lines,).
+        values: By column, the known number of each line, of a type that rows may have. It replaces
+            the number that is drawn within the cell, unless a rule compares the column with another
+            one.
+        seed: Seed; another seed gives other rows.
 
     Raises:
-        InputError: The plan excludes the cells of a line, or the model has no people there.
-        CapacityError: There are too many lines, or the model has too few people in the cells of a line.
+        CapacityError: There are too many lines, or the model has too few people in the cells of a
+            line.
     """
     domain, cells = fitted.plan.domain, np.stack([known[name] for name in known], axis=1)
     if not 1 <= len(cells) <= MAX_ROWS:
@@ -192,20 +211,36 @@ def complete(fitted: Refitted, known: Mapping[str, Codes], values: Mapping[str, 
 
 
 def _drawn(fitted: Refitted, rows: int, seed: int, part: int) -> DrawnRows:
-    """Draw rows of all people, with identifiers behind the released rows' own."""
+    """Draw rows of all people, whose identifiers continue after the identifiers of the released rows.
+
+    Args:
+        fitted: The model.
+        rows: Number of rows.
+        seed: Seed of the whole sample.
+        part: Number of this batch in the sample; each batch has a random stream of its own.
+    """
     state = np.random.SeedSequence((fitted.released.seed, seed, part)).generate_state(1, np.uint64)
     drawn = synthesis.drawn(fitted.plan, fitted.model, rows, int(state[0] >> np.uint64(1)), fitted.released.inside)
     return replace(drawn, domain=_behind(fitted))
 
 
 def _behind(fitted: Refitted) -> Domain:
-    """Return the domain of the model with identifiers that no released row has."""
+    """Return the model's domain, with identifiers that continue after the released rows' identifiers."""
     domain = fitted.plan.domain
     return replace(domain, filled=tuple(one.after(fitted.released.num_rows) for one in domain.filled))
 
 
 def _of_group(fitted: Refitted, rows: int, cells: Cells, seed: int) -> DrawnRows:
-    """Draw rows of all people and keep the ones in the group, which gives the model's rows of the group for every model."""
+    """Draw rows of all people until `rows` rows are in the group, and return these.
+
+    Rejection gives the model's distribution within the group for every kind of model.
+
+    Args:
+        fitted: The model.
+        rows: Number of rows.
+        cells: By column, the codes that people of the group have.
+        seed: Seed of the sample.
+    """
     domain = fitted.plan.domain
 
     def kept(batch: DrawnRows) -> DrawnRows:
@@ -216,7 +251,17 @@ def _of_group(fitted: Refitted, rows: int, cells: Cells, seed: int) -> DrawnRows
 
 
 def _of_range(fitted: Refitted, rows: int, parts: Parts, seed: int) -> tuple[HeldRows, Codes]:
-    """Draw rows of everybody with their values, and keep those whose values are in the group's ranges."""
+    """Draw rows of all people with their values until `rows` rows lie in the group's ranges.
+
+    Args:
+        fitted: The model.
+        rows: Number of rows.
+        parts: By column, the chosen cells; ranges may cut cells, so that values decide.
+        seed: Seed of the sample.
+
+    Returns:
+        The rows as values, and their codes.
+    """
     domain, cells = fitted.plan.domain, reached_cells(parts)
 
     def kept(batch: DrawnRows) -> _Valued:
@@ -242,7 +287,19 @@ class _Valued:
 
 
 def _searched(fitted: Refitted, rows: int, seed: int, kept: Callable[[DrawnRows], Found], phrase: str) -> Iterator[Found]:
-    """Yield the model's rows that `kept` keeps, until there are enough. Raises InputError or CapacityError for a rare group."""
+    """Yield batches of rows of the model, filtered by `kept`, until at least `rows` rows have been found.
+
+    Args:
+        fitted: The model.
+        rows: Number of rows.
+        seed: Seed of the sample.
+        kept: Returns the rows of a batch that are in the group.
+        phrase: The group in words, for errors.
+
+    Raises:
+        InputError: No row is in the group.
+        CapacityError: The group is too rare for so many rows.
+    """
     number, looked, found = 0, 0, 0
     while found < rows:
         batch = _drawn(fitted, _AT_ONCE if number else _AT_FIRST, seed, number)
@@ -258,7 +315,12 @@ def _searched(fitted: Refitted, rows: int, seed: int, kept: Callable[[DrawnRows]
 
 
 def _unknown_inside(domain: Domain, cut: Parts) -> str:
-    """Return a sentence on the unknown errors of a group whose ranges cut cells."""
+    """Return sentences that say that the errors of a group whose ranges cut cells are unknown.
+
+    Args:
+        domain: The domain.
+        cut: By column, the chosen ranges that cut cells.
+    """
     names = " and ".join(f"{visible(name)} {text_of(domain[name], spans_of(domain[name], of))}" for name, of in cut.items())
     return (
         f"The group {names} cuts groups of values, and errors were measured of whole groups: nothing is known of how far this group is off."
@@ -273,7 +335,15 @@ def _range_phrase(domain: Domain, parts: Parts) -> str:
 
 
 def parts_of(domain: Domain, where: Where) -> Parts:
-    """Return the cells of a group, whole and cut. Raises InputError for a column or value not known, and for what the plan excludes."""
+    """Return by column the cells that a group of people may have, whole or cut by a range.
+
+    Args:
+        domain: The domain.
+        where: By column, a value, a range or several of these.
+
+    Raises:
+        InputError: A column or value is unknown, or the plan excludes the group.
+    """
     for name in where:
         if name not in domain:
             raise InputError("where", f"{column_field(name)} is not in the model", f"use one of {_first(domain.names)}")
@@ -290,9 +360,17 @@ def _listed(values: Any) -> Iterable[Any]:
 
 
 def parse_where(domain: Domain, texts: Sequence[str], field: str = "where") -> Where:
-    """Read a group from texts such as "region=north", "age=15..64" and "age>=66"; several texts of one column mean any of these values.
+    """Return the group of people that texts such as "region=north", "age=15..64" and "age>=66" describe.
 
-    A name or a value may have "=" in it. Raises InputError, which calls the texts `field`.
+    Several texts of one column mean any of these values. A name or a value may contain "=".
+
+    Args:
+        domain: The domain.
+        texts: The texts.
+        field: Name of the texts in errors.
+
+    Raises:
+        InputError: A text is not of this form.
     """
     where: dict[str, list[str]] = {}
     for text in texts:
@@ -310,7 +388,13 @@ def parse_where(domain: Domain, texts: Sequence[str], field: str = "where") -> W
 
 
 def errors_of(fitted: Refitted, cells: Cells, codes: Codes) -> str:
-    """Return one sentence on the errors of the tables of other rows, from the certificate. All rows of `codes` are in the group."""
+    """Return a sentence on the errors of the tables of further rows, which follow from the certificate.
+
+    Args:
+        fitted: The model, with the certificate of the released rows.
+        cells: By column, the codes of the group; empty for all people.
+        codes: Codes of the further rows, which are all in the group.
+    """
     domain, bounds = fitted.plan.domain, {r: bound for r, bound in fitted.tables.items() if set(cells) <= set(r)}
     columns = " and ".join(map(visible, cells))
     if fitted.other:

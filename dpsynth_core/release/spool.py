@@ -46,8 +46,11 @@ class Kept:
     """The content of a spool.
 
     Attributes:
-        run: The ledger's name for the run, "" without a charge.
-        private: Whether the noise is not repeatable.
+        run: The ledger's name for the run, "" for a run without a charge.
+        spec: The sealed spec.
+        private: Whether the noise is private, which repeatable noise is not.
+        answers: The recorded answers, in order.
+        paid: The events that were charged, in order.
     """
 
     run: str
@@ -58,11 +61,18 @@ class Kept:
 
 
 class Spool:
-    """A new spool at `path`.
+    """A new spool file, locked by this process.
 
     Attributes:
-        given: The answers of a run that goes on, and their charges.
-        answers, paid: How many answers and charges are on disk.
+        given: The answers of a run that is continued, and their charges.
+        answers: Number of answers on disk.
+        paid: Number of charges on disk.
+
+    Args:
+        path: Path of the file.
+        run: The ledger's name for the run.
+        plan: The sealed plan.
+        private: Whether the noise is private, which repeatable noise is not.
 
     Raises:
         FileExistsError: There is a spool at the path.
@@ -82,7 +92,17 @@ class Spool:
 
     @classmethod
     def again(cls, path: Path, run: str, plan: Plan) -> Self:
-        """Return the spool of a run that goes on. Raises InputError where it cannot."""
+        """Open the spool of an interrupted run to continue the run.
+
+        Args:
+            path: Path of the file.
+            run: The ledger's name for the run.
+            plan: The sealed plan.
+
+        Raises:
+            InputError: The run cannot go on: its spool is read-only, damaged, locked, or of another
+                plan.
+        """
         spool, field = cls.__new__(cls), f"run {run!r}"
         remedy = f"recover it, which spends nothing, or delete {shown(path)} to be charged once more"
         lost = InputError(field, "an answer that was paid for is lost, so that it cannot go on", remedy)
@@ -127,7 +147,16 @@ class Spool:
             raise InputError(f"run {path.stem!r}", *_UNDER_WAY) from None
 
     def keep(self, answer: RecordedAnswer, paid: Sequence[Event]) -> None:
-        """On disk when this returns."""
+        """Write an answer and its charges to disk; both are on disk when this returns.
+
+        Args:
+            answer: The answer. Answers that are on disk already, of a continued run, are not
+                written again.
+            paid: The events that the answer was charged as.
+
+        Raises:
+            ChargedError: The disk refuses.
+        """
         if self._repeated:
             self._repeated -= 1
             return
@@ -142,21 +171,28 @@ class Spool:
 
     @property
     def goes_on(self) -> bool:
-        """Return whether the run can go on."""
+        """True if the run may be continued from this spool, which is not marked read-only."""
         return bool(os.fstat(self._stream.fileno()).st_mode & stat.S_IWUSR)
 
     def close_for_good(self) -> None:
-        """Mark the spool as one to recover from and not to go on with. Needs no room on the disk."""
+        """Mark the spool read-only: tables may be recovered from it, but the run must not go on.
+
+        This needs no space on the disk.
+        """
         with suppress(OSError):  # a disk that takes nothing at all lets nothing go on either
             os.fchmod(self._stream.fileno(), 0o400)
 
     def close(self) -> None:
-        """Close the file, which stays on the disk; errors are ignored."""
+        """Close the file, which stays on disk; errors are ignored."""
         with suppress(OSError):  # a full disk takes the rest of a line no better at the end
             self._stream.close()
 
     def discard(self) -> None:
-        """Remove the spool. It stays, without an error, if the disk refuses, so that other errors are still reported."""
+        """Delete the spool file and close it.
+
+        If the disk refuses, the file stays without an error, so that other errors are still
+        reported.
+        """
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
         self.close()
@@ -169,7 +205,11 @@ class Spool:
 
 
 def read(path: Path) -> Kept:
-    """Read a spool. Raises InputError if the path has no spool, or its run is still under way."""
+    """Return the content of a spool.
+
+    Raises:
+        InputError: The path has no spool, the spool is damaged, or its run is still under way.
+    """
     field = f"run {path.stem!r}"
     try:
         with path.open("rb") as stream:
@@ -182,7 +222,15 @@ def read(path: Path) -> Kept:
 
 
 def _content(stream: BinaryIO, field: str) -> tuple[Kept, bytes]:
-    """Return the content of a spool, and the bytes after its complete lines. Raises InputError."""
+    """Return the content of an open spool, and the bytes after its last readable line.
+
+    Args:
+        stream: The spool, at its beginning.
+        field: Name of the run in errors.
+
+    Raises:
+        InputError: The spool is empty, too large or damaged.
+    """
     size = os.fstat(stream.fileno()).st_size
     if not 0 < size <= MAX_BYTES:
         raise InputError(field, "it is empty, or too large to be what a run kept", "name a run that was interrupted")
@@ -204,7 +252,13 @@ def _content(stream: BinaryIO, field: str) -> tuple[Kept, bytes]:
 
 
 def parsed(line: bytes) -> Any:
-    """Return a line. Raises ValueError where it has been damaged. One without a checksum is an earlier state's."""
+    """Return the JSON value of a line of a spool, whose checksum is checked if it has one.
+
+    Lines of earlier versions have no checksum.
+
+    Raises:
+        ValueError: The line has been damaged.
+    """
     text, _, checksum = line.partition(b"\t")
     if checksum and int(checksum, 16) != crc32(text):
         raise ValueError("the line has been damaged")
@@ -212,7 +266,16 @@ def parsed(line: bytes) -> Any:
 
 
 def check_room(plan: Plan, folder: Path, field: str) -> None:
-    """Raise InputError if answers and rows will not fit on the disk, as far as that is known before a record is read."""
+    """Check that answers and rows will fit on the disk, as far as that is known before a record is read.
+
+    Args:
+        plan: The plan.
+        folder: A folder on the disk.
+        field: Name of the setting that errors name.
+
+    Raises:
+        InputError: The disk has too little space left.
+    """
     for_cells = min(_BYTES_PER_CELL * plan.workload.cells, _MOST_FOR_CELLS)
     needed = _LEAST_ROOM + for_cells + _BYTES_PER_VALUE * machine.values(plan)
     free = shutil.disk_usage(folder).free

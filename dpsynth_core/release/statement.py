@@ -29,7 +29,13 @@ NOT_PRIVATE = "This release is not private: anyone who knows the seed of its noi
 
 
 def statement(plan: Plan, rho_spent: float, private: bool) -> str:
-    """Return the guarantee in words: relation, unit, epsilon, delta, rho, accountant."""
+    """Return the guarantee in words: neighbouring relation, unit, epsilon, delta, rho and accountant.
+
+    Args:
+        plan: The plan.
+        rho_spent: Budget spent, in rho of the plan's accountant.
+        private: Whether the noise was private; if not, the text begins with that.
+    """
     unit, spec, accountant = plan.unit, plan.spec, plan.shares.accountant
     m = spec.unit.max_rows_per_person
     kept = [("measuring how numbers lie in their cells", rho)] if (rho := plan.shares.of(INSIDE)) else []
@@ -64,7 +70,7 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
 
 
 def _looks(spec: Spec) -> str:
-    """Return a sentence, after a space, on the looks before the plan was sealed; "" if none is known."""
+    """Return a sentence, after a space, on the curator's views of the table before the plan was sealed, or ""."""
     return f" {private_views.sentence(spec.looks)}" if spec.looks and not spec.data.simulated else ""
 
 
@@ -74,7 +80,7 @@ def _published(plan: Plan) -> str:
 
 
 def _own_delta(plan: Plan) -> str:
-    """Return a sentence on the reserved part of delta and on learnt columns; "" without either."""
+    """Return sentences, after a space, on learnt columns and on the part of delta that was reserved; "" without both."""
     aside = plan.shares.delta
     if plan.portions:
         texts = (
@@ -91,13 +97,14 @@ def _own_delta(plan: Plan) -> str:
 
 
 def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) -> Iterator[Brand]:
-    """Yield the warnings that a reader needs before trusting the release.
+    """Yield the brands of a release: warnings that a reader needs before trusting it.
 
     Args:
         plan: The plan.
         total: The number of records, public or noisy.
         private: Whether the noise was private.
-        details: The release's details, because a recipient lacks the public table.
+        details: The release's details, which describe the public table, because a recipient lacks
+            that table.
     """
     spec = plan.spec
     if not private:
@@ -131,7 +138,7 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
 
 
 def _of_model(details: Mapping[str, Any]) -> Iterator[Brand]:
-    """Yield where the model contradicts what was measured, or nothing was."""
+    """Yield warnings that the model contradicts measured tables, or that columns were not measured."""
     if unfitted := details.get(MISFITS):
         yield Brand("misfit", misfit_sentence(unfitted))
     if unmeasured := details.get(UNSEEN):
@@ -139,21 +146,30 @@ def _of_model(details: Mapping[str, Any]) -> Iterator[Brand]:
 
 
 def misfit_sentence(tables: Sequence[str]) -> str:
-    """Return a warning that the rows do not say what these tables, of which there is one at least, say."""
+    """Return a warning that the rows contradict these noisy tables.
+
+    Args:
+        tables: The tables in words, at least one; only the first is named.
+    """
     more = f" and {len(tables) - 1:,} more" if len(tables) > 1 else ""
     fits = f"The model that made the rows does not fit the noisy table {tables[0]!r}{more}"
     return f"{fits}: noise explains so large a distance at most once in a million runs. Use the noisy tables instead of the rows there."
 
 
 def unseen_sentence(columns: Sequence[str]) -> str:
-    """Return a warning that nothing was measured of these columns, of which there is one at least."""
+    """Return a warning that these columns, at least one, are in no measured table."""
     which = f"Column {columns[0]!r} is" if len(columns) == 1 else f"Columns {', '.join(map(repr, columns))} are"
     whose = "its" if len(columns) == 1 else "their"
     return f"{which} in no measured table: {whose} values are uniform and say nothing of the data. Allow more rounds, or use AIM."
 
 
 def _of_published(plan: Plan, off: float) -> Iterator[Brand]:
-    """Yield the brands of published tables; `off` is the largest error of one of their cells, in rows."""
+    """Yield warnings on the published tables that the plan took as known.
+
+    Args:
+        plan: The plan.
+        off: The largest error of a cell of these tables in the rows, as a number of rows.
+    """
     for known in plan.domain.published:
         unprotected = "Nothing here protects what that table says, and the guarantee is for what it leaves open"
         yield Brand("assumed-published", f"The curator states that this table was published: {known}. {unprotected}.")
@@ -163,7 +179,7 @@ def _of_published(plan: Plan, off: float) -> Iterator[Brand]:
 
 
 def _hangs_on(plan: Plan) -> Iterator[Brand]:
-    """Yield the conditions of the guarantee that the code cannot check."""
+    """Yield warnings on conditions of the guarantee that the program cannot check."""
     if package := plan.mechanism.card.package:
         whose = f"The mechanism is of the package {package}, which is not part of this program"
         by = "that it learns of the records by the kernel's noisy answers alone is its authors' word"
@@ -173,11 +189,11 @@ def _hangs_on(plan: Plan) -> Iterator[Brand]:
 
 
 def interrupted_brand(tables: int, answers: Sequence[RecordedAnswer]) -> Brand:
-    """Return the warning that the run ended early.
+    """Return the warning that the run ended early, or that its rows are left out.
 
     Args:
         tables: Number of noisy tables in the release.
-        answers: Its transcript, which holds sums of roots.
+        answers: The transcript, whose sums of roots are counted.
     """
     roots = sum(answer.operation == "measure_roots" for answer in answers)
     held = "one noisy table" if tables == 1 else f"{tables:,} noisy tables"
@@ -186,19 +202,29 @@ def interrupted_brand(tables: int, answers: Sequence[RecordedAnswer]) -> Brand:
 
 
 def unmeasured_brands(plan: Plan, claims: Mapping[str, Any]) -> Iterator[Brand]:
-    """Yield warnings on claims that were never measured although a share of the budget was kept for them."""
+    """Yield warnings on claims that were never measured although a share of the budget was reserved for them.
+
+    Args:
+        plan: The plan.
+        claims: The statement of each claim, by the claim's name.
+    """
     for claim in CLAIMS:
         if sentence := claim.lacks(plan, claims[claim.name]):
             yield Brand(claim.brand, sentence)
 
 
 def public_details(public: PublicTable | None) -> dict[str, Any]:
-    """Return the public table's name, digest and number of rows for release.json; empty without a public table."""
+    """Return the public table's name, digest and number of rows for `Release.details`; empty without one."""
     return {} if public is None else {"public_table": {"name": public.name, "sha256": public.digest, "rows": public.rows}}
 
 
 def row_policy(plan: Plan, total: float) -> str:
-    """Return a sentence on the origin of the number of synthetic rows; `total` is noisy or public."""
+    """Return a phrase on how the number of synthetic rows was chosen.
+
+    Args:
+        plan: The plan.
+        total: The number of records, noisy or public.
+    """
     if not plan.mechanism.card.makes_rows:
         return "no rows: this mechanism gives answers only"
     if plan.spec.output.rows is not None:

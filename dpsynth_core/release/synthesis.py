@@ -91,9 +91,13 @@ _WIDTHS = ("X86_V2", "X86_V3", "X86_V4", "SVE")
 
 
 def plan(spec: Spec) -> Plan:
-    """Check everything that can be checked before a budget is reserved; of the data, only the file's structure.
+    """Check everything that can be checked before a budget is reserved, and return the feasible plan.
 
-    Raises InputError naming the field, CapacityError for what would not fit the mechanism or this machine.
+    Only the structure of the data file is read.
+
+    Raises:
+        InputError: A field of the spec is invalid.
+        CapacityError: The plan would not fit the mechanism or this machine.
     """
     draft = Plan.stated(spec)
     _check_columns(spec.data, draft.row_domain, spec.unit.person_column)
@@ -106,9 +110,18 @@ def plan(spec: Spec) -> Plan:
 
 
 def _check_columns(table: TableSpec, domain: Domain, person: str | None, have: str = "the data have") -> None:
-    """Raise InputError unless a table has the columns of its domain and the person column, of types that can hold their values.
+    """Check that a table has its domain's columns and the person column, of types that can hold their values.
 
-    Only the header and the types are read, not the values. `have` begins the error's sentence.
+    Only the header and the types are read, not the values.
+
+    Args:
+        table: The section of the spec on the table.
+        domain: The columns of the table.
+        person: The person column, or None.
+        have: Beginning of the error's sentence.
+
+    Raises:
+        InputError: A column is missing or of a wrong type.
     """
     kind, section = KINDS[table.kind], table.model_dump()
     if kind.columns is None:
@@ -124,9 +137,12 @@ def _check_columns(table: TableSpec, domain: Domain, person: str | None, have: s
 
 
 def feasible(draft: Plan) -> Plan:
-    """Return the plan with its public table, if it fits.
+    """Return the plan, completed by its public table, if mechanism and machine can carry it out.
 
-    Raises CapacityError where it does not, InputError as `informed`, and for published tables that cannot all hold.
+    Raises:
+        CapacityError: They cannot.
+        InputError: The public table does not fit, or the published tables contradict each other or
+            the rules.
     """
     ready = informed(draft)
     if not ready.forecast.fits:
@@ -139,9 +155,10 @@ def feasible(draft: Plan) -> Plan:
 
 
 def informed(draft: Plan) -> Plan:
-    """Return the plan with the spec's public table, if its mechanism can use one.
+    """Return the plan with the spec's public table read, if there is one and its mechanism can use it.
 
-    Raises InputError if the table does not fit the domain, or changed since the spec was sealed.
+    Raises:
+        InputError: The table does not fit the domain, or changed since the spec was sealed.
     """
     if draft.spec.public is None or not isinstance(draft.mechanism, UsesPublic):
         return draft
@@ -151,8 +168,12 @@ def informed(draft: Plan) -> Plan:
 def public_table(section: PublicSpec, domain: Domain) -> PublicTable:
     """Read the public table of a spec.
 
+    Args:
+        section: The section of the spec on the public table.
+        domain: The domain of the private table.
+
     Raises:
-        InputError: The file is not such a table, or its digest differs from the spec's.
+        InputError: The file does not fit the domain, or its digest differs from the spec's.
     """
     table = public_tables.read(located(section.path), TableFormat.of(section.model_dump()), domain)
     if section.sha256 not in ("", table.digest):
@@ -161,12 +182,16 @@ def public_table(section: PublicSpec, domain: Domain) -> PublicTable:
 
 
 def noise_for(spec: Spec) -> Noise:
-    """Return the operating system's randomness, or repeatable noise if the spec has a seed."""
+    """Return the source of noise: the operating system's, or repeatable noise if the spec has a seed."""
     return OpenDPNoise() if spec.output.seed is None else SeededNoise(spec.output.seed)
 
 
 def open_source(plan: Plan) -> MarginalSource:
-    """Return the records that the spec names. From here on private data may be read: a caller with a ledger charges it before this."""
+    """Return the records that the spec names, as a source of counts.
+
+    Private data may be read from here on, so that a caller with a ledger charges it before this
+    call.
+    """
     if plan.link is None or plan.spec.members is None:
         return _records(plan.spec, plan.domain)
     key = str(plan.spec.unit.person_column)
@@ -179,9 +204,12 @@ def _records(spec: Spec, domain: Domain) -> MarginalSource:
 
 
 def survey(plan: Plan) -> Zoned[tuple[RecordsCheck, ...]]:
-    """Return, for the curator before the charge, the parts of each table that cannot be read as the spec says.
+    """Return which parts of each table cannot be read as the spec says, for the curator before the charge.
 
-    It reads all used columns once. Raises InputError if they cannot be read to the end; a run would then fail after its charge.
+    All used columns are read once. Otherwise a run would fail after its charge.
+
+    Raises:
+        InputError: A table cannot be read to its end.
     """
     tables: list[tuple[TableSpec, Domain]] = [(plan.spec.data, plan.row_domain)]
     if plan.spec.members is not None:
@@ -192,11 +220,12 @@ def survey(plan: Plan) -> Zoned[tuple[RecordsCheck, ...]]:
 
 
 def not_understood(plan: Plan) -> Zoned[tuple[Remark, ...]]:
-    """Return, for the curator before the charge, a remark about each column with many values that are not understood.
+    """Return a remark on each column with many values that are not understood, for the curator before the charge.
 
-    The first records are read.
+    The first records are read. Tables on a cluster and simulated tables are not examined.
 
-    Tables on a cluster and invented ones are not looked at. Raises InputError if a table cannot be read.
+    Raises:
+        InputError: A table cannot be read.
     """
     tables: list[tuple[TableSpec, Domain]] = [(plan.spec.data, plan.row_domain)]
     if plan.spec.members is not None:
@@ -210,9 +239,10 @@ def not_understood(plan: Plan) -> Zoned[tuple[Remark, ...]]:
 
 
 def recoded(plan: Plan) -> Zoned[tuple[str, ...]]:
-    """Return, for the curator before the charge, the values of the table that would count as others.
+    """Return sentences on values of the table that would count as other values, for the curator before the charge.
 
-    It makes one pass over the columns without a cell for these values, and none over simulated tables, which are known.
+    They need one pass over the columns that lack a cell for missing or undeclared values. Simulated
+    and linked tables are not examined.
     """
     open_ones = [attribute for attribute in plan.domain if attribute.size < attribute.unfolded().size]
     if plan.spec.data.simulated or plan.link is not None or not open_ones:
@@ -237,16 +267,16 @@ def synthesize(
     spool: Spool | None = None,
     stopwatch: Stopwatch | None = None,
 ) -> Release:
-    """Run the mechanism against the records and make the release.
+    """Run the mechanism on the records and return the release.
 
     Args:
-        plan: The plan.
+        plan: The feasible plan.
         source: The records.
-        noise: The noise.
-        on_event: Called with each step as it happens; it may raise to stop.
-        spool: Keeps each answer of the kernel before it is used, behind the answers of a run that goes on; None for a release without
-            charge.
-        stopwatch: Records durations for the curator; the release does not contain them.
+        noise: The source of noise.
+        on_event: Called with each line of the history as it happens; it may raise to stop the run.
+        spool: Stores each answer of the kernel before it is used, after the answers of an
+            interrupted run that is continued; None to store nothing.
+        stopwatch: Records durations for the curator, which are not part of the release.
     """
     shares = plan.shares
     kernel = PrivacyKernel(source, plan.unit, shares.rho, noise, shares.delta, shares.accountant)
@@ -269,16 +299,18 @@ def carry_out(
     keep: Keep | None = None,
     given: Given = ((), ()),
 ) -> Release:
-    """Make the release from the answers of a kernel: the private table's, or `transcript.replaying`, which repeats answers.
+    """Return the release that follows from the answers of a kernel.
+
+    The kernel answers from the private table, or repeats recorded answers (`transcript.replaying`).
 
     Args:
-        plan: The plan.
+        plan: The feasible plan.
         kernel: The kernel.
-        private: Whether the noise is not repeatable.
-        on_event: Called with each step.
+        private: Whether the noise is private, which repeatable noise is not.
+        on_event: Called with each line of the history.
         stopwatch: Records durations.
-        keep: Takes each answer before it is used.
-        given: The answers of a run that goes on.
+        keep: Takes each answer and its charges before the answer is used.
+        given: The recorded answers and charges of a run that is continued.
     """
     answers: list[RecordedAnswer] = []
 
@@ -342,9 +374,15 @@ def carry_out(
 
 
 def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, SealedKernel]:
-    """Return the plan with all values of its domain, and the kernel over it; open columns are learnt for the discovery share.
+    """Learn the values of columns without listed values, and return the plan and the kernel with these values.
 
-    The domain is public from here on. Capacity needs no check, because no column became larger than the plan assumed.
+    If all values are listed, both are returned unchanged. The domain is public from here on. Capacity
+    needs no further check, because no column became larger than the plan assumed.
+
+    Args:
+        plan: The plan.
+        kernel: The kernel; the plan's share for learning is spent.
+        journal: The history of the run.
     """
     if not plan.domain.unknown:
         return plan, kernel
@@ -356,7 +394,17 @@ def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, Se
 
 
 def looked_inside(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Mapping[str, Inside], SealedKernel]:
-    """Return by column the distribution of numbers within cells, and the kernel with its counts of cells; empty without a budget share."""
+    """Measure how numbers are distributed within their cells.
+
+    Args:
+        plan: The plan.
+        kernel: The kernel; the plan's share for this measurement is spent.
+        journal: The history of the run.
+
+    Returns:
+        The distributions by column, empty if the plan has no such share; and a kernel that also
+        knows the counts of cells that were measured with them.
+    """
     if not (rho := plan.shares.of(INSIDE)) or not (columns := inside.columns(plan.domain.attributes)):
         return {}, kernel
     journal.announce("measuring how numbers lie in their cells")
@@ -367,7 +415,10 @@ def looked_inside(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[M
 
 
 def run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finished:
-    """Drive the mechanism to its end, step by step; the time before a step is booked to what it reports."""
+    """Run the plan's mechanism to its end, record its steps in the journal, and return its last step.
+
+    The time before each step is added to the phase of the step's kind.
+    """
     # sealed: a mechanism cannot spend the shares of others
     stage = kernel.part(plan.shares.mechanism) if plan.shares.aside else kernel
     journal.announce("counting the marginals of the workload")
@@ -384,7 +435,7 @@ def run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finishe
 
 @dataclass(frozen=True, eq=False)
 class _Written:
-    """Rows of a release, as its fields of these names."""
+    """The rows of a release, in fields that are named as in `Release`."""
 
     codes: NDArray[np.integer] | Repeated | None = None
     values: Rows | None = None
@@ -393,9 +444,17 @@ class _Written:
 
 
 def _write_rows(plan: Plan, finished: Finished, found: Mapping[str, Inside], row_seed: int, rho_spent: float, journal: Journal) -> _Written:
-    """Return the tables of synthetic rows that the spec asks for, as codes and as values; none for mechanisms that only answer.
+    """Return the tables of synthetic rows that the spec asks for; empty for mechanisms that only answer.
 
-    The values are drawn when they are iterated over.
+    Codes are drawn now, values whenever they are iterated over.
+
+    Args:
+        plan: The plan.
+        finished: The last step of the mechanism, with its model.
+        found: Distribution of numbers within their cells, by column.
+        row_seed: Seed of the rows.
+        rho_spent: Budget spent so far, in rho, for the journal.
+        journal: The history of the run.
     """
     if not plan.mechanism.card.makes_rows:
         return _Written()
@@ -410,12 +469,17 @@ def _write_rows(plan: Plan, finished: Finished, found: Mapping[str, Inside], row
 
 
 def row_count(plan: Plan, total: float) -> int:
-    """Return the number of rows of a table: the spec's, or else the estimated number of people."""
+    """Return the number of rows of a table: stated in the spec, or else the estimated number of people.
+
+    Args:
+        plan: The plan.
+        total: Estimated number of records. The number of people is capped at `MAX_UNSTATED_ROWS`.
+    """
     return plan.spec.output.rows or min(max(1, round(total / plan.records_each)), MAX_UNSTATED_ROWS)
 
 
 def drawn(plan: Plan, model: RowModel, count: int, seed: int, found: Mapping[str, Inside]) -> DrawnRows:
-    """Return rows of a model in random order.
+    """Return rows of a model in random order; their values are drawn when they are iterated over.
 
     Args:
         plan: The plan.
@@ -430,7 +494,13 @@ def drawn(plan: Plan, model: RowModel, count: int, seed: int, found: Mapping[str
 
 
 def weighed(plan: Plan, rows: DrawnRows, stated: Weighted | None) -> DrawnRows:
-    """Return the rows, with calibrated weights if a column is the weight; `stated` holds the weighted tables."""
+    """Return the rows with calibrated survey weights as a column, if the plan has a weight column.
+
+    Args:
+        plan: The plan.
+        rows: The rows.
+        stated: The noisy weighted tables to which weights are calibrated.
+    """
     if plan.weight is None:
         return rows
     weights = calibrated(plan, rows.codes, rows.inside, stated)
@@ -438,7 +508,7 @@ def weighed(plan: Plan, rows: DrawnRows, stated: Weighted | None) -> DrawnRows:
 
 
 def _weighed(plan: Plan, rows: _Written, stated: Weighted | None) -> _Written:
-    """Return all tables with calibrated weights."""
+    """Return all tables of rows with calibrated survey weights, if the plan has a weight column."""
     if plan.weight is None or not isinstance(rows.values, DrawnRows):
         return rows
     if not isinstance(rows.members, linked.MemberRows) or rows.codes is None:
@@ -451,7 +521,15 @@ def _weighed(plan: Plan, rows: _Written, stated: Weighted | None) -> _Written:
 
 
 def _write_linked(plan: Plan, link: Link, model: HouseholdModel, count: int, seed: int) -> _Written:
-    """Write `count` households with their members, in random order."""
+    """Return `count` synthetic households with their members, households in random order.
+
+    Args:
+        plan: The plan.
+        link: The link of the two tables.
+        model: The final model.
+        count: Number of households.
+        seed: Seed of the rows.
+    """
     rng, for_members = np.random.default_rng(seed), np.random.default_rng((seed, 1))
     made = model.tables(count, rng).reordered(rng.permutation(count))
     owners, listed = made.listed()
@@ -473,21 +551,26 @@ def _measured(claim: Claim[Any], plan: Plan, kernel: SealedKernel, final: Final,
 
 
 def today() -> str:
-    """Return the date, UTC: all that a release says of when it was made. The hour at its end would say how long the records took to read.
+    """Return the date in UTC, ISO 8601, as the only time that a release states.
+
+    The hour would reveal how long the records took to read.
     """
     return datetime.now(UTC).date().isoformat()
 
 
 def _libraries(plan: Plan) -> list[str]:
-    """Return the libraries on which the numbers of this plan depend, beyond those of every plan."""
+    """Return the names of libraries on which this plan's numbers depend, in addition to `LIBRARIES`."""
     package = plan.mechanism.card.package
     return [library for claim in CLAIMS if claim.asked(plan) for library in claim.libraries] + [package] * bool(package)
 
 
 def versions(more: Sequence[str] = ()) -> dict[str, str]:
-    """Return the versions on which the numbers depend, to the last bit: this program, Python, libraries, and the kind of processor.
+    """Return the versions on which numbers depend to the last bit, by name.
 
-    `more` names libraries that not every release depends on.
+    They are of this program, Python, libraries, and the kind of processor.
+
+    Args:
+        more: Names of libraries that not every release depends on.
     """
     libraries = {name: _version(name) for name in (*LIBRARIES, *more)}
     return {"dpsynth_core": build.identity(), "python": platform.python_version(), **libraries, "processor": _processor()}
@@ -495,7 +578,7 @@ def versions(more: Sequence[str] = ()) -> dict[str, str]:
 
 @cache
 def _processor() -> str:
-    """Return the processor's family and its widest vectors in NumPy's sums, which decide how sums are rounded.
+    """Return the processor's family and the widest vectors of NumPy, which decide how sums are rounded.
 
     More details would identify the machine.
     """

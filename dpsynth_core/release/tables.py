@@ -17,19 +17,27 @@ _FURTHER = re.compile(r"synthetic-([2-9]|[1-9][0-9]+)\.csv")
 
 
 def name(number: int) -> str:
-    """Return the file name of a table of rows; the first has number 1."""
+    """Return the file name of a table of synthetic rows.
+
+    Args:
+        number: Number of the table, from 1.
+    """
     return FIRST if number == 1 else f"synthetic-{number}.csv"
 
 
 def is_name(file: str) -> bool:
-    """Return whether a file name is used for a table of rows beside the first: a further one, or the members'."""
+    """Return whether a file name is of a further table of rows (number 2 or more) or of the members' table."""
     return file == MEMBERS or _FURTHER.fullmatch(file) is not None
 
 
 def seed(row_seed: int, number: int) -> int:
-    """Return the seed of a table: the rows' seed for the first, and for each other a seed that follows from it and its number.
+    """Return the seed from which a table of rows is drawn: `row_seed` for the first, a derived seed for others.
 
     Streams of different numbers are independent (`numpy.random.SeedSequence`).
+
+    Args:
+        row_seed: Seed of the release's rows.
+        number: Number of the table, from 1.
     """
     if number == 1:
         return row_seed
@@ -37,10 +45,10 @@ def seed(row_seed: int, number: int) -> int:
 
 
 def explained_members(members: int | None, each: int) -> str:
-    """Return how to read two linked tables and their statements.
+    """Return sentences for readers on two linked tables: what each file holds, and what noisy counts count.
 
     Args:
-        members: Number of members; None for answers alone.
+        members: Number of rows of members; None for a release without rows.
         each: Number of records of pairs for each row of the first table.
     """
     held = "" if members is None else f"{MEMBERS} holds {members:,} rows under the keys of {FIRST}, and each of them has its key there. "
@@ -52,7 +60,7 @@ def explained_members(members: int | None, each: int) -> str:
 
 
 def explained(tables: int) -> str:
-    """Return the purpose of several tables; "" for one table."""
+    """Return sentences for readers on why a release has several tables of rows; "" for one table."""
     if tables == 1:
         return ""
     return (

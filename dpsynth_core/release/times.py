@@ -26,7 +26,7 @@ Times = Mapping[str, Any]
 
 
 class Stopwatch:
-    """Wall seconds of one run, from when this is made."""
+    """Wall times of one run, in seconds since this object was made."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
@@ -35,21 +35,21 @@ class Stopwatch:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Book the duration of the context to a phase, unless the context raises."""
+        """Add the wall time of a `with` block to a phase, unless the block raises."""
         start = time.perf_counter()
         yield
         self.book(name, start)
 
     def book(self, phase: str, start: float) -> None:
-        """Book the time since `start`, a value of `time.perf_counter`, to a phase."""
+        """Add the time since `start`, a value of `time.perf_counter`, to a phase."""
         self._phases[phase] = self._phases.get(phase, 0.0) + time.perf_counter() - start
 
     def step(self) -> None:
-        """Book a line of the history, at the seconds since the run began."""
+        """Record that a line of the history is written now."""
         self._steps.append(self._elapsed())
 
     def times(self) -> Zoned[Times]:
-        """Return the durations so far, for the curator alone."""
+        """Return the seconds of each phase and of each line of the history, for the curator alone."""
         phases = {name: round(seconds, 3) for name, seconds in self._phases.items()} | {"total": self._elapsed()}
         return curator_only({"phases": phases, "steps": list(self._steps)})
 
@@ -58,7 +58,12 @@ class Stopwatch:
 
 
 def write(times: Zoned[Times] | None, directory: Path) -> None:
-    """Put the times beside a release, where only its curator can read them. None, of a run that was finished later, for no such file."""
+    """Write the durations of a run beside its release, readable for its owner alone.
+
+    Args:
+        times: The durations; None for a run that was finished later, whose file is removed.
+        directory: Directory of the release.
+    """
     path = directory / TIMES
     if times is None:
         path.unlink(missing_ok=True)
@@ -68,6 +73,6 @@ def write(times: Zoned[Times] | None, directory: Path) -> None:
 
 
 def read(directory: Path) -> Zoned[Times] | None:
-    """Read the times beside a release; None without the file."""
+    """Return the durations that `write` wrote, for the curator alone; None without a file."""
     path = directory / TIMES
     return curator_only(json.loads(path.read_bytes())) if path.exists() else None

@@ -50,9 +50,12 @@ class RecordedAnswer:
     """One call of a kernel with its answer.
 
     Attributes:
-        arguments: Names of columns and numbers among the arguments, and the digest of the other parts (`privacy.questions`).
-        charges: Number of events that it was charged as.
-        value: Numbers, names of columns, measurements, residuals, arrays, or tuples, lists and dictionaries of these.
+        operation: Name of the operation.
+        arguments: Names of columns and numbers among the arguments, and digests of the other parts
+            (`privacy.questions`).
+        charges: Number of events that the call was charged as, 0 or 1.
+        value: The answer: numbers, names of columns, measurements, residuals, arrays, or tuples,
+            lists and dictionaries of these.
     """
 
     operation: str
@@ -62,7 +65,7 @@ class RecordedAnswer:
 
     @property
     def tables(self) -> Sequence[Measurement | Residual]:
-        """The noisy tables that it is."""
+        """The noisy tables that the answer consists of; empty for other answers."""
         return _tables(self.value)
 
 
@@ -77,24 +80,42 @@ Given = tuple[Sequence[RecordedAnswer], Sequence[Event]]
 
 
 def recording(kernel: SealedKernel, keep: Keep, given: Given = ((), ())) -> SealedKernel:
-    """Return the kernel, with its answers and its parts' answers kept in order before they are given.
+    """Return a kernel that passes each answer to `keep` before it returns the answer.
 
-    `given` are the answers of a run that goes on: they are repeated and charged, and the kernel answers the rest. Raises as `replaying`.
+    Kernels made from it, such as its parts, do so too.
+
+    Args:
+        kernel: The kernel that answers.
+        keep: Takes an answer and its charges.
+        given: Recorded answers and charges of an interrupted run that is continued: they are
+            repeated and charged first, and only further questions reach the private table. An
+            unexpected question raises InputError, as in `replaying`.
     """
     return cast(SealedKernel, _Recorder(kernel, keep, _Given(given)))
 
 
 def replaying(domain: Domain, unit: Unit, shares: Shares, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> SealedKernel:
-    """Return a kernel without a table: it answers what was answered before, and charges what was charged.
+    """Return a kernel without a table, which repeats recorded answers and charges.
 
-    Its operations raise InputError when they are asked something else, which happens where other versions or another machine compute other
-    numbers, and when an answer was not charged as the kernel charges it (`privacy.registry`).
+    Its operations raise InputError when they are asked another question, because another version or
+    machine computes other numbers; and when an answer was not charged as the kernel charges it
+    (`privacy.registry`). They raise AnswersEnd when no answer is left.
+
+    Args:
+        domain: The domain of the first questions.
+        unit: The unit of privacy.
+        shares: The division of the budget.
+        answers: The recorded answers, in order.
+        paid: The events that they were charged as, in order.
     """
     return _Replay(domain, unit, Meter(shares.rho, delta=shares.delta, accountant=shares.accountant), answers, paid)
 
 
 class _Recorder:
-    """A recorder of any operation of a kernel by its name. mypy cannot see the operations, so only `recording` makes one."""
+    """A kernel that records the answers of any operation, given by its name.
+
+    mypy cannot see the operations, so only `recording` makes one.
+    """
 
     def __init__(self, kernel: SealedKernel, keep: Keep, given: _Given, group: _Group = ()) -> None:
         self.__kernel = kernel
@@ -136,13 +157,30 @@ class _Recorder:
 
 
 class _Given:
-    """Answers that were given before, in order."""
+    """Recorded answers that are repeated in order.
+
+    Args:
+        given: The answers, and the events that they were charged as.
+    """
 
     def __init__(self, given: Given) -> None:
         self._answers, self._paid = iter(given[0]), iter(given[1])
 
     def answer(self, kernel: SealedKernel, operation: str, question: tuple[Any, ...]) -> tuple[Any] | None:
-        """Return the earlier answer, once the kernel is charged for it; None if no answer is left. Raises InputError as `replaying`."""
+        """Return the next recorded answer, and charge the kernel for it.
+
+        Args:
+            kernel: The kernel that is asked.
+            operation: Name of the operation that it is asked.
+            question: Identity of the question (`_identifying`).
+
+        Returns:
+            A tuple of the answer alone; None if no recorded answer is left.
+
+        Raises:
+            InputError: The recorded answer is to another question, or was not charged or measured
+                as the kernel would.
+        """
         answer = next(self._answers, None)
         if answer is None:
             return None
@@ -163,7 +201,7 @@ class _Given:
 
 
 def _as_measured(kernel: SealedKernel, table: Measurement | Residual) -> bool:
-    """Return whether a table has the kernel's number of cells, values of groups and kind of noise."""
+    """Return whether a recorded table looks as this kernel would measure it: its shape, groups and kind of noise."""
     if table.values.shape != kernel._public.shape(table.clique):
         return False
     return isinstance(table, Residual) or (table.is_rounded_normal and table.groups == kernel._public.groups_of(table.clique))
@@ -208,7 +246,17 @@ class _Replay(SealedKernel):
 
 
 def check_paid(domain: Domain, unit: Unit, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:
-    """Raise InputError unless every answer was charged as the kernel charges it, and nothing else was."""
+    """Check that every recorded answer was charged as the kernel charges it, and that nothing else was charged.
+
+    Args:
+        domain: The domain.
+        unit: The unit of privacy.
+        answers: The recorded answers, in order.
+        paid: The charged events, in order.
+
+    Raises:
+        InputError: The charges do not fit the answers.
+    """
     charges = iter(paid)
     for answer in answers:
         _paid(Call(unit, domain, answer.operation, answer.arguments, answer.value), answer.charges, charges)
@@ -222,7 +270,16 @@ _FORMER = {"select_worst_marginal": "select_offered_marginal", "measure_marginal
 
 @dataclass(frozen=True)
 class Call:
-    """A question to the kernel and its answer. `arguments` has the operation's parameters in order, and the digest of `questions`."""
+    """A question to the kernel and its answer.
+
+    Attributes:
+        unit: The unit of privacy.
+        domain: The domain that the kernel counted in.
+        operation: Name of the operation.
+        arguments: The operation's arguments in order, then the digest and the group of records
+            (`questions`).
+        answer: The answer.
+    """
 
     unit: Unit
     domain: Domain
@@ -232,12 +289,13 @@ class Call:
 
 
 def due(call: Call) -> Event | None:
-    """Return the event that the call must have been charged as; None if it is free.
+    """Return the event that a recorded call must have been charged as; None if it is free.
 
-    A question about a group costs as much as about all people, and one about weighted records as for people who own that many records.
+    A question about part of the records costs as much as about all records. A question about
+    weighted records costs as much as if each person owned that many records.
 
     Raises:
-        InputError: The operation is unknown, or the question does not fit it.
+        InputError: The operation is unknown, or the question or answer does not fit it.
     """
     unit, (asked, told) = call.unit, questions.parted(call.arguments)
     operation = find(_FORMER.get(call.operation, call.operation))
@@ -267,9 +325,14 @@ _OF_TABLES: Mapping[str, type[Measurement | Residual]] = {
 
 
 def _as_asked(call: Call, asked: Sequence[Any]) -> bool:
-    """Return whether an answer has exactly the requested noisy tables with the requested noise, and no tables for other operations.
+    """Return whether an answer consists of exactly the requested noisy tables, with the requested noise.
 
-    Sums of roots are whole steps in each cell of a table.
+    Answers of other operations must contain no tables. Sums of roots must be whole steps in each
+    cell.
+
+    Args:
+        call: The call.
+        asked: The arguments of the call without digests and groups of records.
     """
     answer, kind = call.answer, _OF_TABLES.get(call.operation)
     if call.operation == "measure_roots":
@@ -293,7 +356,16 @@ def _tables(answer: Any) -> list[Measurement | Residual]:
 
 
 def _paid(call: Call, charges: int, paid: Iterator[Event]) -> Event | None:
-    """Return the next event, which has to be the price of this call; None for one that is free. Raises InputError."""
+    """Return the next charged event after checking that it is the price of this call; None for a free call.
+
+    Args:
+        call: The call.
+        charges: Number of events that the record says it was charged as.
+        paid: The events that are left.
+
+    Raises:
+        InputError: The call was not charged at this price.
+    """
     needed = due(call)
     event = None if needed is None else next(paid, None)
     if charges != (needed is not None) or (needed is not None and (event is None or not event.pays(needed))):
@@ -310,7 +382,12 @@ class Unrecorded:
 
 
 def to_json(answers: Sequence[RecordedAnswer], measurements: Sequence[Measurement]) -> list[dict[str, Any]]:
-    """One entry per answer. A measurement that is published anyway is given by its number in `measurements`."""
+    """Return the recorded answers as JSON, one object per answer.
+
+    Args:
+        answers: The answers.
+        measurements: Measurements that are published anyway; an answer refers to one by its index.
+    """
     numbers = {id(m): i for i, m in enumerate(measurements)}
     return [
         {"operation": a.operation, "asked": [_write(x, {}) for x in a.arguments], "charges": a.charges, "given": _write(a.value, numbers)}
@@ -319,13 +396,25 @@ def to_json(answers: Sequence[RecordedAnswer], measurements: Sequence[Measuremen
 
 
 def from_json(items: Sequence[Mapping[str, Any]], measurements: Sequence[Measurement]) -> tuple[RecordedAnswer, ...]:
-    """Read what `to_json` wrote, with the measurements that it numbers."""
+    """Return the recorded answers that `to_json` wrote.
+
+    Args:
+        items: One object per answer.
+        measurements: The measurements that answers refer to by their index.
+    """
     read = partial(_read, measurements=measurements)
     return tuple(RecordedAnswer(item["operation"], tuple(map(read, item["asked"])), item["charges"], read(item["given"])) for item in items)
 
 
 def _identifying(operation: str, arguments: Sequence[Any], options: Mapping[str, Any], group: _Group) -> tuple[Any, ...]:
-    """Return the identity of a question: its names of columns and numbers, a digest of its other parts, and its group of records."""
+    """Return the identity of a question: column names and numbers, a digest of other arguments, group of records.
+
+    Args:
+        operation: Name of the operation.
+        arguments: Arguments of the call.
+        options: Arguments of the call by name.
+        group: The part or weights of records that the kernel answers about.
+    """
     known = find(operation)
     if known is None:
         in_order = (*arguments, *options.values())
@@ -335,9 +424,10 @@ def _identifying(operation: str, arguments: Sequence[Any], options: Mapping[str,
 
 
 def _same_question(then: Sequence[Any], now: Sequence[Any]) -> bool:
-    """Return whether two questions are the same, apart from digests.
+    """Return whether two identities are of the same question; digests need not be equal.
 
-    Another machine may round computed arrays differently; a different digest shows in the transcript that a replay writes.
+    Another machine may round computed arrays differently; a different digest shows in the
+    transcript that a replay writes.
     """
     (asked, told), (asked_now, told_now) = questions.parted(then), questions.parted(now)
     if (len(asked), len(told)) != (len(asked_now), len(told_now)) or not all(map(_same, asked, asked_now)):
@@ -346,7 +436,7 @@ def _same_question(then: Sequence[Any], now: Sequence[Any]) -> bool:
 
 
 def _same(then: Any, now: Any) -> bool:
-    """Return whether two names of columns or numbers are equal."""
+    """Return whether two arguments are the same names, or numbers that are equal up to rounding."""
     if questions.is_name(then) or questions.is_name(now):
         return bool(then == now)
     numbers = isinstance(then, int | float) and isinstance(now, int | float)  # a damaged spool has anything here
@@ -354,23 +444,28 @@ def _same(then: Any, now: Any) -> bool:
 
 
 def row_seed(answers: Sequence[RecordedAnswer]) -> int:
-    """Return the seed of the rows: 63 bits of the SHA-256 of the answers before them.
+    """Return the seed of the rows: 63 bits of the SHA-256 of all answers before the rows.
 
-    The plan's words are left out, because they can be chosen freely. The seed protects no one: no noise depends on it.
+    The plan is left out, because its words can be chosen freely. The seed protects no one: no noise
+    depends on it.
     """
     given = [(a.operation, _cells(a.value)) for a in answers]
     return int(questions.digest(given)[:16], 16) >> 1
 
 
 def _cells(answer: Any) -> Any:
-    """Return the random part of an answer."""
+    """Return the random part of an answer: values of tables, without their names and noise levels."""
     if isinstance(answer, list):
         return [_cells(part) for part in answer]
     return answer.values if isinstance(answer, Measurement | Residual) else answer
 
 
 def _copied(answer: Any) -> Any:
-    """Return a copy of the answer, whose arrays and dictionaries the receiver may change. A measurement stays the same object."""
+    """Return a copy of an answer, so that the receiver may change its arrays and dictionaries.
+
+    Measurements and residuals stay the same objects. A value that a transcript cannot hold becomes
+    `Unrecorded`.
+    """
     if isinstance(answer, np.ndarray):
         return answer.copy()
     if isinstance(answer, dict):
@@ -383,7 +478,14 @@ def _copied(answer: Any) -> Any:
 
 
 def _write(value: Any, numbers: Mapping[int, int]) -> Any:
-    """Return an answer as JSON: {"kind": content}, so that reading gives back the same types; texts, numbers and null are themselves."""
+    """Return an answer as JSON that `_read` turns back into the same types: {"kind": content}.
+
+    Texts, numbers, Booleans and null stay as they are.
+
+    Args:
+        value: The answer or a part of it.
+        numbers: By id() of a measurement, the index by which it is referred to.
+    """
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, np.number | np.bool_):
