@@ -53,9 +53,10 @@ TABLE = "data"
 
 
 def source(project: Current, beginning: Callable[[Current], None]) -> None:
-    """Draw the choice of the table, or for a chosen table its format and the button that removes it.
+    """Draw the choice of the table; for a chosen table, its format and the button that removes it.
 
     Args:
+        project: The open project.
         beginning: Draws the start of a plan without a table.
     """
     if st.session_state.pop(_SIMULATED, False) and document.problem(project.draft, "data") is None:
@@ -147,7 +148,7 @@ def _person(project: Current) -> None:
 
 @session.edits
 def _forget_person(draft: document.Draft) -> None:
-    """Reset the person column and the limit of rows, which are not needed with one row per person."""
+    """Reset the person column and the limit of rows per person if every row is a different person."""
     if not draft["wizard"]["several"]:
         draft["unit"].update(person_column=None, max_rows_per_person=1)
         draft["wizard"].setdefault("typed", {}).pop("unit.max_rows_per_person", None)
@@ -210,7 +211,10 @@ def _population(project: Current) -> None:
 
 
 def more(project: Current) -> None:
-    """Draw the settings whose defaults are right for most releases; the title names their values."""
+    """Draw further settings, whose defaults are right for most releases.
+
+    They are in an expander whose title states their present values.
+    """
     draft, relation = project.draft, project.draft["unit"]["relation"]
     (epsilon, _), known = document.cap(draft), draft.get("population", "") in balance.populations()
     limit = "" if known else f"limit ε {'?' if epsilon is None else numbers.short(epsilon)}, "
@@ -248,9 +252,9 @@ def more(project: Current) -> None:
 
 
 def records(project: Current) -> None:
-    """Draw a look at the private tables when the curator asks for it; nothing read is stored.
+    """Draw switches with which the curator looks at private records. Nothing that is read is stored.
 
-    Lines of a small table that cannot be read are reported unasked.
+    Without a switch, lines that cannot be read are reported for small tables.
     """
     simulated = project_table.is_simulated(project.draft)
     zone = Zone.PUBLIC if simulated else Zone.CURATOR
@@ -275,9 +279,12 @@ def records(project: Current) -> None:
 
 @refusals.explained()
 def _lines(project: Current, silent: bool = False) -> None:
-    """Draw how many lines cannot be read in the stated format: exact counts, for the curator's eyes only.
+    """Draw how many lines of a file cannot be read in the stated format.
+
+    The counts are exact, and so for the curator only.
 
     Args:
+        project: The open project, with the draft of one table.
         silent: Whether to draw problems only.
     """
     sentences = project_table.survey(project.draft).value.sentences()
@@ -295,7 +302,10 @@ _KEYS_HELP = "You will see how many rows would not count, exactly. The release s
 
 @refusals.explained()
 def _keys(project: Current) -> None:
-    """Draw how many rows do not count because of their keys: exact counts, for the curator's eyes only."""
+    """Draw how many rows of two linked tables do not count because of their keys.
+
+    The counts are exact, and so for the curator only. The look is recorded.
+    """
     if (unclear := document.problem(project.draft, "data")) is not None:
         raise unclear
     curator.note("truth")

@@ -50,10 +50,11 @@ Take = Callable[[Callable[[], Table]], None]
 
 
 def choosing(project: Current, place: str, take: Take) -> None:
-    """Draw the fields for the address and for the table or query.
+    """Draw the fields for a database's address, and then for a table or query.
 
     Args:
-        place: The place of refusals on the page.
+        project: The open project.
+        place: Where the page shows errors.
         take: Makes the chosen table the project's table.
     """
     typed, known = f"{project.id}:typed_address", fields.value(_STATED, {})
@@ -68,7 +69,14 @@ def choosing(project: Current, place: str, take: Take) -> None:
 
 
 def _connect(typed: str, place: str) -> None:
-    """Read the catalogue. A refused address may hold a password and is not stored, not even in its field."""
+    """Read the catalogue of the typed database and store its table names with the address.
+
+    A refused address may contain a password; it is not stored, and its field is emptied.
+
+    Args:
+        typed: The session key of the typed address.
+        place: Where the page shows errors.
+    """
     with refusals.attempted(place):
         text = st.session_state.pop(typed).strip()
         addresses.read(text)
@@ -81,10 +89,12 @@ def _connect(typed: str, place: str) -> None:
 
 
 def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary"]) -> None:
-    """Draw the choice of the table or query and the time limit of a statement.
+    """Draw the choice of a table or query, and the time limit of a statement.
 
     Args:
-        look: The type of the button that takes the choice.
+        known: The wizard's notes about the database.
+        take: Makes the chosen table the project's table.
+        look: The type of the button that does so.
     """
     tables = known["tables"]
     name = shown(addresses.read(known["address"]))
@@ -103,7 +113,11 @@ def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary
 
 
 def _stated() -> Table:
-    """Return the table or query that is stated on the page. Raises InputError."""
+    """Return the table or query that the page's fields state.
+
+    Raises:
+        InputError: A field is not valid, or the table cannot be read.
+    """
     if f"{_STATED}.timeout" in fields.value("wizard.typed", {}):
         raise InputError("seconds", "this cannot be used as a time", "correct it, or leave it empty")
     return chosen(fields.value(_STATED), session.only_this_machine())
@@ -111,6 +125,10 @@ def _stated() -> Table:
 
 def catalogue(text: str, only_this_machine: bool) -> list[str]:
     """Return the names of the tables and views of a database.
+
+    Args:
+        text: The address.
+        only_this_machine: Whether the only user is the person who runs the server.
 
     Raises:
         InputError: The database cannot be read, or may not be opened from the page.
@@ -120,9 +138,15 @@ def catalogue(text: str, only_this_machine: bool) -> list[str]:
 
 
 def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
-    """Return the table or query that is stated on the page (see `document`: wizard.database).
+    """Return the table or query that the wizard's notes state, with its column names and types.
 
-    Raises InputError for a missing table or query, a refused address, and a table that cannot be read.
+    Args:
+        stated: The notes "wizard.database" (see `document`).
+        only_this_machine: Whether the only user is the person who runs the server.
+
+    Raises:
+        InputError: The table or query is missing or cannot be read, or the address may not be
+            opened.
     """
     form = stated.get("form", BY_NAME)
     if not stated.get(form):
@@ -139,15 +163,15 @@ def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
 
 
 def shown(place: Address) -> str:
-    """Return the file name of a database, or "the database"."""
+    """Return the file name of a database; "the database" for a server."""
     return place.base_name or "the database"
 
 
 def _check_allowed(place: Address, only_this_machine: bool) -> None:
     """Raise InputError if the database may not be opened from the page.
 
-    Databases are opened with the accounts of the person who runs this server, so only that person may do it. Files of this program's store
-    are refused.
+    Databases are opened with the accounts of the person who runs this server, so only that person
+    may do it. Files of DPSYNTH_HOME are refused.
     """
     if not only_this_machine or (os.environ.get(project_table.ROOTS) and not place.is_file):
         raise InputError("data.path", "databases may not be opened from this page", "upload the table, or ask who runs this server")

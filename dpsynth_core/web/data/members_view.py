@@ -43,7 +43,7 @@ def part(project: Current) -> None:
 
 
 def take(look_at: Callable[[], Table]) -> None:
-    """Make the returned table the second table of the project."""
+    """Make the table that `look_at` returns the project's second table; show its error otherwise."""
     with refusals.attempted(_PLACE):
         session.check_idle(_PLACE)
         table = look_at()
@@ -51,7 +51,7 @@ def take(look_at: Callable[[], Table]) -> None:
 
 
 def chosen(project: Current) -> None:
-    """Draw the link to the second table, its format, and the button that removes it."""
+    """Draw the second table: its key, the limit of rows per key, its format, and the button that removes it."""
     second = replace(project, draft=document.second(project.draft))  # as if it were the only table
     st.markdown("**The second table has their members**", help=_WHAT)
     kind = KINDS[second.draft["data"]["kind"]]
@@ -86,11 +86,13 @@ _LEFT_OUT = {"unknown": "I do not know", "few": "None or a few", "half": "About 
 
 
 def left_out(most: int | None, what: str) -> None:
-    """Ask how many rows exceed the limit, and warn what this means for the release.
+    """Draw a question about how many rows exceed the limit, and a warning if these are many.
+
+    The answer is the curator's own; no table is counted.
 
     Args:
-        most: The limit of rows per person or household; None while it is not known.
-        what: The name of the rows on the page, such as "rows" or "members".
+        most: The limit of rows per person or household; None while it is not valid.
+        what: The name of the rows on the page, "rows" or "members".
     """
     look: dict[str, Any] = {"kind": "segmented", "help": _LEFT_OUT_HELP}
     said = fields.choice(f"How many {what} are beyond that?", "wizard.left_out", list(_LEFT_OUT), _LEFT_OUT, **look)

@@ -56,14 +56,14 @@ SMALL_BYTES = 20_000_000
 
 @dataclass(frozen=True)
 class Table:
-    """A table that can be used.
+    """A table that a project can use.
 
     Attributes:
-        section: The draft's "data".
+        section: The spec's data section.
         columns: The names of its columns.
-        source: Where it came from, as the draft has it.
-        label: What to call it on screen.
-        declared: What the file says of its columns besides their names, labels and types (see `sources.files`).
+        source: Where it comes from: "upload", "path", "database" or "demo".
+        label: Its name on screen.
+        declared: What the file declares about its columns besides names (see `sources.files`).
         doubts: The questions that its first records raise about its format.
         stated: The fields of its format that the curator stated.
     """
@@ -78,10 +78,17 @@ class Table:
 
 
 def from_upload(owner: str, project: str, name: str, content: BinaryIO, shelf: projects.Shelf = "uploads") -> Table:
-    """Keep an uploaded file as the project's table in place of an earlier one.
+    """Store an uploaded file in place of the project's earlier one, and return its table.
+
+    Args:
+        owner: The visitor's owner id.
+        project: The id of the project.
+        name: The name of the file.
+        content: The file.
+        shelf: The folder of the project's uploads.
 
     Raises:
-        InputError: The file is not a table; then it is not kept.
+        InputError: The file is not a table; then it is not stored.
     """
     return projects.replace_upload(owner, project, name, content, lambda path: _inspect(path, "upload"), shelf)
 
@@ -89,8 +96,12 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, shelf: p
 def from_path(text: str, only_this_machine: bool) -> Table:
     """Return the table in a file or folder of this machine, or at an address of an object store.
 
+    Args:
+        text: The path or address.
+        only_this_machine: Whether the only user is the person who runs the server.
+
     Raises:
-        InputError: The table cannot be read, or this server may not show the place.
+        InputError: The table cannot be read, or may not be opened from the page.
     """
     shown = text.strip().removeprefix("file://")
     if not shown:
@@ -113,7 +124,7 @@ def from_path(text: str, only_this_machine: bool) -> Table:
 
 
 def simulated(kind: str = DEMO) -> Table:
-    """Return the program's own invented people, or one of its two linked tables."""
+    """Return the table of the simulated people, or one of the two linked simulated tables."""
     key = (demo_households.KEY,) if kind in LINKED_DEMO else ()
     label = dict(zip(LINKED_DEMO, ("Simulated households", "Their members"), strict=True)).get(kind, DEMO_LABEL)
     return Table({"kind": kind}, (*key, *_domain_of(kind).names), DEMO, label)
@@ -124,10 +135,12 @@ def _domain_of(kind: str) -> Domain:
 
 
 def reread(draft: Draft, **changes: Any) -> Table:
-    """Return the draft's table, read as stated now, with questions where its first records suggest another format.
+    """Return the draft's table, read again with `changes` to the fields of its format.
+
+    The table has questions if its first records suggest another format.
 
     Raises:
-        InputError: The file is not a table in the stated format.
+        InputError: The file is not a table in this format.
     """
     path, wizard, data = located(draft["data"]["path"]), draft["wizard"], {**draft["data"], **changes}
     stated = {*wizard.get("stated", FIELDS), *changes}
@@ -137,7 +150,7 @@ def reread(draft: Draft, **changes: Any) -> Table:
 
 
 def restated(draft: Draft, **changes: Any) -> Table:
-    """Return the draft's table of a database with another notation of its texts.
+    """Return the draft's table of a database, with `changes` to the notation of its texts.
 
     Raises:
         InputError: The marks of the notation contradict each other.
@@ -150,8 +163,8 @@ def restated(draft: Draft, **changes: Any) -> Table:
 def adopt(draft: Draft, table: Table) -> None:
     """Make a table the draft's table.
 
-    The Domain page drops columns that the new table lacks. Population and number of people are filled in for simulated people, and removed
-    when real people replace them.
+    The Domain page later drops columns that the new table lacks. Population and number of people
+    are filled in for simulated people, and removed when another table replaces them.
     """
     wizard = draft.setdefault("wizard", {})
     if table.source == DEMO:
@@ -168,7 +181,10 @@ def adopt(draft: Draft, table: Table) -> None:
 
 
 def _ask_again(draft: Draft) -> None:
-    """Forget the Domain page's comparison and confirmation, which were made for another table."""
+    """Delete the decision whether to compare table and domain, and mark the Domain step as not passed.
+
+    Both were made for another table.
+    """
     wizard = draft["wizard"]
     wizard.pop("comparison", None)  # it was made, or declined, for another table
     wizard["passed"] = [step for step in wizard.get("passed", []) if step != "domain"]
@@ -187,7 +203,8 @@ MOST_MEMBERS = 6
 def link(draft: Draft, table: Table) -> None:
     """Make a table the second table, whose rows belong to rows of the first.
 
-    A person is now a household. If the tables share exactly one column, this becomes their key.
+    The unit of privacy becomes a row of the first table with its members, such as a household. If
+    the tables share exactly one column, it becomes their key.
     """
     there = draft.get("members")
     said = {name: value for name, value in (there or {}).items() if name in ("domain", "rules")}
@@ -203,7 +220,7 @@ def link(draft: Draft, table: Table) -> None:
 
 
 def unlink(draft: Draft) -> None:
-    """Remove the second table; the Domain page keeps what was stated of its columns for as long as they exist."""
+    """Remove the second table from the draft. The statements about its columns stay with the Domain page."""
     if document.is_linked(draft):
         del draft["members"], draft["wizard"]["members"]
         kept_rules.take_over(draft)
@@ -213,7 +230,7 @@ def unlink(draft: Draft) -> None:
 
 
 def disown(draft: Draft) -> None:
-    """Remove the draft's table; a plan that came before the table stays."""
+    """Remove the draft's tables. A plan that was made before the table stays."""
     _forget_simulated(draft)
     unlink(draft)
     draft.pop("data", None)
@@ -225,7 +242,7 @@ def disown(draft: Draft) -> None:
 
 
 def _forget_simulated(draft: Draft) -> None:
-    """Remove population and number of the simulated people if they are the draft's table."""
+    """Remove population and number of people if the draft's table is simulated."""
     if is_simulated(draft):
         draft["wizard"]["people"] = None
         if draft.get("population") == draft["wizard"].get("label"):
@@ -233,7 +250,7 @@ def _forget_simulated(draft: Draft) -> None:
 
 
 def is_simulated(draft: Mapping[str, Any]) -> bool:
-    """Return whether the records are invented, so that all facts about them are public."""
+    """Return whether the draft's table is simulated, so that all facts about it are public."""
     return "data" in draft and KINDS[draft["data"]["kind"]].simulated
 
 
@@ -243,7 +260,13 @@ def is_database(draft: Mapping[str, Any]) -> bool:
 
 
 def preview(draft: Draft) -> Zoned[pd.DataFrame]:
-    """Return the first rows as the table has them. Raises InputError if the table is gone or cannot be read."""
+    """Return the first `PREVIEW_ROWS` rows of the draft's table, as they are.
+
+    They are curator-only unless the table is simulated.
+
+    Raises:
+        InputError: The table is gone or cannot be read.
+    """
     if is_simulated(draft):
         return public(invented(draft["data"]["kind"], PREVIEW_ROWS))
     table = files.opened(*_table(draft))
@@ -254,7 +277,7 @@ def preview(draft: Draft) -> Zoned[pd.DataFrame]:
 
 
 def survey(draft: Draft) -> Zoned[RecordsCheck]:
-    """Return which lines of the draft's own table cannot be read in the stated format: curator-only.
+    """Return which lines of the draft's table cannot be read in the stated format; curator-only.
 
     Raises:
         InputError: The table cannot be read at all.
@@ -264,15 +287,20 @@ def survey(draft: Draft) -> Zoned[RecordsCheck]:
 
 
 def keys(draft: Draft) -> Zoned[LinkCheck]:
-    """Return how well the keys of the draft's two tables fit each other: curator-only. Raises InputError if a table cannot be read."""
+    """Return how many rows of the draft's two tables do not count because of their keys; curator-only.
+
+    Raises:
+        InputError: A table cannot be read.
+    """
     first, second = (files.opened(*_table(table)) for table in document.tables(draft))
     return check_link(first, second, draft["unit"]["person_column"], draft["unit"]["max_rows_per_person"])
 
 
 def is_small(draft: Draft) -> bool:
-    """Return whether the draft's files exist and are small enough to be read without asking the curator.
+    """Return whether the draft's files are small enough to be read without asking the curator.
 
-    They have at most `SMALL_BYTES` bytes together. A draft whose data are not files is not small.
+    They must exist and have at most `SMALL_BYTES` bytes together. Data that are not files give
+    False.
     """
     if not KINDS[draft["data"]["kind"]].is_file:
         return False
@@ -283,14 +311,24 @@ def is_small(draft: Draft) -> bool:
 
 
 def look(draft: Draft, only: Sequence[str] = ()) -> Zoned[tuple[Guess, ...]]:
-    """Return a guess about each column of the draft's own table, or about some: curator-only, unless the people are simulated."""
+    """Return a guess about the domain of each column, from the records of the draft's table.
+
+    The guesses are curator-only unless the table is simulated.
+
+    Args:
+        draft: The draft of one table.
+        only: The columns to guess; all if empty, and always all of a simulated table.
+    """
     if is_simulated(draft):
         return public(tuple(Guess(a.name, a) for a in _domain_of(draft["data"]["kind"])))
     return guess.propose(*_table(draft), only=only)
 
 
 def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
-    """Return for each column its values without a cell in the domain (see `outside.fit`): curator-only, unless the people are simulated."""
+    """Return for each column how many values of the table have no cell of their own in the domain.
+
+    The counts (`outside.fit`) are exact, and curator-only unless the table is simulated.
+    """
     domain = Domain(domain.attributes)
     if not len(domain):
         return public(())
@@ -300,7 +338,9 @@ def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
 
 
 def not_understood(draft: Draft, domain: Domain) -> Zoned[tuple[Remark, ...]]:
-    """Return a remark on each column many of whose first values are not understood (`first_records`); no remarks on simulated people.
+    """Return a remark on each column many of whose first values have no meaning in the domain.
+
+    The remarks (`first_records`) are curator-only. A simulated table has none.
 
     Raises:
         InputError: The table cannot be read.
@@ -311,15 +351,20 @@ def not_understood(draft: Draft, domain: Domain) -> Zoned[tuple[Remark, ...]]:
 
 @lru_cache(maxsize=8)
 def _fit_of_simulated(kind: str, domain: Domain) -> tuple[ColumnFit, ...]:
-    """Return the fit of simulated people, cached.
+    """Return how simulated people fit a domain, cached.
 
-    It is public and never changes, and inventing the people takes longer than the rest of the page.
+    The result is public and never changes, and making the people takes longer than the rest of the
+    page.
     """
     return outside.fit(domain, invented(kind), TableFormat()).value
 
 
 def state(draft: Draft, stated: Mapping[str, str]) -> None:
-    """State the notation of numbers or dates and change nothing else. Raises InputError for marks that contradict each other."""
+    """State fields of the draft's file format, without reading the table again.
+
+    Raises:
+        InputError: The marks of numbers contradict each other.
+    """
     left = document.doubts(draft, stated)
     TableFormat.of({**draft["data"], **stated})
     draft["data"].update(stated)
@@ -333,9 +378,14 @@ def _table(draft: Mapping[str, Any]) -> tuple[TableSource, TableFormat]:
 
 
 def _inspect(path: Location, source: str, stated: Mapping[str, Any] | None = None) -> Table:
-    """Return a file's structure and the questions that its first records raise, which only its curator sees.
+    """Return the table in a file: its columns, and the questions that its first records raise.
 
-    The file is checked for errors only if it raises no question.
+    The questions are shown to the curator only. The file is checked for errors if it raises none.
+
+    Args:
+        path: The file or folder.
+        source: Where it comes from, for `Table.source`.
+        stated: The fields of the format that the curator stated.
     """
     form = default_format(path, stated)
     table, doubts = files.opened(path, form), suggestions(path, form, stated or {}).value
@@ -345,7 +395,7 @@ def _inspect(path: Location, source: str, stated: Mapping[str, Any] | None = Non
 
 
 def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:
-    """Return what the file declares about its columns, without reading a record."""
+    """Return what the file declares about its columns; () for kinds that declare nothing. No record is read."""
     if form.kind not in _DECLARING:
         return ()
     entries: list[dict[str, Any]] = files.declared_domain(path, form)["attributes"]
@@ -353,9 +403,14 @@ def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:
 
 
 def check_place(path: Path, only_this_machine: bool) -> None:
-    """Raise InputError for places inside or around this program's store, and for others outside the folders in `ROOTS`.
+    """Raise InputError if a path may not be opened from the page.
 
-    Without these folders, only a person who uses this machine alone may open a path.
+    Refused are places in or around DPSYNTH_HOME, and places outside the folders in `ROOTS`. If no
+    such folders are set, only a person who uses this machine alone may open a path.
+
+    Args:
+        path: The path, resolved.
+        only_this_machine: Whether the only user is the person who runs the server.
     """
     roots = [Path(root).resolve() for root in os.environ.get(ROOTS, "").split(os.pathsep) if root]
     allowed = any(path.is_relative_to(root) for root in roots) if roots else only_this_machine

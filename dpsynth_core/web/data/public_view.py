@@ -37,7 +37,7 @@ _PUBLIC = "public table"
 
 
 def part(project: Current) -> None:
-    """Draw the public table with its differences, or its choice."""
+    """Draw the public table with its differences from the plan; without one, its choice."""
     st.markdown("**A public table of the same columns (optional)**", help=HELP)
     if "public" in project.draft:
         section = project.draft["public"]
@@ -63,7 +63,10 @@ def _take(look_at: Callable[[], Table]) -> None:
 
 @refusals.explained()
 def _compared(project: Current, section: dict[str, Any]) -> None:
-    """Draw the differences from the domain if it is complete, else from the header of the private table."""
+    """Draw how the public table differs from the domain.
+
+    While the domain is not complete, only the column names of both tables are compared.
+    """
     if document.problem(project.draft, "domain") is None:
         differences, with_what = _differences(section, document.domain(project.draft)), "the domain"
     else:
@@ -96,10 +99,17 @@ TWIN_ROWS, TWIN_SEED, TWIN = 5_000, 8, "simulated-twin.csv"
 
 
 def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: Draft) -> Table:
-    """Keep an uploaded file as the project's public table in place of an earlier one.
+    """Store an uploaded file as the project's public table in place of an earlier one, and return it.
+
+    Args:
+        owner: The visitor's owner id.
+        project: The id of the project.
+        name: The name of the file.
+        content: The file.
+        draft: The draft, whose private table the file must not be.
 
     Raises:
-        InputError: The file is not a table, or is the private table itself; then it is not kept.
+        InputError: The file is not a table, or is the private table itself; then it is not stored.
     """
 
     def look_at(path: Path) -> Table:
@@ -116,7 +126,7 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
 
 
 def twin(owner: str, project: str, draft: Draft) -> Table:
-    """Take in further simulated people as the public table."""
+    """Store `TWIN_ROWS` further simulated people as the public table, and return it."""
     content = demo.simulate(rows=TWIN_ROWS, seed=TWIN_SEED).to_csv(index=False).encode()
     return from_upload(owner, project, TWIN, io.BytesIO(content), draft)
 
@@ -134,10 +144,10 @@ def disown(draft: Draft) -> None:
 
 
 def label(section: dict[str, Any]) -> str:
-    """Return the table's name on screen, which is hostile text."""
+    """Return the public table's name on screen, which is hostile text."""
     return Path(section["path"]).name
 
 
 def guesses(section: dict[str, Any]) -> tuple[Guess, ...]:
-    """Return guesses about the public table's columns: a domain that costs no budget."""
+    """Return guesses about the domain of the public table's columns, which cost no budget."""
     return guess.propose(section["path"], TableFormat.of(section), is_public=True).value

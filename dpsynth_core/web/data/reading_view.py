@@ -55,12 +55,12 @@ Reread = Callable[..., None]
 
 
 def _key(project: Current, name: str) -> str:
-    """Return a widget key that no other table of the project has."""
+    """Return a widget key that is unique among the project's tables."""
     return str(project.draft["wizard"].get("place", "")) + name
 
 
 def panel(project: Current, reread: Reread) -> None:
-    """Draw the answers about the file format. Each change reads the header again with `reread`."""
+    """Draw the fields of a file's format. Each change calls `reread`, which reads the header again."""
     form = TableFormat.of(project.draft["data"])
     open_ones = {field for doubt in document.doubts(project.draft) for field in doubt.fields}
     with st.expander(_summary(form, open_ones), icon=":material/tune:"):
@@ -98,10 +98,11 @@ def panel(project: Current, reread: Reread) -> None:
 
 
 def _summary(form: TableFormat, open_ones: Collection[str]) -> str:
-    """Return the file format in one line, always with both marks of numbers and an example.
+    """Return the file format in one line, always with an example of a number and both marks in it.
 
     Args:
-        open_ones: The fields that are not stated yet.
+        form: The format.
+        open_ones: The fields about which there is an open question.
     """
     if form.kind not in WRITTEN_AS_TEXT:
         return "How this file is written"
@@ -121,7 +122,9 @@ def doubts(project: Current, reread: Reread, place: str) -> None:
     """Draw the open questions about the file format, with a button for each answer.
 
     Args:
-        place: Where the page shows why an answer is refused.
+        project: The open project, with the draft of one table.
+        reread: Called with the fields of the chosen answer.
+        place: Where the page shows errors.
     """
     for number, doubt in enumerate(document.doubts(project.draft)):
         key = _key(project, f"doubt_{number}")
@@ -138,14 +141,19 @@ def doubts(project: Current, reread: Reread, place: str) -> None:
 
 
 def _use(reread: Reread, place: str, stated: Mapping[str, Any]) -> None:
-    """State what the records suggest; the release reports this."""
+    """State the format that the records suggest, and record that this was seen in the records."""
     with refusals.attempted(place):
         curator.note("form")
         reread(**stated)
 
 
 def texts_panel(project: Current, restate: Reread) -> None:
-    """Draw the notation of text columns in a table of a database."""
+    """Draw the fields for the notation of values in text columns of a database.
+
+    Args:
+        project: The open project.
+        restate: Called with the changed fields.
+    """
     with st.expander("How its texts are written", icon=":material/tune:"):
         st.caption(
             "You need not describe columns of numbers and dates. By going on you state this about columns of text; nothing is published."
@@ -156,7 +164,16 @@ def texts_panel(project: Current, restate: Reread) -> None:
 
 
 def _values(project: Current, reread: Reread, stated: Sequence[tuple[str, str, Mapping[str, str], str | None]]) -> None:
-    """Draw the notation of numbers and dates in text; a value in another notation is missing, never another number."""
+    """Draw the fields for the notation of numbers, dates and times in text.
+
+    A value in another notation is missing, never another number.
+
+    Args:
+        project: The open project, with the draft of one table.
+        reread: Called with a changed field.
+        stated: Label, field name, names of the options and tooltip of each field for dates and
+            times.
+    """
     form = TableFormat.of(project.draft["data"])
     now, look = (form.decimal, form.thousands), {"options": list(_SPELLINGS), "format_func": _SPELLINGS.get, "help": _MARKS_HELP}
     take, title = lambda one: reread(decimal=one[0], thousands=one[1]), "Numbers are written like"
@@ -195,9 +212,15 @@ def _missing(project: Current, reread: Reread) -> None:
 def _choice(
     project: Current, label: str, name: str, names: Mapping[str, str], reread: Reread, help: str | None = None, takes_others: bool = False
 ) -> None:
-    """Draw a choice of one field of the format.
+    """Draw a choice for one field of the format.
 
     Args:
+        project: The open project, with the draft of one table.
+        label: The label.
+        name: The name of the field.
+        names: The label of each option.
+        reread: Called with the changed field.
+        help: The tooltip.
         takes_others: Whether another value can be typed.
     """
     now = project.draft["data"].get(name, next(iter(names)))
@@ -217,7 +240,10 @@ _ADDRESS_HELP = (
 
 
 def engine(project: Current) -> None:
-    """Draw the choice of the counting machine; nothing if other people use the server, which would then trust a scheduler of theirs."""
+    """Draw the choice of this machine or a Dask cluster for counting.
+
+    Nothing is drawn if other people use the server, which would otherwise trust their schedulers.
+    """
     if not session.only_this_machine():
         return
     with st.expander(f"Counted by {_NAMES[project.draft['data'].get('engine')].lower()}", icon=":material/memory:"):
@@ -229,7 +255,7 @@ def engine(project: Current) -> None:
 
 
 def address(text: str) -> str | None:
-    """Return the typed address of a scheduler, None for an empty text. Raises InputError for another text."""
+    """Return the typed address of a Dask scheduler; None for an empty text. Raises InputError for other texts."""
     if not text.strip():
         return None
     if not re.fullmatch(r"(tcp|tls|ws|wss)://[^@\s]+", text.strip()):

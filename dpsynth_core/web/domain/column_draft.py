@@ -34,16 +34,19 @@ _NOTHING: tuple[Any, ...] = (None, "", [])
 
 
 class ColumnDraft(Column):
-    """A column as the curator edits it, complete or not.
+    """A column as the curator edits it on the Domain page, complete or not.
 
-    The fields lower, upper, size, bins, width, edges and the options of the kind may be texts as typed.
+    The fields lower, upper, size, bins, width, edges and the options of the kind may be texts as
+    typed.
 
     Attributes:
-        use: False drops the column from the release.
+        use: Whether the column is part of the release.
         note: A remark on the column in the program's own words.
-        guessed: Whether the name alone suggested bounds or kind, and the curator has not confirmed them.
+        guessed: Whether only the column's name suggested kind or bounds, and the curator has not
+            confirmed them.
         origin: One of `domain.ORIGINS`; "" while nothing is stated about the column.
-        table: The name of the second of two linked tables, for its columns; "" for columns of the first.
+        table: The name of the second of two linked tables, for its columns; "" for columns of the
+            first.
     """
 
     use: bool = True
@@ -54,15 +57,16 @@ class ColumnDraft(Column):
 
     @classmethod
     def of(cls, column: RowColumn) -> Self:
-        """Return the draft of a column, with its groups as a person would type them.
+        """Return the draft of a complete column, with its bins as a person would type them.
 
-        Default groups are left empty, and equal groups are given by their width if possible, else by their number.
+        Default bins are left empty; equal bins are given by their width if possible, otherwise by
+        their number.
         """
         draft = super().of(column)
         return draft.changed(**{**NO_GROUPS, **_groups(column)}) if isinstance(column, Attribute) and column.edges else draft
 
     def changed(self, **fields: Any) -> Self:
-        """Return the column with these fields replaced, unchecked."""
+        """Return the draft with these fields replaced. They are not checked."""
         return self.model_copy(update=fields)
 
     @property
@@ -72,12 +76,15 @@ class ColumnDraft(Column):
 
     @property
     def is_filled(self) -> bool:
-        """True if rows get generated values that depend on no record, so that the column has no cells."""
+        """True if rows get generated values that depend on no record, such as identifiers.
+
+        Such a column has no cells and is not measured.
+        """
         return self.about.form is Form.FILLED
 
     @property
     def is_untouched(self) -> bool:
-        """True if nothing is stated yet about the column's values; the column is open, but not wrong."""
+        """True if nothing is stated about the column's values yet, so that it is open but not wrong."""
         kept = ("name", "kind", "label", "dtype", "labels", "other", "missing", "decimals")
         return all(getattr(self, field) in _NOTHING for field in Column.model_fields if field not in kept)
 
@@ -87,10 +94,10 @@ class ColumnDraft(Column):
         return not self.use and self.kind == IDENTIFIER.name
 
     def complete(self) -> RowColumn:
-        """Return the finished column, ignoring fields that do not belong to its kind.
+        """Return the finished column. Fields that do not belong to its kind are ignored.
 
         Raises:
-            InputError: A field is open, wrong or cannot be read.
+            InputError: A field is missing or not valid.
         """
         if self.is_listed and not (self.categories or self.most or self.about.grouped):
             raise InputError(column_field(self.name), "its values are not listed yet", "list them, or choose where they come from")
@@ -102,13 +109,17 @@ class ColumnDraft(Column):
         return Column.model_construct(name=self.name, kind=self.kind, label=self.label, **stated).complete()
 
     def attribute(self) -> Attribute:
-        """Return the finished column, which must be a measured one. Raises InputError as `complete`."""
+        """Return the finished column, which must be a measured one, not a generated one.
+
+        Raises:
+            InputError: A field is missing or not valid.
+        """
         made = self.complete()
         assert isinstance(made, Attribute)
         return made
 
     def problem(self) -> InputError | None:
-        """Return what is wrong or open, None for a column that is complete or not used."""
+        """Return the error of a used column that is not complete; None for any other column."""
         try:
             if self.use:
                 self.complete()
@@ -117,9 +128,9 @@ class ColumnDraft(Column):
         return None
 
     def place_of_problem(self) -> str:
-        """Return the field with the problem: "values", "bounds", "bins" or "cells"; "" for a complete column.
+        """Return the field that is wrong: "values", "bounds", "bins" or "cells"; "" for a complete column.
 
-        The place is found by removing the possible causes one after the other.
+        The possible causes are removed one after the other until the column is complete.
         """
         used = self.changed(use=True)
         own_cells = used.changed(missing=True, other=True)
@@ -127,11 +138,14 @@ class ColumnDraft(Column):
         return next((place for place, simpler in places if simpler.problem() is None), "values" if self.is_listed else "bounds")
 
     def cells(self) -> int | None:
-        """Return the number of cells, None for a column that is not complete, not used, or has no cells."""
+        """Return the number of cells; None if the column is not complete, not used, or has no cells."""
         return None if not self.use or self.is_filled or self.problem() else self.attribute().size
 
     def value_labels(self) -> tuple[str, ...]:
-        """Return the labels of the values without further cells, and no labels while the column is not complete."""
+        """Return the labels of the cells, without those for missing and other values.
+
+        They are () while the column is not complete.
+        """
         plain = self.changed(use=True, missing=True, other=True)
         if plain.is_filled or plain.problem():
             return ()
@@ -139,7 +153,7 @@ class ColumnDraft(Column):
         return made.cell_labels()[: made.values]
 
     def treatments(self, which: str) -> tuple[str, ...]:
-        """Return the possible treatments of missing values or of values outside.
+        """Return the possible treatments of missing values or of values outside the domain.
 
         Args:
             which: "missing" or "other".
@@ -147,17 +161,17 @@ class ColumnDraft(Column):
         return (OWN, NEVER, *([NEAREST] if which == "other" and not self.is_listed else []), COUNT_AS)
 
     def treatment(self, which: str) -> str:
-        """Return the present one of `treatments`."""
+        """Return the chosen one of `treatments(which)`."""
         stated = getattr(self, which)
         if isinstance(stated, Mapping):
             return COUNT_AS
         return NEAREST if stated == NEAREST and not self.is_listed else NEVER if stated is False else OWN
 
     def bins_text(self) -> str:
-        """Return the groups as text; for codes, their number.
+        """Return the bins as text; for a column of codes, the number of codes.
 
-        The text is the width of the bins ("10", for dates also "month"), a number of equal bins ("32 bins"), their edges separated by
-        commas, or "" for the default.
+        The text is the width of the bins ("10", for dates also "month"), a number of equal bins
+        ("32 bins"), their edges separated by commas, or "" for the default.
         """
         if self.about.form is Form.CODED:
             return self.text("size")
@@ -166,7 +180,7 @@ class ColumnDraft(Column):
         return ", ".join(map(_text, self.edges)) if self.edges else self.text("width")
 
     def read_bins(self, text: str) -> dict[str, Any]:
-        """Return the fields stated by a text as `bins_text` writes it."""
+        """Return the fields of the column that a text in the form of `bins_text` states."""
         entered = text.strip().lower()
         parts = [part.strip() for part in entered.split(",") if part.strip()]
         if self.about.form is Form.CODED:
@@ -176,7 +190,10 @@ class ColumnDraft(Column):
         return {**NO_GROUPS, "edges": parts} if len(parts) > 1 else {**NO_GROUPS, "width": parts[0] if parts else None}
 
     def text(self, field: str) -> str:
-        """Return a field as a person would type it; for groups by their beginnings, one a line."""
+        """Return the value of a field as a person would type it.
+
+        A mapping from the beginnings of codes to groups has one line for each beginning.
+        """
         stated = getattr(self, field)
         if isinstance(stated, Mapping):
             return "\n".join(f"{beginning}{_EQUALS}{group}" for beginning, group in stated.items())
@@ -189,7 +206,10 @@ class ColumnDraft(Column):
         return "\n".join(f"{value}\t{label}" if label else value for value, label in zip(values, labels, strict=True))
 
     def with_values(self, values: Iterable[str]) -> Self:
-        """Return the column with more listed values at the end (grouped codes: their groups), labels kept."""
+        """Return the column with further listed values at the end; labels are kept.
+
+        For a column of grouped codes, the groups of the values are added instead.
+        """
         grouping = hierarchies.of_kind(self.name, self.about, self.to_json())
         before = list(self.categories or ())
         groups = values if grouping is None else [grouping.group(value) for value in values]
@@ -197,7 +217,9 @@ class ColumnDraft(Column):
         return self.changed(categories=[*before, *more], labels=[*self.labels, *more] if self.labels else None)
 
     def learning(self, most: int) -> Self:
-        """Return the column with values to be learnt, as the nearest kind that can be learnt, without what was stated of its values.
+        """Return the column with values to be learnt, without what was stated about its values.
+
+        A kind that cannot be learnt becomes categorical.
 
         Args:
             most: The largest number of values; 0 stops the learning.
@@ -210,24 +232,32 @@ class ColumnDraft(Column):
         return draft.changed(kind="categorical", **dict.fromkeys(option.field for option in self.about.options))
 
     def left_out(self) -> Self:
-        """Return the person column, not used: no value is released, and new identifiers are made only if the curator asks for them."""
+        """Return the column as a person column that is not used, so that none of its values is released.
+
+        If the curator uses it after all, rows get new identifiers.
+        """
         note = "This column tells people apart: it only limits rows per person, and its values are not released."
         return self.with_identifiers(self.kind == "integer").changed(use=False, note=note)
 
     def with_identifiers(self, are_numbers: bool) -> Self:
-        """Return the column as new identifiers, digits or codes."""
+        """Return the column with generated identifiers as values: numbers, or codes such as P000001."""
         return self.changed(kind=IDENTIFIER.name, pattern=_NEW_NUMBERS if are_numbers else _NEW_CODES)
 
 
 def blank(name: str) -> ColumnDraft:
-    """Return a new column without declared values."""
+    """Return a new categorical column without values."""
     return ColumnDraft(name=name, kind="categorical")
 
 
 def fresh(name: str, declared: Column | None = None) -> ColumnDraft:
-    """Return a new column as suggested by its name, which is public, and by the type that its file declares.
+    """Return a new column as its name suggests, which is public, and as its file declares.
 
-    Columns whose names look like identifiers or free text are left out. Values that the file lists must be confirmed by the curator.
+    Columns whose names look like identifiers or free text are not used. Values that the file lists
+    are to be confirmed by the curator.
+
+    Args:
+        name: The name of the column.
+        declared: What the file declares; None for nothing.
     """
     listed = declared is not None and bool(declared.categories)
     kind = declared.kind if declared and not listed else "categorical"
@@ -248,9 +278,10 @@ def fresh(name: str, declared: Column | None = None) -> ColumnDraft:
 
 
 def read_listed(text: str) -> dict[str, Any]:
-    """Return the categories and labels of a text with one category per line; blank lines are skipped.
+    """Return the fields `categories` and `labels` from a text with one category per line.
 
-    A label follows its category after a tab or an equals sign.
+    A label follows its category after a tab or an equals sign. Blank lines are skipped; `labels` is None without
+    labels.
     """
     pairs = [line.split("\t" if "\t" in line else _EQUALS, 1) for line in text.splitlines() if line.strip()]
     values = [pair[0].strip() for pair in pairs]
@@ -259,10 +290,11 @@ def read_listed(text: str) -> dict[str, Any]:
 
 
 def treated(choice: str, label: str = "", why: str = "") -> Any:
-    """Return the stored form of a treatment, one of `ColumnDraft.treatments`.
+    """Return the value of the field `missing` or `other` for a treatment.
 
     Args:
-        label: The cell that the values are counted in, for `COUNT_AS`.
+        choice: One of `ColumnDraft.treatments`.
+        label: The cell in which the values are counted, for `COUNT_AS`.
         why: The published reason, for `COUNT_AS`.
     """
     return {OWN: True, NEVER: False, NEAREST: NEAREST, COUNT_AS: {"as": label, "why": why}}[choice]

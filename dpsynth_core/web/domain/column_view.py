@@ -32,7 +32,7 @@ _SHORTEST, _LONGEST = 4, 10
 
 
 def panel(project: Current, draft: ColumnDraft) -> None:
-    """Draw the panel of the selected column; a column that is not used has its head alone."""
+    """Draw the fields of the selected column; for a column that is not used, its heading only."""
     with st.container(border=True, key="column_panel"):
         _head(project, draft)
         if not draft.use:
@@ -78,7 +78,10 @@ def _declaration(draft: ColumnDraft) -> None:
 
 
 def _details(project: Current, draft: ColumnDraft) -> None:
-    """Draw settings with defaults that are right for most columns: missing and other values, type, label. The title names their values."""
+    """Draw settings whose defaults are right for most columns: missing and other values, type and label.
+
+    They are in an expander whose title states how such values count.
+    """
     title = "More about this column"
     if not draft.most and not draft.is_filled and draft.problem() is None:
         attribute = draft.attribute()
@@ -120,11 +123,16 @@ Read = Callable[[Any], dict[str, Any]]
 
 
 def _field(draft: ColumnDraft, name: str, shown: Any, *widget: Any, read: Read | None = None, **look: Any) -> None:
-    """Draw a field of the column.
+    """Draw a widget for a field of the column, which is saved when it changes.
 
     Args:
-        name: The stored field; with `read`, only the widget's name.
-        read: Converts the entered value to the stored fields.
+        draft: The column.
+        name: The name of the field; with `read`, only a name for the widget.
+        shown: The value to show.
+        *widget: The Streamlit function that draws the widget, and its arguments.
+        read: Converts the entered value to fields of the column; None stores it in the field
+            `name`.
+        **look: Further arguments of the widget.
     """
 
     def take(entered: Any) -> None:
@@ -140,10 +148,14 @@ def _choice(draft: ColumnDraft, field: str, shown: Any, label: str, options: Any
 
 
 def _text(draft: ColumnDraft, field: str, shown: str, label: str, **look: Any) -> None:
-    """Draw a text field of the column.
+    """Draw a text input for a field of the column.
 
     Args:
-        field: The column's field; "bins" for a text that `ColumnDraft.read_bins` reads.
+        draft: The column.
+        field: The name of the field; "bins" for a text that `ColumnDraft.read_bins` reads.
+        shown: The text to show.
+        label: The label.
+        **look: Further arguments of the widget.
     """
 
     def take(text: str) -> None:
@@ -154,7 +166,13 @@ def _text(draft: ColumnDraft, field: str, shown: str, label: str, **look: Any) -
 
 
 def _wrong(draft: ColumnDraft, error: InputError | None, here: bool = True) -> None:
-    """Draw the problem of the field above, or only its remedy while nothing is entered yet."""
+    """Draw the error of the field above; only its remedy while nothing is stated about the column.
+
+    Args:
+        draft: The column.
+        error: The error, or None.
+        here: Whether the error is about the field above; otherwise nothing is drawn.
+    """
     if error is None or not here:
         return
     if draft.is_untouched:
@@ -180,7 +198,7 @@ def _numbers(draft: ColumnDraft, place: str, error: InputError | None) -> None:
 
 
 def _option(draft: ColumnDraft, option: Option) -> None:
-    """Draw an option of the kind besides bounds, groups and values."""
+    """Draw the widget for an option of the column's kind."""
     stated = draft.text(option.field) or (option.choices[0] if option.choices else "")
     widget = st.selectbox if option.choices else st.text_area if option.lines else st.text_input
     look = {"options": option.choices} if option.choices else {"placeholder": option.example}
@@ -199,9 +217,10 @@ _HELP = {
 
 
 def _treatment(draft: ColumnDraft, which: str) -> None:
-    """Draw the treatment of missing values or of values outside, with the fields that it needs.
+    """Draw the choice of how missing or other values are treated, with the fields that it needs.
 
     Args:
+        draft: The column.
         which: "missing" or "other".
     """
     column, chosen, labels = draft.name, draft.treatment(which), draft.value_labels()
@@ -232,7 +251,11 @@ _LABEL_LENGTH = 28
 
 
 def html(attribute: Attribute) -> str:
-    """Return chips with labels for a few cells, or stripes as wide as the bins for many, then the cells for other and missing values."""
+    """Return a picture of a column's cells as HTML.
+
+    A few cells are chips with labels, many are stripes as wide as their bins. Cells for other and
+    missing values follow.
+    """
     labels = attribute.cell_labels()
     own, extra = labels[: attribute.values], labels[attribute.values :]
     chips = "".join(_chip(label, "cell") for label in own) if len(own) <= MOST_NAMED else _stripes(attribute)

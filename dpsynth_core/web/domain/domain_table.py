@@ -27,9 +27,14 @@ _BESIDE_VALUES = {"use": True, "note": "", "origin": "", "guessed": False, "labe
 
 
 def fitted(drafts: Sequence[ColumnDraft], columns: Sequence[str], declared: Sequence[Column] = ()) -> list[ColumnDraft]:
-    """Return the drafts in the order of the table's columns, without columns that are gone and with fresh drafts for new ones.
+    """Return a draft for each column of the table, in the table's order.
+
+    Existing drafts are kept, drafts of columns that are gone are dropped, and new columns get fresh
+    drafts.
 
     Args:
+        drafts: The existing drafts.
+        columns: The names of the table's columns.
         declared: What the file declares about its columns.
     """
     by_name, types = {draft.name: draft for draft in drafts}, {column.name: column for column in declared}
@@ -41,13 +46,17 @@ def fitted(drafts: Sequence[ColumnDraft], columns: Sequence[str], declared: Sequ
 
 
 def domain_of(drafts: Iterable[ColumnDraft]) -> Domain:
-    """Return the domain of the used columns in their order. Raises InputError for the first wrong column."""
+    """Return the domain of the used columns in their order. Raises InputError for the first incomplete column."""
     used = [draft for draft in drafts if draft.use]
     return Domain.of([draft.complete() for draft in used], origin=origin_of(used))
 
 
 def origin_of(drafts: Iterable[ColumnDraft]) -> str:
-    """Return the origin of the used columns; of several origins, the first in `domain.ORIGINS`, which inspires the least trust."""
+    """Return the origin of the used columns' values.
+
+    If there are several, it is the first in `domain.ORIGINS`, which deserves the least trust; ""
+    without an origin.
+    """
     there = {draft.origin for draft in drafts if draft.use}
     return next((origin for origin in ORIGINS if origin in there), "")
 
@@ -55,11 +64,14 @@ def origin_of(drafts: Iterable[ColumnDraft]) -> str:
 def with_origins(before: Sequence[ColumnDraft], after: Sequence[ColumnDraft], loaded: str = "") -> list[ColumnDraft]:
     """Return the columns after a change, each with its origin.
 
-    A column that was read from the private table keeps this origin however it is edited, because its values may still be known from the
-    records alone. Only a load from another source, which brings a draft of its own, replaces it.
+    A column that was read from the private table keeps this origin under any edit, because its
+    values may still be known from the records only. Loading it from another source replaces the
+    origin.
 
     Args:
-        loaded: The origin of the change; "" for changes that the curator typed.
+        before: The columns before the change.
+        after: The columns after the change.
+        loaded: The origin of loaded values; "" for a change that the curator typed.
     """
     earlier = {draft.name: draft for draft in before}
     return [draft.changed(origin=_origin(earlier.get(draft.name), draft, loaded)) for draft in after]
@@ -79,40 +91,52 @@ def _origin(before: ColumnDraft | None, draft: ColumnDraft, loaded: str) -> str:
 
 
 def problems(drafts: Iterable[ColumnDraft]) -> dict[str, InputError]:
-    """Return the problem of each used column that is wrong or open, by column."""
+    """Return by name the error of each used column that is not complete."""
     return {draft.name: error for draft in drafts if (error := draft.problem()) is not None}
 
 
 def measured(drafts: Iterable[ColumnDraft]) -> list[Attribute]:
-    """Return the used columns that are complete and measured, in order."""
+    """Return the used columns that are complete and measured (not generated), in order."""
     return [draft.attribute() for draft in drafts if draft.use and not draft.is_filled and draft.problem() is None]
 
 
 def with_codebook(drafts: Sequence[ColumnDraft], columns: Iterable[Column], origin: str) -> list[ColumnDraft]:
-    """Return the columns as a codebook states them; it may leave columns open, and columns that it does not name are dropped.
+    """Return the columns as a codebook describes them.
+
+    Columns of the same table that it does not name are not used any more. It may leave columns
+    open.
+
+    Args:
+        drafts: The columns.
+        columns: The columns of the codebook.
+        origin: The origin of its values.
 
     Raises:
-        InputError: No name in the codebook fits.
+        InputError: The codebook names none of the columns.
     """
     given = {column.name: fresh(column.name, column) if column.to_do else _drafted(column, origin) for column in columns}
     return _replaced(drafts, given, _NOT_OF_THIS_TABLE)
 
 
 def with_guesses(drafts: Sequence[ColumnDraft], guesses: Iterable[Guess]) -> list[ColumnDraft]:
-    """Return the columns as guessed from another table with the same columns; columns that this table lacks are dropped.
+    """Return the columns as guessed from a public table with the same columns.
+
+    Columns that the public table lacks are not used any more.
 
     Raises:
-        InputError: No column fits.
+        InputError: The public table has none of the columns.
     """
     misfit = ("public table", "this table has none of the columns of your table", "choose one with the same column names")
     return _replaced(drafts, {draft.name: draft for draft in from_guesses(guesses)}, misfit)
 
 
 def _replaced(drafts: Sequence[ColumnDraft], given: Mapping[str, ColumnDraft], misfit: tuple[str, str, str]) -> list[ColumnDraft]:
-    """Replace drafts by the given ones with the same name; other columns of the same tables are dropped.
+    """Return the drafts, in which `given` replaces drafts of the same names.
+
+    Further columns of a table for which `given` has a column are not used any more.
 
     Raises:
-        InputError: No name fits; its texts are `misfit`.
+        InputError: No name fits; `misfit` is its field, problem and remedy.
     """
     meant = {draft.table for draft in drafts if draft.name in given}
     if not meant:
@@ -121,14 +145,18 @@ def _replaced(drafts: Sequence[ColumnDraft], given: Mapping[str, ColumnDraft], m
 
 
 def with_pasted(drafts: Sequence[ColumnDraft], domain: Domain) -> list[ColumnDraft]:
-    """Return the columns with some replaced by columns of a domain; the others stay unchanged. Raises InputError if no name fits."""
+    """Return the drafts, in which columns of `domain` replace drafts of the same names.
+
+    Raises:
+        InputError: The domain has none of the columns.
+    """
     if not {draft.name for draft in drafts} & set(domain.column_names):
         raise InputError("pasted lines", "the table has none of the columns that they name", "write the names as the table does")
     return with_columns(drafts, map(Column.of, domain.columns), "codebook")
 
 
 def with_columns(drafts: Sequence[ColumnDraft], columns: Iterable[Column], origin: str) -> list[ColumnDraft]:
-    """Return the columns with some replaced by complete ones; the others stay unchanged."""
+    """Return the drafts, in which `columns`, which are complete, replace drafts of the same names."""
     given = {column.name: _drafted(column, origin) for column in columns}
     return [given.get(draft.name, draft) for draft in drafts]
 
@@ -138,7 +166,7 @@ def _drafted(column: Column, origin: str) -> ColumnDraft:
 
 
 def from_guesses(guesses: Iterable[Guess]) -> list[ColumnDraft]:
-    """Return a draft for each guess; columns that should not be released are left out, with the reason."""
+    """Return a draft for each guess. A column that should not be released is not used, with a note why."""
     drafts = []
     for guess in guesses:
         draft = blank(guess.name) if guess.attribute is None else ColumnDraft.of(guess.attribute)
@@ -148,18 +176,21 @@ def from_guesses(guesses: Iterable[Guess]) -> list[ColumnDraft]:
 
 
 def to_learn(drafts: Sequence[ColumnDraft], kinds: Mapping[str, str] = MappingProxyType({})) -> list[ColumnDraft]:
-    """Return the columns, in which each used column that is not complete yet is set to learn its values from the table.
+    """Return all columns, with each used column that is not complete set to learn its values.
 
     Args:
-        columns: All columns.
-        kinds: The kind that the curator chose now, by name of the column; it counts for columns that are not complete.
+        drafts: All columns.
+        kinds: The kind of columns that are not complete, by name, as the curator chose it now.
     """
     said = [draft.changed(kind=kinds[draft.name]) if draft.problem() and draft.name in kinds else draft for draft in drafts]
     return [draft.learning(DEFAULT_MOST) if draft.problem() else draft for draft in said]
 
 
 def open_kinds(drafts: Sequence[ColumnDraft]) -> dict[str, str]:
-    """Return the kind of each open, used column by name; where no kind was chosen, the name's suggestion."""
+    """Return the kind of each used column that is not complete, by name.
+
+    For a column that is still categorical, it is the kind that the name suggests, if any.
+    """
     promised = {Role.NUMBER: "numeric", Role.DATE: "date", Role.TIME: "time"}
     return {
         draft.name: promised.get(usual.role(draft.name), draft.kind) if draft.kind == "categorical" else draft.kind
@@ -169,21 +200,26 @@ def open_kinds(drafts: Sequence[ColumnDraft]) -> dict[str, str]:
 
 
 def grid(drafts: Sequence[ColumnDraft]) -> pd.DataFrame:
-    """Return the columns as the table on screen: the editable cells, the number of cells, and a remark on each column."""
+    """Return the columns as a frame for the grid: editable fields, number of cells and a remark."""
     frame = pd.DataFrame([{"column": draft.name, "values": _remark(draft), **_shown(draft)} for draft in drafts])
     frame["cells"] = pd.array([draft.cells() for draft in drafts], dtype="Int64")
     return frame[["use", "column", "kind", "cells", "values", "lower", "upper", "bins", "missing", "other"]]
 
 
 def _shown(draft: ColumnDraft) -> dict[str, Any]:
-    """Return the editable cells of the grid."""
+    """Return the editable fields of a column in the grid."""
     texts = {"lower": draft.text("lower"), "upper": draft.text("upper"), "bins": draft.bins_text()}
     cells = {which: draft.treatment(which) == OWN for which in ("missing", "other")}
     return {"use": draft.use, "kind": draft.kind, **texts, **cells}
 
 
 def edited(drafts: Sequence[ColumnDraft], changes: Mapping[int, Mapping[str, Any]]) -> list[ColumnDraft]:
-    """Return the columns after the curator's changes in `grid`, by position. An emptied text cell is an empty text."""
+    """Return the columns after changes in the grid.
+
+    Args:
+        drafts: The columns.
+        changes: The changed fields by the column's position. None in a text field is an empty text.
+    """
     result = list(drafts)
     for position, entered in changes.items():
         for name in EDITABLE:

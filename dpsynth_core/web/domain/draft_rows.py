@@ -34,7 +34,10 @@ _STORED = "rows"
 
 
 def of(draft: Draft) -> list[ColumnDraft]:
-    """Return the stored columns of all tables, fitted to the columns that exist; columns of a stated domain if none are stored."""
+    """Return the columns of all tables as stored in the draft, fitted to the columns that exist.
+
+    If nothing is stored, they come from the draft's domain if it has one.
+    """
     stored = _stored(draft)
     columns = _of_tables(draft, domain_table.fitted(stored or [], list(document.every_column(draft)), declared(draft)))
     if stored is not None or document.problem(draft, "domain") is not None:
@@ -53,31 +56,32 @@ def _of_tables(draft: Draft, columns: Sequence[ColumnDraft]) -> list[ColumnDraft
 
 
 def _stored(draft: Draft) -> list[ColumnDraft] | None:
-    """Return the stored columns, None if no columns are stored."""
+    """Return the columns stored in the draft; None if nothing is stored."""
     entries = draft["wizard"].get(_STORED)
     return None if entries is None else list(map(ColumnDraft.from_json, entries))
 
 
 def declared(draft: Draft) -> list[Column]:
-    """Return what the tables' files declare about their columns besides their names."""
+    """Return what the tables' files declare about their columns besides the names."""
     there = [(table, entry) for table in document.tables(draft) for entry in table["wizard"].get("declared", ())]
     return [Column.from_json(entry) for table, entry in there if document.every_column(draft).get(entry["name"]) is table]
 
 
 def labelled(draft: Draft, only: str = "") -> list[Column]:
-    """Return the columns that the file describes completely, by labels or types.
+    """Return the columns that a file describes completely, by labels or types.
 
     Args:
-        only: The one column to return; "" for all.
+        draft: The draft.
+        only: The name of the one column to return; "" for all.
     """
     return [column for column in declared(draft) if not column.to_do and only in ("", column.name)]
 
 
 def prefill(project: Current) -> Current:
-    """Save the columns as far as they need no answer of the curator, and return the changed project.
+    """Save a first description of new columns, and return the changed project.
 
-    Simulated people get their known domain. Any other column gets what its name suggests. Nothing is saved if the stored columns are
-    already those of the table.
+    Simulated people get their known domain, other columns what their names suggest. Nothing is
+    saved if the columns stored are already the table's columns.
     """
     stored = _stored(project.draft)
     if stored is None and document.problem(project.draft, "domain") is None:
@@ -95,7 +99,10 @@ _KEY = "This is the key of both tables. Its values are not released; rows get ne
 
 
 def _first(draft: Draft, column: ColumnDraft) -> ColumnDraft:
-    """Return a new column; the person column, and columns that an earlier plan does not name, are left out."""
+    """Return a new column in its first stored state.
+
+    The person column, and columns that an earlier plan does not name, are not used.
+    """
     if column.name == draft["unit"]["person_column"]:
         return column.left_out().changed(note=_KEY) if document.is_linked(draft) else column.left_out()
     there = plan_first.differences(draft)
@@ -104,10 +111,11 @@ def _first(draft: Draft, column: ColumnDraft) -> ColumnDraft:
 
 @session.edits
 def save(draft: Draft, change: Change, origin: str = "", rules: Callable[[], list[Rule]] | None = None) -> None:
-    """Store changed columns and, if they are complete, the resulting domain, as `session.edit` does.
+    """Store changed columns in the draft and, if they are complete, the resulting domain.
 
     Args:
-        origin: The origin of the change; "" for typed changes.
+        change: Returns the columns after the change.
+        origin: The origin of loaded values; "" for typed changes.
         rules: Returns new rules about impossible combinations; None keeps the rules.
     """
     before = of(draft)
@@ -124,43 +132,51 @@ def save(draft: Draft, change: Change, origin: str = "", rules: Callable[[], lis
 
 
 def _meant(columns: Sequence[ColumnDraft]) -> dict[str, Any] | None:
-    """Return the domain of a table as JSON, None while it is not complete."""
+    """Return the domain of one table's columns as JSON; None while they are not complete."""
     complete = any(column.use and not column.is_filled for column in columns) and not domain_table.problems(columns)
     return domain_table.domain_of(columns).to_json() if complete else None
 
 
 def load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = None) -> bool:
-    """Replace the whole domain as `save` does, and close the popover of the loader."""
+    """Store loaded columns as `save` does, close the loader's popover, and return whether it succeeded."""
     st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
     return save(change, origin, rules)
 
 
 def loader_key(kind: str) -> str:
-    """Return the key of a loader, a new one after each load so that the file is forgotten and the popover closes."""
+    """Return the widget key of a loader.
+
+    It changes with each load, so that the uploaded file is forgotten and the popover closes.
+    """
     return f"{kind}_{st.session_state.get(_LOADS, 0)}"
 
 
 def change_column(name: str, fields: dict[str, Any], origin: str = "") -> None:
-    """Store changed fields of a column, which confirms it.
+    """Store changed fields of a column, which counts as confirmed by the curator.
 
     Args:
+        name: The name of the column.
+        fields: The changed fields.
         origin: The origin of the fields; "" for typed ones.
     """
     change_one(name, lambda column: column.changed(**{"note": "", "guessed": False, **fields}), origin)
 
 
 def change_one(name: str, change: Callable[[ColumnDraft], ColumnDraft], origin: str = "") -> None:
-    """Change the named column, and save the draft."""
+    """Apply `change` to the column `name`, and store it with `origin`."""
     save(lambda columns: [change(column) if column.name == name else column for column in columns], origin)
 
 
 def add_values(name: str, values: Sequence[str]) -> None:
-    """Add values from the records to a column; from then on, the domain was read from the data."""
+    """Add values found in the records to a column. The domain then counts as read from the data."""
     change_one(name, lambda column: column.with_values(values), DATA)
 
 
 def read(name: str) -> None:
-    """Replace a column by a guess from the draft's own table: a look at private records."""
+    """Replace a column by a guess from the private records, and record this look.
+
+    The domain then counts as read from the data.
+    """
 
     def look(_: ColumnDraft) -> ColumnDraft:
         curator.note("domain")
@@ -176,13 +192,16 @@ ENDINGS = ("json", "csv", "txt", "tsv", "xml", "yaml", "yml")
 
 @dataclass(frozen=True)
 class Codebook:
-    """Columns from a codebook. Raises InputError for two columns of the same name.
+    """The columns of a codebook.
 
     Attributes:
         columns: The columns; some may be open.
         rules: Rules about impossible combinations.
         origin: The origin of the domain.
         linked: Whether the columns belong to two tables.
+
+    Raises:
+        InputError: Two columns have the same name.
     """
 
     columns: tuple[Column, ...]
@@ -200,14 +219,19 @@ class Codebook:
         return tuple(column.name for column in self.columns)
 
     def fill(self, drafts: Sequence[ColumnDraft]) -> list[ColumnDraft]:
-        """Return the columns of the Domain page as the codebook states them."""
+        """Return the columns of the Domain page as the codebook describes them."""
         return domain_table.with_codebook(drafts, self.columns, self.origin)
 
 
 def read_codebook(content: bytes) -> Codebook:
-    """Read a domain JSON, a codebook CSV, a DDI codebook, or metadata of SDV or google/dpsynth on two linked tables.
+    """Read a codebook.
 
-    Raises InputError for other content.
+    Args:
+        content: A domain in JSON, a codebook CSV, a DDI codebook, or metadata of SDV or
+            google/dpsynth about two linked tables.
+
+    Raises:
+        InputError: The content is anything else.
     """
     text = decoded(content, "codebook")
     if (linked := _linked(text)) is not None:
@@ -218,7 +242,7 @@ def read_codebook(content: bytes) -> Codebook:
 
 
 def _linked(text: str) -> Codebook | None:
-    """Return the codebook of two linked tables, None if the text describes one table."""
+    """Return the codebook of two linked tables; None if the text describes one table."""
     if not ("\ntables:" in f"\n{text}" or (text.lstrip().startswith("{") and '"tables"' in text)):  # a codebook CSV is no YAML
         return None
     if (said := foreign_domains.read_linked(text)) is None:

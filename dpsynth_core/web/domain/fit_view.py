@@ -68,7 +68,12 @@ Comparison = Zoned[tuple[ColumnFit, ...]] | InputError | None
 
 
 def compared(project: Current) -> Comparison:
-    """Return the fit of every column if the curator asked for it; this reads the draft's table."""
+    """Return how every column's records fit the domain; None if nothing is compared.
+
+    A private table is only read if the curator decided to compare, and a large one only when the
+    button was pressed just now. The look is recorded. An InputError is returned if the table cannot
+    be read.
+    """
     if document.problem(project.draft, "domain") is not None or "data" not in project.draft:
         return None
     simulated = project_table.is_simulated(project.draft)
@@ -88,7 +93,7 @@ def compared(project: Current) -> Comparison:
 
 
 def remarks(comparison: Comparison) -> Zoned[Mapping[str, str]]:
-    """Return a remark for the list of columns: how many values of each misfitting column have no cell of their own."""
+    """Return by column, for the list of columns, how many values have no cell of their own."""
     if comparison is None or isinstance(comparison, InputError):
         return public({})
     told = {}
@@ -101,10 +106,10 @@ def remarks(comparison: Comparison) -> Zoned[Mapping[str, str]]:
 
 
 def section(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison) -> str:
-    """Draw the comparison once the curator asks for it.
+    """Draw the comparison of records and domain, or the decision whether to compare.
 
     Returns:
-        Why the page cannot be left yet; "" if it can.
+        The reason why the page cannot be left yet; "" if it can.
     """
     if document.problem(project.draft, "domain") is not None or "data" not in project.draft:
         return ""
@@ -127,10 +132,10 @@ def section(project: Current, rows: Sequence[ColumnDraft], comparison: Compariso
 
 
 def _not_understood(project: Current) -> str:
-    """Draw, unasked, the columns without a single understood value among the first records.
+    """Draw the columns of whose first values none is understood, without being asked.
 
     Returns:
-        Why the page cannot be left yet; "" if it can.
+        The reason why the page cannot be left yet; "" if it can.
     """
     there = list(zip(document.tables(project.draft), document.domains(project.draft), strict=True))
     key = json.dumps([[project.id, table["data"], domain.to_json()] for table, domain in there], sort_keys=True, default=str)
@@ -165,10 +170,16 @@ def _shown(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison
 
 
 def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[ColumnFit]) -> str:
-    """Draw each misfitting column, the worst first.
+    """Draw each column with values that have no cell of their own, the worst first.
+
+    Args:
+        project: The open project.
+        rows: The columns of the page by name.
+        fits: How each column's records fit.
 
     Returns:
-        Why the page cannot be left yet, "" if it can: a reason is needed for columns with most values outside.
+        The reason why the page cannot be left yet, "" if it can: columns with most values outside
+            the domain need the curator's explanation.
     """
     worth_telling = sorted((one for one in fits if one.outside or one.recoded), key=lambda one: -(one.recoded + one.outside))
     if not worth_telling:
@@ -219,10 +230,11 @@ def _column(project: Current, draft: ColumnDraft, one: ColumnFit) -> None:
 
 
 def _in_words(one: ColumnFit, lost: bool) -> str:
-    """Return the misfit of a column in words.
+    """Return how many values of a column have no cell of their own, and how they count, as Markdown.
 
     Args:
-        lost: Whether rows show values outside as missing.
+        one: How the column's records fit.
+        lost: Whether rows show values outside the domain as missing.
     """
     parts = []
     if one.missing and one.missing_to:

@@ -35,16 +35,18 @@ _CELLS_HELP = "A cell is one value of one column. Every cell gets the same noise
 
 
 def selected(project: Current, rows: Sequence[ColumnDraft]) -> ColumnDraft:
-    """Return the selected column; at first a column with a problem, if there is one."""
+    """Return the selected column; at first the first column with an error, if there is one."""
     names = [draft.name for draft in rows]
     return rows[names.index(_selected(project, names, domain_table.problems(rows)))]
 
 
 def choices(project: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mapping[str, str]]) -> None:
-    """Draw the list.
+    """Draw the list of columns, which selects one.
 
     Args:
-        misfits: A remark on each column whose values do not all fit.
+        project: The open project.
+        rows: The columns.
+        misfits: A remark by name for columns with values that do not fit.
     """
     names = [draft.name for draft in rows]
     problems = domain_table.problems(rows)
@@ -62,18 +64,18 @@ def choices(project: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mappin
 
 
 def go_to(project: Current, column: str) -> None:
-    """Select a column and show its panel. For callbacks."""
+    """Select a column and show its panel instead of the grid. This is for callbacks."""
     st.session_state[_key(project)] = column
     st.session_state[table_key(project)] = False
 
 
 def table_key(project: Current) -> str:
-    """Return the key of the switch between list and grid."""
+    """Return the session key of the switch between list and grid."""
     return f"{project.id}:as_table"
 
 
 def summary(project: Current, rows: Sequence[ColumnDraft]) -> None:
-    """Draw the domain in one line; the number of open columns is a button that goes to the next open column."""
+    """Draw the number of columns and cells in one line, and a button that selects the next open column."""
     names, problems = [draft.name for draft in rows], domain_table.problems(rows)
     used = [draft for draft in rows if draft.use]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_summary"):
@@ -110,15 +112,21 @@ def _line(draft: ColumnDraft, is_open: bool) -> str:
 
 
 def _doubtful(draft: ColumnDraft) -> bool:
-    """Return whether the column is a guess, or has a single value from a codebook, whose bounds were then probably not understood."""
+    """Return whether the curator should check the column.
+
+    It is a guess, or a codebook gave it a single value, which suggests that its bounds were
+    misread.
+    """
     return draft.guessed or (draft.origin == "codebook" and draft.cells() is not None and draft.attribute().values == 1)
 
 
 def _remark(draft: ColumnDraft, is_open: bool, alike: bool) -> str:
-    """Return a remark on a column.
+    """Return a remark on a column for the list.
 
     Args:
-        alike: Whether all columns have the same origin.
+        draft: The column.
+        is_open: Whether the column is not complete.
+        alike: Whether all columns have the same origin, which the remark then leaves out.
     """
     if not draft.use:
         return "left out"
@@ -135,7 +143,7 @@ def _remark(draft: ColumnDraft, is_open: bool, alike: bool) -> str:
 
 
 def grid(rows: list[ColumnDraft]) -> None:
-    """Draw the grid, which stores each edit at once."""
+    """Draw all columns as a grid. Each edit is saved at once."""
     key, config = fields.editor_key("domain_grid", lambda edits: domain_table.edited(rows, edits) != rows), st.column_config
 
     def take() -> None:

@@ -43,7 +43,10 @@ READING = (
 
 
 def choice(project: Current, draft: ColumnDraft) -> str:
-    """Draw the choice of the origin and return it; learning, and taking the labels, start at once."""
+    """Draw the choice of where a column's values come from, and return the choice.
+
+    Learning and taking the file's labels take effect at once; other choices need `details`.
+    """
     ways = [TYPED, USUAL, *([LABELS] if draft_rows.labelled(project.draft, draft.name) else [])]
     learnable = KINDS[draft.kind].learnable or KINDS[draft.kind].form is Form.LISTED
     ways += [LEARN] if draft.most or (learnable and not document.is_linked(project.draft)) else []
@@ -66,7 +69,7 @@ def choice(project: Current, draft: ColumnDraft) -> str:
 
 
 def details(project: Current, draft: ColumnDraft, way: str) -> None:
-    """Draw the fields that the chosen origin needs."""
+    """Draw what the chosen origin of values needs: usual lists or bounds, or the button to read records."""
     if way == USUAL:
         entries = usual.entries()
         suggested, key = usual.suggested(draft.name), f"{project.id}:usual:{draft.name}"
@@ -87,7 +90,7 @@ def details(project: Current, draft: ColumnDraft, way: str) -> None:
 
 
 def suggestion(draft: ColumnDraft) -> None:
-    """Draw the suggestion for an open column's name; one click takes it as the file writes it."""
+    """Draw what the column's name suggests: bounds to confirm, or a list to take with one click."""
     guess = usual.suggested(draft.name)
     if draft.guessed:
         source = guess.source if guess and not guess.is_list else ""
@@ -100,10 +103,12 @@ def suggestion(draft: ColumnDraft) -> None:
 
 
 def _writings(draft: ColumnDraft, chosen: Usual, place: str) -> None:
-    """Draw a button for each way to write the list.
+    """Draw a button for each spelling of a usual list, which the column takes.
 
     Args:
-        place: Distinguishes two of these rows in a panel.
+        draft: The column.
+        chosen: The usual list.
+        place: Distinguishes two such rows in one panel.
     """
     titles = list(chosen.writings)
     written = next((title for title, fields in chosen.writings.items() if fields["categories"] == draft.categories), None)
@@ -127,7 +132,7 @@ _LEARNING_HELP = (
 
 
 def learning(project: Current, draft: ColumnDraft) -> None:
-    """Draw the settings of a column with values to be learnt, and the price."""
+    """Draw the settings of a column whose values are to be learnt, and the price in budget."""
 
     def take(most: int) -> None:
         draft_rows.change_column(draft.name, {"most": most})
@@ -138,9 +143,10 @@ def learning(project: Current, draft: ColumnDraft) -> None:
 
 
 def share(project: Current) -> None:
-    """Draw the share of the budget that learns values.
+    """Draw the choice of the share of the budget that learns values.
 
-    The widget's key contains the share, because a value set behind a closed popover does not reach the field.
+    The widget's key contains the share: a value set while the popover is closed does not reach a
+    widget with a fixed key.
     """
     chosen = fields.value(SHARE, DEFAULT_DISCOVERY)
     options, key = sorted({*_SHARES, chosen}), f"{project.id}:{SHARE}:{chosen}"
@@ -149,7 +155,7 @@ def share(project: Current) -> None:
 
 
 def whole(project: Current, rows: list[ColumnDraft]) -> None:
-    """Draw the learning of all open columns at once: their kinds, what can be found and its price, and the button."""
+    """Draw the form that sets all open columns to learn their values: kinds, price and button."""
     share(project)
     likely = domain_table.open_kinds(rows)
     if not likely:
@@ -168,7 +174,10 @@ _ALIKE = {"integer": "numeric"}
 
 
 def _kinds(likely: Mapping[str, str]) -> dict[str, str]:
-    """Draw the choice of kinds and return the kind of each column; columns in no field are codes or categories."""
+    """Draw a choice of columns for each kind, and return the kind of each open column.
+
+    A column that is chosen nowhere is categorical.
+    """
     said = dict.fromkeys(likely, "categorical")
     for kind, title in _STRIP.items():
         guessed = [name for name, one in likely.items() if _ALIKE.get(one, one) == kind]
@@ -179,7 +188,7 @@ def _kinds(likely: Mapping[str, str]) -> dict[str, str]:
 
 
 def _found(project: Current, unknown: Sequence[Attribute]) -> None:
-    """Draw what can be found of the columns to be learnt, and the price."""
+    """Draw how many people make a value found in the columns to be learnt, and the price in budget."""
     try:
         portions, budget = document.portions(project.draft, unknown), document.budget(project.draft)
     except InputError:
@@ -194,7 +203,11 @@ def _found(project: Current, unknown: Sequence[Attribute]) -> None:
 
 
 def prices(project: Current, unknown: Sequence[Attribute]) -> list[str]:
-    """Return what the columns to be learnt get, each kind of price once. Raises InputError for a budget that cannot be used."""
+    """Return sentences on what the columns to be learnt can find, without repetitions.
+
+    Raises:
+        InputError: The budget is not valid.
+    """
     portions = document.portions(project.draft, unknown)
     rows = project.draft["unit"]["max_rows_per_person"]
     return list(dict.fromkeys(discovery.price(portion, rows) for portion in portions))

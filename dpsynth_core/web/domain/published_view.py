@@ -31,7 +31,7 @@ _WARNING = (
 
 
 def section(project: Current) -> None:
-    """Draw the published tables so far, and the fields that add another."""
+    """Draw the published tables of the plan, and the fields that add one."""
     tables = project.draft.get(FIELD, [])
     if document.is_linked(project.draft) and not tables:
         return

@@ -55,7 +55,11 @@ PASTE_EXAMPLE = "sex\tf\tfemale\nsex\tm\tmale\nage\t17..90"
 
 
 def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
-    """Draw the sources that fill all columns at once, the best first, and the download; return whether to show the columns as a grid."""
+    """Draw the sources that describe all columns at once, and the download of the domain.
+
+    Returns:
+        Whether to show the columns as a grid.
+    """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_sources"):
         with st.popover("Load a codebook", icon=":material/menu_book:", key=draft_rows.loader_key("load_codebook")):
             st.caption(CODEBOOK_HELP)
@@ -132,7 +136,7 @@ def _load_public(file: UploadedFile) -> None:
 
 
 def justification(project: Current, rows: list[ColumnDraft]) -> None:
-    """Draw the field for the justification if columns were read from the private table."""
+    """Draw the field for the reason why values are harmless, if columns were read from the private table."""
     if project.draft.get("domain_origin") != DATA:
         return
     read = [draft.name for draft in rows if draft.use and draft.origin == DATA]
@@ -174,7 +178,11 @@ def beginning(project: Current) -> None:
 
 
 def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
-    """Remove a chosen table, and plan with columns or with a codebook."""
+    """Remove a chosen table, and start a plan from columns or from a codebook.
+
+    Args:
+        read: Returns the names of the columns, or the codebook.
+    """
     with refusals.attempted(data_view.TABLE):
         plan = read()
         if isinstance(plan, Codebook) and plan.linked:
@@ -188,7 +196,10 @@ def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
 
 
 def _take_plan(file: UploadedFile) -> None:
-    """Begin with the plan of a release, for next year's table, which is chosen afterwards; no record is read."""
+    """Replace the draft by the plan of an uploaded release, without its table.
+
+    The table of next year, say, is chosen afterwards. No record is read.
+    """
     with refusals.attempted(data_view.TABLE):
         session.check_idle(data_view.TABLE)
         plan, project = plan_first.of_release(_spec(file.name, file.getvalue())), session.current()
@@ -202,7 +213,7 @@ def _take_plan(file: UploadedFile) -> None:
 
 
 def _spec(name: str, content: bytes) -> Spec:
-    """Return the spec in a release or a JSON file. Raises InputError."""
+    """Return the spec in a bundle or a JSON file. Raises InputError for other files."""
     if name.endswith(".zip"):
         return confined.planned(content)
     try:

@@ -30,13 +30,16 @@ LABEL = "label"
 
 
 def added(rules: Sequence[Rule], rule: Rule, attributes: Sequence[Attribute], link: Link | None = None) -> list[Rule]:
-    """Return the rules and one more.
+    """Return the rules with one more, after a check that it is consistent with the valid ones.
 
     Args:
-        link: The link of two linked tables, without rules.
+        rules: The present rules.
+        rule: The new rule.
+        attributes: The columns of the domain.
+        link: For two linked tables, their link without rules.
 
     Raises:
-        InputError: The rule means nothing, forbids everything, or contradicts earlier rules.
+        InputError: The rule is not valid, forbids everything, or contradicts other rules.
     """
     fine = [one for one, error in zip(rules, problems(rules, attributes, link), strict=True) if error is None]
     _check([*fine, rule], attributes, link)
@@ -44,7 +47,7 @@ def added(rules: Sequence[Rule], rule: Rule, attributes: Sequence[Attribute], li
 
 
 def problems(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | None = None) -> list[InputError | None]:
-    """Return the problem of each rule on its own, None for a rule that fits."""
+    """Return the error of each rule by itself; None for a valid rule."""
 
     def problem(rule: Rule, position: int) -> InputError | None:
         try:
@@ -64,15 +67,16 @@ def _check(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | 
 
 
 def never_more(link: Link, column: str, who: str, less: Sequence[str], more: Sequence[str]) -> Rule:
-    """Return the rule that members with some values of `who` never have more of a numeric column than members with others.
+    """Return the rule that some members never have more of a quantity than other members.
 
-    The rule compares groups: two members in the same group satisfy it.
+    The rule compares bins: two members in the same bin satisfy it.
 
     Args:
-        column: The numeric column of members.
+        link: The link of the two tables.
+        column: The numeric column of members that is compared.
         who: The column that distinguishes the members.
-        less: The values of the members with less.
-        more: The values of the members with more.
+        less: The values of `who` of the members with less.
+        more: The values of `who` of the members with more.
     """
     labels = link.members[column].cell_labels()[: link.members[column].values]
     pairs = [(one, other) for place, one in enumerate(labels) for other in labels[:place]]
@@ -82,7 +86,7 @@ def never_more(link: Link, column: str, who: str, less: Sequence[str], more: Seq
 
 
 def in_words(rule: Rule, attributes: Sequence[Attribute]) -> str:
-    """Return a rule that fits in plain words."""
+    """Return a valid rule in plain words."""
     if MEMBERS_WITH in rule:
         ((name, codes),) = cells_named(attributes, rule[MEMBERS_WITH], MEMBERS_WITH).items()
         labels = next(one for one in attributes if one.name == name).cell_labels()
@@ -101,7 +105,11 @@ def fits_grid(line: Attribute, across: Attribute) -> bool:
 
 
 def grid(line: Attribute, across: Attribute, ticked: Iterable[Cell]) -> pd.DataFrame:
-    """Return one line per cell of `line`: its label, then whether each cell of `across`, named by its number, is ticked."""
+    """Return a frame for the grid of two columns, with a line for each cell of `line`.
+
+    Its columns are the label of the cell and, for each cell of `across` by its code, whether it is
+    ticked.
+    """
     marked = set(ticked)
     frame = pd.DataFrame({LABEL: line.cell_labels()})
     for code, label in enumerate(across.cell_labels()):
@@ -110,7 +118,7 @@ def grid(line: Attribute, across: Attribute, ticked: Iterable[Cell]) -> pd.DataF
 
 
 def ticks(rules: Sequence[Rule], columns: Sequence[str]) -> set[Cell]:
-    """Return the ticked cells in the grid of these columns, as labels in the columns' order."""
+    """Return the ticked cells of the grid of these columns, as labels in the columns' order."""
     place = _grid_rule(rules, columns)
     if place is None:
         return set()
@@ -119,7 +127,15 @@ def ticks(rules: Sequence[Rule], columns: Sequence[str]) -> set[Cell]:
 
 
 def ticked(rules: Sequence[Rule], columns: Sequence[str], changes: Mapping[Cell, bool]) -> list[Rule]:
-    """Return the rules after ticking and unticking cells; a grid without ticks leaves no rule."""
+    """Return the rules after cells of the grid of these columns were ticked or unticked.
+
+    All ticks of a grid are one rule, which is removed with its last tick.
+
+    Args:
+        rules: The present rules.
+        columns: The columns of the grid.
+        changes: Whether each changed cell is ticked now.
+    """
     marked = (ticks(rules, columns) | {cell for cell, on in changes.items() if on}) - {cell for cell, on in changes.items() if not on}
     place = _grid_rule(rules, columns)
     before, after = (rules, []) if place is None else (rules[:place], rules[place + 1 :])
@@ -129,10 +145,12 @@ def ticked(rules: Sequence[Rule], columns: Sequence[str], changes: Mapping[Cell,
 
 
 def changes(line: Attribute, across: Attribute, edits: Mapping[int, Mapping[str, Any]], rest: Cell = ()) -> dict[Cell, bool]:
-    """Return the cells that were ticked (True) and unticked (False) in `grid`.
+    """Return for each cell that was changed in `grid` whether it is ticked now.
 
     Args:
-        edits: The editor's record of its changes.
+        line: The column of the grid's lines.
+        across: The column of the grid's columns.
+        edits: The editor's record of changes, by line.
         rest: Labels of further columns, the same for all cells.
     """
     labels = across.cell_labels()

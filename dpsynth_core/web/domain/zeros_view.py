@@ -41,7 +41,7 @@ _LISTED = 8
 
 
 def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
-    """Draw the section on combinations that cannot occur: the rules stated so far, and the ways to add another."""
+    """Draw the rules about impossible combinations, and the ways to add one."""
     attributes = [attribute for attribute in domain_table.measured(rows) if not attribute.most]
     rules = kept_rules.of(project.draft)
     if document.is_linked(project.draft):
@@ -61,7 +61,7 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
 
 
 def _of_linked(project: Current, rules: Sequence[Rule]) -> None:
-    """Draw the rules of two linked tables, which may concern both tables or two members of one household."""
+    """Draw the rules of two linked tables, which may be about both tables or two members of a household."""
     title = "Rules that hold in every household" + (f" ({len(rules)})" if rules else "")
     with st.expander(title, expanded=bool(rules), icon=":material/block:", key=_key(project, "section")):
         what = "State what everybody knows without looking at the tables: a household has one head, and a child is younger than its mother."
@@ -97,7 +97,7 @@ def _key(project: Current, *parts: str) -> str:
 
 
 def _change(change: Callable[[list[Rule]], list[Rule]]) -> bool:
-    """Store changed rules; return False if they were refused."""
+    """Store changed rules, and return whether they were accepted."""
     return session.edit(lambda draft: kept_rules.keep(draft, change(kept_rules.of(draft))), _ZEROS)
 
 
@@ -118,7 +118,7 @@ def _rule_list(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Lin
 
 
 def _cut_groups(edges: Mapping[str, list[Any]]) -> None:
-    """Give columns these edges in place of their groups."""
+    """Replace the bins of columns by bins with these edges."""
     draft_rows.save(lambda drafts: [one.changed(**{**NO_GROUPS, "edges": edges[one.name]}) if one.name in edges else one for one in drafts])
 
 
@@ -210,9 +210,16 @@ def _add(project: Current, rule: Rule, attributes: Sequence[Attribute], link: Li
 
 
 def _values(project: Current, side: str, attribute: Attribute, label: str, label_visibility: Any = "visible") -> list[str]:
-    """Draw the choice of cells of a column and return their labels.
+    """Draw a choice of cells of a column, and return the labels of the chosen cells.
 
-    Numbers with many values get a range of bins, other columns a list, and a column with a single value a text.
+    Numbers with many values are chosen as a range of bins, other columns from a list.
+
+    Args:
+        project: The open project.
+        side: Distinguishes the choices of one form.
+        attribute: The column.
+        label: The label.
+        label_visibility: Streamlit's setting for the label.
     """
     labels, key = list(attribute.cell_labels()), _values_key(project, side, attribute)
     if len(labels) == 1:
@@ -228,7 +235,7 @@ def _values(project: Current, side: str, attribute: Attribute, label: str, label
 
 
 def _chosen(project: Current, side: str, attribute: Attribute) -> list[str]:
-    """Return the labels that are chosen now in the widgets of `_values`."""
+    """Return the labels of the cells that are chosen at present in the widgets of `_values`."""
     labels, key = list(attribute.cell_labels()), _values_key(project, side, attribute)
     if len(labels) == 1:
         return labels
@@ -249,14 +256,24 @@ def _values_key(project: Current, side: str, attribute: Attribute) -> str:
 
 
 def _choose(label: str, options: Sequence[str], key: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Draw a choice with names for people and return it; the first option is chosen again if the chosen one is gone."""
+    """Draw a select box and return the chosen option; the first option if the chosen one is gone.
+
+    Args:
+        label: The label.
+        options: The options.
+        key: The session key.
+        names: The label of an option, if it differs.
+    """
     if st.session_state.get(key) not in options:
         st.session_state[key] = options[0]
     return st.selectbox(label, options, key=key, format_func=lambda option: names.get(option, option))
 
 
 def _pick(label: str, options: Sequence[str], key: str) -> str | None:
-    """Draw a choice of a column without a default: which of two columns comes first does not follow from their places."""
+    """Draw a choice of a column without a default, and return the column or None.
+
+    A default would be a guess: the order of two columns does not follow from their positions.
+    """
     if st.session_state.get(key) not in options:
         st.session_state[key] = None
     return st.selectbox(label, options, key=key, placeholder="Choose a column")
