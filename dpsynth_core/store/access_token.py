@@ -1,8 +1,9 @@
-"""The token that opens the wizard to the person who runs it.
+"""The token that admits the person who runs the wizard.
 
-It is random and lies beside what it protects, in a file that only its owner can read. It is kept from one start to the next: a restart
-must not close the tabs that are open, and a new token would protect nothing, because an account that can read this file can read the tables
-beside it. To make the old one worthless, delete the file and start the server again.
+It is random and lies beside what it protects, in a file that only its owner can read. It stays the
+same when the server starts again: a restart must not close the tabs that are open, and a new token
+would protect nothing, because an account that can read this file can read the tables beside it. To
+make the old one worthless, delete the file and start the server again.
 """
 
 from __future__ import annotations

@@ -36,30 +36,34 @@ class UnitDiffers(InputError):
 
 
 class Cap(NamedTuple):
-    """The most that all releases of a population may lose together."""
+    """The largest (epsilon, delta) that all releases of a population may cost together."""
 
     epsilon: float
     delta: float
 
 
 def names(books: Iterable[Entry]) -> tuple[str, ...]:
-    """Return the names of all populations, in the order in which they were opened."""
+    """Return the names of all populations in these ledger entries, in the order in which they were opened."""
     return tuple(entry.population for entry in books if entry.kind == "population")
 
 
 def cap_of(books: Iterable[Entry], population: str) -> Cap | None:
-    """Return the cap in force, or None for a population that is not open."""
+    """Return the newest cap of a population; None if the population is not open."""
     return next((cap for _, cap in reversed(caps_of(books, population))), None)
 
 
 def caps_of(books: Iterable[Entry], population: str) -> list[tuple[int, Cap]]:
-    """Return every cap that the population ever had, with the number of the entry that set it."""
+    """Return every cap that the population ever had, oldest first, as pairs (number of the entry that set it, cap)."""
     theirs = (entry for entry in books if entry.population == population and entry.kind in ("population", "cap"))
     return [(entry.number, Cap(entry.epsilon, entry.delta)) for entry in theirs]
 
 
 def reservation(books: Sequence[Entry], run: str) -> Entry:
-    """Return the entry that charged a run. Raises BooksLost if that entry is missing."""
+    """Return the entry that charged the run with this id.
+
+    Raises:
+        BooksLost: The entry is missing.
+    """
     for entry in books:
         if entry.kind == "reserve" and entry.run == run:
             return entry
@@ -67,7 +71,7 @@ def reservation(books: Sequence[Entry], run: str) -> Entry:
 
 
 def standing(books: Sequence[Entry]) -> list[Entry]:
-    """Return every reservation that was not given back, oldest first."""
+    """Return the reservation of every run that was not given back, oldest first."""
     returned = {entry.run for entry in books if entry.kind == "return"}
     return [entry for entry in books if entry.kind == "reserve" and entry.run not in returned]
 
@@ -117,7 +121,13 @@ def check_fits(population: str, cap: Cap, charges: Sequence[Entry], more: Entry)
 
 
 def mixed(population: str, unit: UnitSpec | None, wanted: UnitSpec) -> UnitDiffers | None:
-    """Return the error for a charge with the unit `wanted` beside charges with `unit`, or None if the two can be added."""
+    """Return the error for charging the unit `wanted` to a population charged for another unit; None if the charges add up.
+
+    Args:
+        population: Name of the population, for the message.
+        unit: The unit of privacy of the earlier charges, None without charges.
+        wanted: The unit of privacy of the new charge.
+    """
     if unit is None or unit == wanted:
         return None
     return UnitDiffers(
@@ -128,20 +138,24 @@ def mixed(population: str, unit: UnitSpec | None, wanted: UnitSpec) -> UnitDiffe
 
 
 def counted_in(charges: Iterable[Entry], following: Sequence[Accountant] = ()) -> Accountant:
-    """Return the accountant in which the charges, and the runs that follow, add up.
+    """Return the accountant in which these charges, and the runs that follow, add up.
 
-    GDP may be counted in zCDP, but not the other way round.
+    A GDP cost may be counted in zCDP, but not the other way round.
+
+    Args:
+        charges: The standing charges.
+        following: The accountants of further runs.
     """
     return common([*(named(charge.accountant) for charge in charges), *following])
 
 
 def total(amounts: Iterable[float]) -> Fraction:
-    """Return the exact sum of amounts."""
+    """Return the sum of the amounts as an exact fraction, without rounding."""
     return sum(map(Fraction, amounts), start=Fraction(0))
 
 
 def rest(cap: float, amounts: Iterable[float]) -> float:
-    """Return the cap without the sum of the amounts, rounded down; 0 where nothing is left."""
+    """Return the cap minus the sum of the amounts, rounded down; 0 where nothing is left."""
     exact = Fraction(cap) - total(amounts)
     rounded = max(0.0, float(exact))
     return rounded if Fraction(rounded) <= max(exact, Fraction(0)) else math.nextafter(rounded, 0.0)

@@ -27,14 +27,14 @@ _NOTHING = "nothing"
 
 @dataclass(frozen=True)
 class Waiting:
-    """A plan or release that waits for a second person.
+    """A plan or release that waits for a second person's approval.
 
     Attributes:
         run: Id of the run.
         what: PLAN or RELEASE.
-        owner: The person who made it.
-        plan: The plan as a release would publish it.
-        charge: Its entry of the ledger.
+        owner: Id of the person who made it.
+        plan: The published form of the spec.
+        charge: The run's entry of the ledger.
     """
 
     run: str
@@ -45,14 +45,28 @@ class Waiting:
 
 
 def demanded(books: Sequence[Entry], population: str) -> tuple[str, ...]:
-    """Return the stages (members of `STAGES`) at which a population's releases need approval."""
+    """Return the stages (PLAN, RELEASE) at which a population's runs need approval, by its own demand or by the house rules.
+
+    Args:
+        books: The ledger's entries.
+        population: Name of the population.
+    """
     newest = next((entry.note for entry in reversed(books) if entry.kind == DEMAND and entry.population == population), "")
     asked = {*newest.split(), *rules.in_force(books).approve}
     return tuple(stage for stage in STAGES if stage in asked)
 
 
 def demand(owner: str, population: str, what: Collection[str]) -> None:
-    """Set the stages that need approval from now on, also for waiting runs and existing releases. Raises InputError."""
+    """Set the stages at which a population's runs need approval; this also holds for waiting runs and existing releases.
+
+    Args:
+        owner: The person who demands it; their role must allow `Act.DEMAND`.
+        population: Name of the population.
+        what: The stages, PLAN or RELEASE or both; empty for none.
+
+    Raises:
+        InputError: The role does not allow it, or the population is not open.
+    """
     with transaction() as db:
         roles.check(db, owner, Act.DEMAND)
         books = chain.whole_in(db)
@@ -62,22 +76,45 @@ def demand(owner: str, population: str, what: Collection[str]) -> None:
 
 
 def lacks(books: Sequence[Entry], run: str, stage: str) -> bool:
-    """Return whether the charged run needs an approval of its plan or release and does not have it."""
+    """Return whether a charged run needs an approval of its plan or release and does not have it.
+
+    Args:
+        books: The ledger's entries.
+        run: Id of the run.
+        stage: PLAN or RELEASE.
+    """
     charge = next((entry for entry in books if entry.kind == "reserve" and entry.run == run), None)
     return charge is not None and stage in demanded(books, charge.population) and not is_approved(books, run, stage)
 
 
 def check(books: Sequence[Entry], run: str, stage: str) -> None:
-    """Raise InputError if the stage needs an approval that the run does not have."""
+    """Check that a run has the approval that a stage needs.
+
+    Args:
+        books: The ledger's entries.
+        run: Id of the run.
+        stage: PLAN or RELEASE.
+
+    Raises:
+        InputError: It needs an approval and does not have it.
+    """
     if lacks(books, run, stage):
         problem = "its population demands that a second person approves it, and none has"
         raise InputError(stage, problem, "ask a reviewer, to whom the Ledger page shows plans of projects, and no others")
 
 
 def approve(owner: str, run: str, stage: str, reason: str) -> None:
-    """Approve the plan of a waiting run, or its release.
+    """Record a second person's approval of a run's plan or release.
 
-    Raises InputError for one's own work, without a reason, and if no approval is awaited.
+    Args:
+        owner: The person who approves; their role must allow `Act.APPROVE`.
+        run: Id of the run.
+        stage: PLAN or RELEASE.
+        reason: The reason, which is kept in the ledger.
+
+    Raises:
+        InputError: The person made the run or had a part in its project, the reason is missing, no
+            approval is awaited, or the role does not allow it.
     """
     check_reason("reason", reason, "why it may go on (it is kept in the ledger)")
     with transaction() as db:
@@ -94,12 +131,18 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
 
 
 def awaited(run: str, stage: str) -> bool:
-    """Return whether the plan of a run, or its release, needs an approval first."""
+    """Return whether a run needs an approval of the stage (PLAN or RELEASE) and does not have it."""
     return lacks(chain.entries(), run, stage)
 
 
 def is_approved(books: Sequence[Entry], run: str, stage: str) -> bool:
-    """Return whether a second person approved the stage, even if no approval is demanded any more."""
+    """Return whether a second person approved the stage of a run, even if no approval is demanded any more.
+
+    Args:
+        books: The ledger's entries.
+        run: Id of the run.
+        stage: PLAN or RELEASE.
+    """
     return any(entry.kind == _APPROVE + stage and entry.run == run for entry in books)
 
 

@@ -21,7 +21,9 @@ _HAD = re.compile(rf"project (\S+) (?:{WITH}|{NO_LONGER}|{TAKEN_FROM}|{_HANDED})
 
 
 def record(db: Connection, owner: str, kind: str, *notes: str, population: str = "", spec: str = "") -> None:
-    """Write acts inside the transaction that performs them, or before they happen.
+    """Append entries about a person's acts to the ledger, in the transaction that performs them or before they happen.
+
+    Nothing is recorded for the person who runs the installation, who could leave the entries out.
 
     Args:
         db: Connection of the transaction.
@@ -40,6 +42,6 @@ def record(db: Connection, owner: str, kind: str, *notes: str, population: str =
 
 
 def had(books: Iterable[Entry], project: str) -> frozenset[str]:
-    """Return everyone who ever had, shared or was given access to a project that was shared or taken over."""
+    """Return the ids of all people who ever owned a project or had access to it, by the ledger's entries about sharing it."""
     said = [(entry.curator, _HAD.fullmatch(entry.note)) for entry in books if entry.kind == SHARE]
     return frozenset(person for who, act in said if act and act[1] == project for person in (who, act[2]))

@@ -30,7 +30,7 @@ class Audit:
     Attributes:
         lines: The summary, in plain text.
         problem: What is wrong, or "".
-        entries: Entries of the checked chain.
+        entries: Entries of the checked chain; empty if the ledger cannot be read.
     """
 
     lines: tuple[str, ...]
@@ -38,14 +38,18 @@ class Audit:
     entries: tuple[Entry, ...] = ()
 
     def holding(self, noted: str) -> Audit:
-        """Return the audit, with a problem if no entry has the hash that was noted."""
+        """Return the audit, with a problem if no entry's hash begins with the hash that an auditor noted.
+
+        Args:
+            noted: The hash, or at least its first `LEAST_DIGITS` characters.
+        """
         wanted = noted.strip().lower()
         held = len(wanted) >= LEAST_DIGITS and any(entry.hash.startswith(wanted) for entry in self.entries)
         return self if held else replace(self, problem=f"no entry has the hash {noted.strip()[:64]!r} that was noted")
 
 
 def audit() -> Audit:
-    """Audit the ledger of this data directory."""
+    """Audit the ledger of this data directory: its chain, its accounts and the key of its fingerprints."""
     try:
         verified, entries = chain.verify(), chain.entries()
         lines = [*_summary(verified), *(() if verified.problem else map(_account, balance.spent_by_all()))]
@@ -56,13 +60,13 @@ def audit() -> Audit:
 
 
 def audit_export(entries: Sequence[Entry]) -> Audit:
-    """Audit an export, which cannot show that its newest entries were cut off."""
+    """Audit the entries of an export; it cannot show that the newest entries were cut off."""
     verified = chain.check_chain(entries)
     return Audit(tuple(_summary(verified)), verified.problem, tuple(entries))
 
 
 def clock_sentence(verified: Verification) -> str:
-    """Return a sentence about dates that go back, or "" if dates only grow."""
+    """Return a sentence about entries that are dated before their predecessors, or "" without any."""
     if not verified.set_back:
         return ""
     several = f" (and {len(verified.set_back) - 1:,} more like it)" if len(verified.set_back) > 1 else ""
@@ -84,12 +88,16 @@ def _account(spent: Spent) -> str:
 
 
 def to_json(entries: Sequence[Entry]) -> str:
-    """Return every field of every entry as JSON, which `read` and `chain.check_chain` accept."""
+    """Return every field of every entry as JSON text, which `read` reads."""
     return json.dumps([asdict(entry) for entry in entries], indent=1)
 
 
 def read(text: str) -> tuple[Entry, ...]:
-    """Return the entries of a JSON export. Raises InputError if it is not one."""
+    """Return the entries of a JSON export, without a check that the chain is whole.
+
+    Raises:
+        InputError: The text is not a list of ledger entries.
+    """
     with suppress(TypeError):
         entries = tuple(Entry(**item) for item in parse_json(text, "ledger export"))
         if all(chain.is_typed(vars(entry).values()) for entry in entries):
@@ -98,7 +106,7 @@ def read(text: str) -> tuple[Entry, ...]:
 
 
 def to_csv(entries: Sequence[Entry]) -> str:
-    """Return the entries for a spreadsheet. Text that a spreadsheet would run as a formula gets a leading apostrophe."""
+    """Return the entries as CSV text for a spreadsheet. Text that a spreadsheet would run as a formula gets a leading apostrophe."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(field.name for field in fields(Entry))

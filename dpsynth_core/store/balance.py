@@ -1,4 +1,7 @@
-"""Balances of the ledger: what a population has spent, what is left of its cap, and what a release states of both. Charges nothing."""
+"""Balances of the ledger: what a population has spent, what is left of its cap, and what a release states about both.
+
+This module charges nothing.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +23,19 @@ class Spent:
     """The account of one population.
 
     Attributes:
-        population: Its name.
+        population: Name of the population.
         cap_epsilon: Epsilon of the cap.
         cap_delta: Delta of the cap.
         cap_rho: The cap in rho.
         rho: Sum of all charges.
-        epsilon: Epsilon of all charges together at the cap's delta; infinite if that delta is used up.
-        remaining_rho: Rest of the cap.
-        remaining_epsilon: Epsilon of one more release that takes all of `remaining_rho`, at the same delta.
+        epsilon: Epsilon of all charges together at the cap's delta; infinite if that delta is used
+            up.
+        remaining_rho: What is left of the cap, in rho.
+        remaining_epsilon: Epsilon of one more release that takes all of `remaining_rho`, at the
+            same delta.
         unit: Unit of privacy of every charge, None before the first.
         releases: Number of charged releases.
-        accountant: The accountant of every rho here.
+        accountant: The accountant in whose rho all charges and the cap are given.
     """
 
     population: str
@@ -53,12 +58,12 @@ class Spent:
 
 @dataclass(frozen=True)
 class Left:
-    """The rest of a population's cap.
+    """The unspent part of a population's cap.
 
     Attributes:
         cap_epsilon: Epsilon of the cap.
-        epsilon: Epsilon of one more release that takes all.
-        rho: rho of one more release that takes all.
+        epsilon: Epsilon of one more release that takes all that is left.
+        rho: rho of one more release that takes all that is left.
         releases: Number of charged releases.
     """
 
@@ -77,9 +82,10 @@ def spent(population: str, following: Accountant = GDP, cap: tuple[float, float]
     """Return the account of a population; an empty account with the given cap if the population is not open.
 
     Args:
-        population: Its name.
-        following: Accountant of the release that would come next. zCDP makes every charge count in zCDP.
-        cap: (epsilon, delta) of a population that is not open.
+        population: Name of the population.
+        following: Accountant of the release that would come next. With zCDP, every charge is
+            counted in zCDP.
+        cap: (epsilon, delta) for a population that is not open.
 
     Raises:
         BooksLost: The ledger is not whole.
@@ -88,7 +94,15 @@ def spent(population: str, following: Accountant = GDP, cap: tuple[float, float]
 
 
 def left(population: str, following: Accountant) -> Left | None:
-    """Return the rest of the cap of an open population, else None. Raises BooksLost."""
+    """Return what is left of the cap of a population; None if the population is not open.
+
+    Args:
+        population: Name of the population.
+        following: Accountant of the release that would come next.
+
+    Raises:
+        BooksLost: The ledger is not whole.
+    """
     if population not in populations():
         return None
     found = spent(population, following)
@@ -96,13 +110,24 @@ def left(population: str, following: Accountant) -> Left | None:
 
 
 def spent_by_all() -> tuple[Spent, ...]:
-    """Return the accounts of all populations, in the order in which they were opened. Raises BooksLost."""
+    """Return the accounts of all populations, in the order in which they were opened.
+
+    Raises:
+        BooksLost: The ledger is not whole.
+    """
     books = chain.whole()
     return tuple(_account(books, name, GDP, Cap(*DEFAULT_CAP)) for name in accounts.names(books))
 
 
 def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
-    """Return the other populations that were charged for the same data file, or for one of two: a reason for a warning. Raises BooksLost.
+    """Return the names of other populations that were charged for the same table, or for one of two: a reason for a warning.
+
+    Args:
+        fingerprint: Fingerprint of the tables (`fingerprints.of_spec`).
+        population: Name of the population that is to be charged.
+
+    Raises:
+        BooksLost: The ledger is not whole.
     """
     others = [entry for entry in accounts.standing(chain.whole()) if entry.population != population]
     ours = sealed_fingerprints.seals(fingerprint, [entry.run for entry in others])
@@ -111,7 +136,11 @@ def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
 
 
 def clock_problem() -> str:
-    """Return why the next entry would be dated before the newest one, or "". Raises BooksLost."""
+    """Return a sentence if this machine's clock is behind the newest ledger entry, else "".
+
+    Raises:
+        BooksLost: The ledger is not whole.
+    """
     newest = chain.whole()[-1:]
     if not newest or now()[:SECOND] >= newest[0].at[:SECOND]:
         return ""
@@ -120,13 +149,17 @@ def clock_problem() -> str:
 
 
 def citation(run: str) -> dict[str, Any]:
-    """Return what a release states of the ledger: its own entry, the unit that it protects, and the cap of its population.
+    """Return what a release states of the ledger, as JSON: its own entry, the unit of privacy, and the cap of its population.
 
-    `earlier_caps` are caps that were replaced after charges existed; `restored` counts how often a person accepted a ledger that was not
-    whole; `rules` is the SHA-256 of the house rules at the time of the charge, if any.
+    `earlier_caps` are caps that were replaced after charges existed; `restored` counts how often a
+    person accepted a ledger that was not whole; `rules` is the SHA-256 of the house rules at the
+    time of the charge, if there were any.
+
+    Args:
+        run: Id of the run.
 
     Raises:
-        BooksLost: The ledger is not whole.
+        BooksLost: The ledger is not whole, or lacks the run's charge.
     """
     books = chain.whole()
     entry = accounts.reservation(books, run)
@@ -156,8 +189,11 @@ def _account(books: Sequence[Entry], population: str, following: Accountant, oth
     """Return the account of a population.
 
     Args:
-        following: Accountant of the release that would come next; zCDP makes every charge count in zCDP.
-        otherwise: The cap of a population that is not open.
+        books: The ledger's entries.
+        population: Name of the population.
+        following: Accountant of the release that would come next; with zCDP, every charge is
+            counted in zCDP.
+        otherwise: The cap for a population that is not open.
     """
     cap, charges = accounts.cap_of(books, population) or otherwise, accounts.charges_of(books, population)
     accountant = accounts.counted_in(charges, [following])

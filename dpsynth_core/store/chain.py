@@ -23,30 +23,31 @@ from dpsynth_core.store.ledger_head import GENESIS, Head
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the ledger. `hash` covers every other field; `previous` is the hash of entry number - 1.
+    """One line of the ledger.
 
     Attributes:
         curator: The owner who made the entry.
-        kind: "population" or "cap" (epsilon, delta: the cap); "reserve", "touch" or "return" (rho and own_delta signed; epsilon, delta: the
-            run's); "restore"; or an act.
-        population: Name of the population.
-        run: Id of the run.
+        kind: "population" or "cap" (epsilon, delta: the cap); "reserve", "touch" or "return" (rho
+            and own_delta: the change of the account, negative for a return; epsilon, delta: the
+            run's); "restore"; or the name of an act.
+        population: Name of the population, or "".
+        run: Id of the run, or "".
         spec: Digest of the sealed spec.
         relation: Neighbouring relation of the unit of privacy, as in `spec.UnitSpec`.
-        person_column: Column of persons; without one, the unit is one row.
-        max_rows: Rows that count of each person.
+        person_column: Column that identifies persons; without one, the unit is one row.
+        max_rows: Largest number of rows of a person that count.
         rho: Cost of the run.
         own_delta: Delta of steps that need a delta of their own.
-        accountant: Accountant of rho.
+        accountant: Name of the accountant of rho.
         epsilon: See `kind`.
         delta: See `kind`.
         fingerprint: Sealed fingerprint of the tables (`sealed_fingerprints.seal`).
         note: Text for people.
-        accepted: Of a restore, the `state` of all entries before it.
+        accepted: For a restore, the `state` of all entries before it; else "".
         number: Place in the chain, from 1.
-        at: Date and time.
+        at: Date and time, UTC in ISO 8601.
         previous: Hash of the entry before.
-        hash: Hash of every other field.
+        hash: Hash of every other field (`digest`).
     """
 
     curator: str
@@ -71,7 +72,7 @@ class Entry:
     hash: str = ""
 
     def digest(self) -> str:
-        """Return the hash that the entry must have."""
+        """Return the hash that the entry must have: SHA-256 of every field but `hash`, in hexadecimal digits."""
         content = {key: value for key, value in vars(self).items() if key != "hash"}
         return sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
@@ -85,12 +86,12 @@ _TYPES = [tuple(type(value) for value in astuple(Entry("", "", person_column=col
 
 @dataclass(frozen=True)
 class Verification:
-    """The result of checking a chain.
+    """The result of checking a chain of ledger entries.
 
     Attributes:
-        head: Its end, worth noting outside the installation.
-        problem: The problem and its place, or "".
-        restored: How often a person accepted a state of the chain.
+        head: Number and hash of the last entry, worth noting outside the installation.
+        problem: The first problem and its place; "" if the chain is whole.
+        restored: How often a person accepted a chain that was not whole.
         set_back: Numbers of entries that are dated before their predecessors.
     """
 
@@ -106,13 +107,21 @@ class Verification:
 
 
 def entries() -> tuple[Entry, ...]:
-    """Return all entries as they are, whole or not, oldest first."""
+    """Return all entries as stored, oldest first, without a check that the chain is whole.
+
+    Raises:
+        BooksLost: The table has rows that are no entries.
+    """
     with reading() as db:
         return entries_in(db)
 
 
 def entries_in(db: Connection) -> tuple[Entry, ...]:
-    """Return all entries as one connection sees them, oldest first. Raises BooksLost for rows that are no entries."""
+    """Return all entries as one connection sees them, oldest first, without a check that the chain is whole.
+
+    Raises:
+        BooksLost: The table has rows that are no entries.
+    """
     rows = [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM ledger NOT INDEXED ORDER BY number")]
     if not all(map(is_typed, rows)):
         raise BooksLost("its ledger holds something that is no entry")
@@ -125,10 +134,10 @@ def is_typed(values: Iterable[object]) -> bool:
 
 
 def whole() -> tuple[Entry, ...]:
-    """Return every entry after checking that no entry was altered.
+    """Return every entry, oldest first, after checking that no entry was altered.
 
-    Every statement about money is computed from these hashed entries, never by a search in the database, whose indices are not hashed.
-    `verify` and `whole_in` also find entries that were cut off.
+    Every balance is computed from these hashed entries, never by a search in the database, whose
+    indices are not hashed. Entries cut off at the end are found only by `verify` and `whole_in`.
 
     Raises:
         BooksLost: The chain was altered.
@@ -138,9 +147,13 @@ def whole() -> tuple[Entry, ...]:
 
 
 def whole_in(db: Connection) -> tuple[Entry, ...]:
-    """Return every entry for a transaction that writes, after a full check.
+    """Return every entry, oldest first, after a full check, for a transaction that will write.
 
-    The chain must reach the entry that the head file names, and the database must be undamaged with its rules in force.
+    The chain must reach the entry that the head file names, and the database must be undamaged with
+    its rules in force.
+
+    Args:
+        db: Connection of the transaction.
 
     Raises:
         BooksLost: The ledger is not whole.
@@ -152,21 +165,30 @@ def whole_in(db: Connection) -> tuple[Entry, ...]:
 
 
 def verify() -> Verification:
-    """Recompute the whole chain and check that it reaches the entry that the head file names."""
+    """Check the whole chain, that it reaches the entry that the head file names, and that the database is undamaged."""
     noted = ledger_head.read()  # before the database, which may only be further by then
     with reading() as db:
         return verify_in(db, noted)
 
 
 def verify_in(db: Connection, noted: Head | None) -> Verification:
-    """Check the chain that a connection sees against the head on file."""
+    """Check the chain that a connection sees, and the database.
+
+    Args:
+        db: The connection.
+        noted: The head that the file names; None if the file is missing or damaged.
+    """
     books = entries_in(db)
     verified = check_chain(books)
     return verified if verified.problem else replace(verified, problem=_head_problem(books, noted) or damage(db))
 
 
 def check_chain(chain: Sequence[Entry]) -> Verification:
-    """Check numbers, links, hashes and rules of entries, oldest first. Works on an export as well."""
+    """Check numbers, links, hashes and the rules of charges for entries, oldest first; works on an export as well.
+
+    An entry "restore" accepts all problems before it, if it names the state of exactly these
+    entries.
+    """
     last, problem, seen = Head(), "", sha256()
     set_back = tuple(after.number for before, after in pairwise(chain) if after.at[:SECOND] < before.at[:SECOND])
     held: dict[tuple[str, str], Entry] = {}
@@ -182,7 +204,7 @@ def check_chain(chain: Sequence[Entry]) -> Verification:
 
 
 def state(chain: Sequence[Entry]) -> str:
-    """Return a hash of entries as they are, whole or not; a restore vouches for it."""
+    """Return a hash of these entries in order, whole or not, with their stored and their correct hashes; a restore states it."""
     return sha256("".join(f"{entry.digest()} {entry.hash}\n" for entry in chain).encode()).hexdigest()
 
 
@@ -208,13 +230,20 @@ def end_of(books: Sequence[Entry]) -> Head:
 
 
 def linked(entry: Entry, last: Head) -> Entry:
-    """Return the entry, complete, as the successor of `last`."""
+    """Return the entry as the successor of `last`: with its number, the present time, the link to `last` and its hash."""
     entry = replace(entry, number=last.number + 1, at=now(), previous=last.hash)
     return replace(entry, hash=entry.digest())
 
 
 def insert(db: Connection, entry: Entry) -> Entry:
-    """Write a complete entry. The database refuses an entry that does not follow the last one."""
+    """Write a complete entry, and return it as read back.
+
+    The database refuses an entry that does not follow the last one.
+
+    Raises:
+        TypeError: The entry reads differently than it was written, such as an integer in a column
+            of floats; it would look altered for ever.
+    """
     db.execute(INSERT, astuple(entry))
     stored = Entry(*db.execute(f"SELECT {COLUMNS} FROM ledger WHERE number = ?", (entry.number,)).fetchone())
     if stored.digest() != entry.hash:  # such as an integer in a column of floats: it would look altered for ever
@@ -223,12 +252,24 @@ def insert(db: Connection, entry: Entry) -> Entry:
 
 
 def _unaltered(books: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """Return the entries if `check_chain` finds no problem.
+
+    Raises:
+        BooksLost: The chain was altered.
+    """
     if problem := check_chain(books).problem:
         raise BooksLost(f"its ledger is not whole: {problem}")
     return books
 
 
 def _entry_problem(entry: Entry, digest: str, last: Head) -> str:
+    """Return what is wrong with an entry's number, link or hash, or "".
+
+    Args:
+        entry: The entry.
+        digest: The hash that it must have.
+        last: Number and hash of the entry before.
+    """
     if entry.number != last.number + 1:
         return f"entry {last.number + 1} is missing"
     if entry.previous != last.hash:
@@ -239,8 +280,8 @@ def _entry_problem(entry: Entry, digest: str, last: Head) -> str:
 def _rule_problem(entry: Entry, held: Mapping[tuple[str, str], Entry]) -> str:
     """Return a message if an entry breaks the rules of charges, or "".
 
-    Triggers of the database enforce the same rules, but the owner of a database can switch them off for a while. So the check of the hash
-    chain tests them again.
+    Triggers of the database enforce the same rules, but the owner of a database can switch them off
+    for a while. So they are checked here again.
 
     Args:
         entry: The entry.
@@ -257,7 +298,7 @@ def _rule_problem(entry: Entry, held: Mapping[tuple[str, str], Entry]) -> str:
 
 
 def _head_problem(books: Sequence[Entry], noted: Head | None) -> str:
-    """Return why the chain does not reach the entry that was on file, or ""."""
+    """Return why the chain does not contain the entry that the head file names, or "" if it does."""
     last = end_of(books)
     if noted is None:
         return "" if last == Head() else "its ledger.head, which names the newest entry of the ledger, is missing or damaged"

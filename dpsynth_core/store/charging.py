@@ -19,7 +19,13 @@ from dpsynth_core.store.population_names import mixed_scripts
 
 
 def charge_of(plan: Plan, run: str, fingerprint: str) -> ledger.Charge:
-    """Return the charge of a run of `plan`."""
+    """Return the charge of a run of `plan`.
+
+    Args:
+        plan: The plan.
+        run: Id of the run.
+        fingerprint: Fingerprint of its tables (`fingerprints.of_spec`).
+    """
     spec, shares = plan.spec, plan.shares
     return ledger.Charge(
         population=spec.population,
@@ -49,7 +55,12 @@ def _costing_nothing() -> Iterator[None]:
 
 @_costing_nothing()
 def charged_before(plan: Plan) -> list[str]:
-    """Return the runs that were charged for this plan and these tables and began to read them, latest first. Raises StoreFault."""
+    """Return the ids of the runs that were charged for this plan and these tables and began to read them, latest first.
+
+    Raises:
+        StoreFault: The ledger cannot be used.
+        InputError: A table cannot be read.
+    """
     books, digest = chain.whole(), plan.spec.digest()
     touched = {entry.run for entry in books if entry.kind == "touch"}
     runs = [entry for entry in books if entry.kind == "reserve" and entry.spec == digest and entry.run in touched]
@@ -121,7 +132,12 @@ def citation(run: str, plan: str) -> dict[str, Any]:
 
 
 def left(population: str, following: Accountant) -> balance.Left | None:
-    """Return the rest of a population's cap in the ledger that a release would be charged to; None if the population is not open."""
+    """Return what is left of a population's cap, in the ledger here or at the office; None if the population is not open.
+
+    Args:
+        population: Name of the population.
+        following: Accountant of the release that would come next.
+    """
     office = remote_ledger.configured()
     return balance.left(population, following) if office is None else office.left(population, following)
 
@@ -130,6 +146,12 @@ def _carry_out(
     run: str, execute: Callable[[str, Callable[[], None]], None], touch: Callable[[str], None], give_back: Callable[[str], None]
 ) -> None:
     """Execute a run whose budget is reserved, and give the budget back if the run ends before it reads a record.
+
+    Args:
+        run: Id of the run.
+        execute: Called with the id and a function to call right before the first record is read.
+        touch: Makes the charge final; called with the id.
+        give_back: Returns the reservation; called with the id.
 
     Raises:
         ChargedError: The budget could not be given back.
@@ -155,6 +177,7 @@ def _carry_out(
 
 
 def _give_back(run: str) -> None:
+    """End a command's job before it touched private data, which returns its reservation."""
     with suppress(jobs.NotMine):
         jobs.give(run, 0, "failed")
     jobs.remove(run)

@@ -18,14 +18,14 @@ Row = Any
 
 
 class Part(NamedTuple):
-    """One part of a database: a table, index, trigger or view.
+    """One part of a database: a table, index, trigger or view; on a server also a function or another object.
 
     Attributes:
         kind: Kind of the part.
-        name: Its name.
-        table: The table that it belongs to.
-        made: Statement that makes the part, if a single statement does.
-        undone: Statement that removes the part.
+        name: Name of the part.
+        table: Name of the table that it belongs to.
+        made: SQL statement that makes the part, or "" if no single statement does.
+        undone: SQL statement that removes the part.
     """
 
     kind: str

@@ -89,10 +89,13 @@ SCHEMA = TABLES + _LEDGER
 
 @contextmanager
 def transaction() -> Iterator[Connection]:
-    """Open a write transaction that holds the lock from its first line (BEGIN IMMEDIATE).
+    """Open a write transaction that has the database's lock from its first line (BEGIN IMMEDIATE).
 
-    It commits at the end and rolls back on any exception. If the ledger grew, the file with its head follows the commit. Raises StoreFault
-    when the disk or the database refuses; nothing is kept then.
+    It commits at the end and rolls back on any exception. If the ledger grew, the file with its
+    head is replaced after the commit.
+
+    Raises:
+        StoreFault: The disk or the database refuses; nothing is kept then.
     """
     with explained(), closing(connect()) as connection, suspecting(connection):  # closing rolls back what was not committed
         connection.execute("BEGIN IMMEDIATE")
@@ -105,7 +108,11 @@ def transaction() -> Iterator[Connection]:
 
 @contextmanager
 def reading() -> Iterator[Connection]:
-    """Open a connection that sees one unchanging state of the database and cannot write. Raises StoreFault."""
+    """Open a connection that cannot write and sees one unchanging state of the database.
+
+    Raises:
+        StoreFault: The disk or the database refuses.
+    """
     with explained(), closing(connect()) as connection, suspecting(connection):
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
@@ -113,16 +120,16 @@ def reading() -> Iterator[Connection]:
 
 
 def head_of(db: Connection) -> Head:
-    """Return the end of the chain as this connection sees it."""
+    """Return number and hash of the ledger's last entry as this connection sees it."""
     row = db.execute(NEWEST).fetchone()
     return Head(*row) if row else Head()
 
 
 def damage(db: Connection) -> str:
-    """Return what is wrong with the database although the ledger can still be read, or "".
+    """Return what is wrong with the database although the ledger can still be read, or "" if nothing is.
 
-    The check compares the indices of a file with its tables, because triggers search in them, and all parts of the database with those that
-    this program makes.
+    The check compares the indices of a file with its tables, because triggers search in them, and
+    all tables, rules and indices with those that this program makes.
     """
     with suppress(sqlite3.DatabaseError):
         if db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok":
@@ -133,7 +140,7 @@ def damage(db: Connection) -> str:
 
 
 def make() -> None:
-    """Create a database without content unless there is one. Nothing stays behind if the disk is full."""
+    """Create a database without content unless there is one. If the disk is full, no incomplete file stays behind."""
     if postgres.address():
         return postgres.make(SCHEMA, VERSION)
     with made_once(home() / DATABASE) as candidate:
@@ -147,12 +154,16 @@ def make() -> None:
 
 
 def beside(place: Path) -> list[Path]:
-    """Return the paths of files that SQLite may keep beside a database."""
+    """Return the paths of the files that SQLite may keep beside the database at `place`: journal, log and shared memory."""
     return [place.with_name(place.name + ending) for ending in ("-journal", "-wal", "-shm")]
 
 
 def connect() -> Connection:
-    """Return an open connection; create the database in a home that was not used. Raises BooksLost, and InputError for another version's.
+    """Return an open connection; the first one in an unused home creates the database.
+
+    Raises:
+        BooksLost: The database is missing or empty, but the home was used before.
+        InputError: Another version of this program wrote the database.
     """
     if (connection := _there()) is None:
         traces = _traces()
@@ -175,7 +186,7 @@ def _there() -> Connection | None:
 
 
 def _traces() -> str:
-    """Return the name of a file or folder that is made after the database, which shows that this home had one; "" in a new home."""
+    """Return the names of files and folders that show that this home had a database; "" in a new home."""
     projects = home() / "projects"
     made = [path.name for path in (ledger_head.head_file(), key_file(), *home().glob(f"{DATABASE}*")) if path.exists()]
     return ", ".join([*made, *(["a folder of projects"] if projects.is_dir() and any(projects.iterdir()) else [])])
@@ -192,7 +203,11 @@ def _open(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def suspecting(connection: Connection) -> Iterator[None]:
-    """Raise BooksLost if a statement fails because the tables are not those that this program makes."""
+    """Turn a failed statement of the body into BooksLost if the tables are not those that this program makes.
+
+    Raises:
+        BooksLost: A statement failed, and tables or rules were changed.
+    """
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -202,7 +217,7 @@ def suspecting(connection: Connection) -> Iterator[None]:
 
 
 def schema() -> frozenset[Part]:
-    """Return all parts of a database of this program."""
+    """Return all parts (tables, indices, triggers, views) that a database of this program has."""
     return _schema(postgres.address())
 
 
@@ -214,12 +229,22 @@ def _schema(server: str) -> frozenset[Part]:
 
 
 def parts(db: Connection) -> frozenset[Part]:
-    """Return all parts of a file; on a server, where others may have tables, the parts that belong to this program's tables."""
+    """Return all parts of the database behind a connection.
+
+    On a server, where others may have tables, these are the parts that belong to this program's
+    tables.
+    """
     found = (Part(*row) for row in db.execute(CATALOGUE))
     return frozenset(part for part in found if not postgres.address() or any(part.table == one.table for one in schema()))
 
 
 def _check_version(connection: Connection) -> None:
+    """Upgrade the database of an earlier version, and check that it then has the present version.
+
+    Raises:
+        BooksLost: The database is empty.
+        InputError: It has another version.
+    """
     version = upgrading.to(VERSION, connection, schema, parts)
     if version == 0:  # it appears with its schema or not at all
         raise BooksLost("its database is empty")

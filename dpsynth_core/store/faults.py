@@ -50,7 +50,10 @@ class StoreFault(InputError):
 
 
 class InDoubt(StoreFault, ChargedError):
-    """The connection was lost during a commit, and the server could not be asked: the charge may stand. Nothing goes on."""
+    """The connection was lost during a commit, and the server could not be asked.
+
+    The charge may stand, so that the run does not go on.
+    """
 
     def __init__(self, field: str) -> None:
         problem = "its server was lost while it wrote, so that it is not known whether that was kept"
@@ -58,7 +61,10 @@ class InDoubt(StoreFault, ChargedError):
 
 
 class BooksLost(StoreFault):
-    """A part of the ledger is missing or was changed, so that the spent budget is unknown. Nothing is charged until a person decides."""
+    """A part of the ledger is missing or was changed, so that the spent budget is unknown.
+
+    Nothing is charged until a person accepts the ledger's present state (`restoring`).
+    """
 
     def __init__(self, problem: str, remedy: str = "put the newest copy of it back") -> None:
         super().__init__(FIELD, problem, f"{remedy}, or accept it as it is with: python -m dpsynth_core ledger restore --reason TEXT")
@@ -66,7 +72,12 @@ class BooksLost(StoreFault):
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn faults of the disk and the database into StoreFault; let every other exception pass."""
+    """Turn faults of the disk and the database in the body into StoreFault; let every other exception pass.
+
+    Raises:
+        BooksLost: The database is damaged.
+        StoreFault: The disk or the database cannot be used for another reason.
+    """
     try:
         yield
     except sqlite3.DatabaseError as error:

@@ -27,14 +27,19 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class PrivateTable:
-    """A private table of a spec, and its columns in the plan, sorted."""
+    """A private table of a spec.
+
+    Attributes:
+        data: The place and format of the table.
+        columns: Names of the columns that the plan uses, with the column of persons, sorted.
+    """
 
     data: DataSpec
     columns: tuple[str, ...]
 
 
 def private_tables(spec: Spec) -> tuple[PrivateTable, ...]:
-    """Return the private table of a spec; of two linked tables both, the first first."""
+    """Return the private tables of a spec in order: one, or two for linked tables."""
     stated = [(spec.data, spec.domain)]
     if spec.members is not None:
         stated.append((DataSpec(**spec.members.model_dump(include={*TableSpec.model_fields})), spec.members.domain))
@@ -43,7 +48,7 @@ def private_tables(spec: Spec) -> tuple[PrivateTable, ...]:
 
 
 def of_spec(spec: Spec) -> str:
-    """Return the fingerprints of the content of each private table of a spec, then the fingerprints of their records, with spaces between.
+    """Return the fingerprints of all private tables of a spec, with spaces between: first of each content, then of each table's records.
 
     Raises:
         InputError: A table cannot be read.
@@ -54,16 +59,27 @@ def of_spec(spec: Spec) -> str:
 
 
 def of_table(table: PrivateTable) -> str:
-    """Return the fingerprints of a table's content and of its records, with a space between. Raises InputError."""
+    """Return the fingerprints of a table's content and of its records, with a space between.
+
+    Raises:
+        InputError: The table cannot be read.
+    """
     content = of_data(table.data)
     return f"{content} {_of_records(table, content)}"
 
 
 def _of_records(table: PrivateTable, content: str) -> str:
-    """Return the fingerprint of the records of a table in the columns of a plan, the same in every order of rows and columns.
+    """Return the fingerprint of a table's records in the columns of a plan, the same for every order of rows and columns.
 
-    Records are not read for this if the table is invented, in a database, on a cluster or larger than `WHOLE_FILE_BYTES`: its fingerprint
-    then follows from the fingerprint of its content. Raises InputError.
+    Records are not read for this if the table is invented, in a database, on a cluster or larger
+    than `WHOLE_FILE_BYTES`; the fingerprint then follows from `content`.
+
+    Args:
+        table: The table.
+        content: Fingerprint of the table's content.
+
+    Raises:
+        InputError: The table cannot be read.
     """
     data, digest = table.data, hmac.new(sealed_fingerprints.key(), b"records", sha256)
     is_here = KINDS[data.kind].content is not None or (data.is_file and data.engine is None and _bytes(data) <= WHOLE_FILE_BYTES)
@@ -76,7 +92,11 @@ def _of_records(table: PrivateTable, content: str) -> str:
 
 
 def of_path(path: Location) -> str:
-    """HMAC-SHA256 of the content of a file, or of every file of a folder, as hex. The name of a single file does not count."""
+    """Return the keyed hash (HMAC-SHA256, hexadecimal) of a file, or of all files of a folder with their names.
+
+    Larger data than `WHOLE_FILE_BYTES` are hashed by sizes and samples. The name of a single file
+    does not count.
+    """
     digest = hmac.new(sealed_fingerprints.key(), digestmod=sha256)
     files, names = _files(path)
     for file, name in zip(files, names, strict=True):
@@ -88,9 +108,10 @@ def of_path(path: Location) -> str:
 
 
 def of_data(data: DataSpec) -> str:
-    """Return the fingerprint of the data that a spec names. Simulated tables, which are no files, have one too.
+    """Return the keyed hash (hexadecimal) of the data that a spec names.
 
-    A database is recognised by its address with the table or query, not by its content, which never leaves it as a whole.
+    Simulated tables are identified by their kind. A database is identified by its address with the
+    table or query, not by its content, which never leaves it as a whole.
 
     Raises:
         InputError: A file is missing.
@@ -110,6 +131,7 @@ def of_data(data: DataSpec) -> str:
 
 
 def _bytes(data: DataSpec) -> int:
+    """Return the size in bytes of a file, or of all files of a folder."""
     with _reading():
         return sum(file.stat().st_size for file in _files(located(data.path))[0])
 
@@ -123,7 +145,7 @@ def _reading() -> Iterator[None]:
 
 
 def _files(path: Location) -> tuple[list[Location], list[str]]:
-    """Return a file, or the files of a folder, with their names in it."""
+    """Return the files at a path (one, or all in a folder, sorted) and their names in it ("." for a single file)."""
     if isinstance(path, Remote):
         there: list[Location] = [path] if path.is_file() else sorted(path.inside())
         return there, [str(file).removeprefix(str(path)).lstrip("/") or "." for file in there]
@@ -132,7 +154,7 @@ def _files(path: Location) -> tuple[list[Location], list[str]]:
 
 
 def _chunks(file: Location, limit: int) -> Iterator[bytes]:
-    """All of a file of at most `limit` bytes; of a larger one, evenly spaced chunks that add up to `limit`."""
+    """Yield the bytes of a file in chunks; of a file above `limit` bytes, evenly spaced chunks of about `limit` bytes together."""
     size = file.stat().st_size
     with file.open("rb") as stream:
         if size <= limit:

@@ -9,7 +9,7 @@ from dpsynth_core.store.home import home
 
 
 def new_id() -> str:
-    """Return an unguessable identifier for a project or run; safe as a file name."""
+    """Return a random identifier for a project or run: 16 hexadecimal digits, which cannot be guessed and are safe in a file name."""
     return secrets.token_hex(8)
 
 

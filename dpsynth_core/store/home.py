@@ -20,7 +20,11 @@ LOCAL_OWNER = "local"
 
 
 def home() -> Path:
-    """Return DPSYNTH_HOME or ~/.dpsynth, created if needed. Raises InputError if it cannot be created."""
+    """Return the directory DPSYNTH_HOME, or ~/.dpsynth, created if needed.
+
+    Raises:
+        InputError: It cannot be created.
+    """
     configured = os.environ.get("DPSYNTH_HOME")
     if configured:
         check_path(configured, "DPSYNTH_HOME")

@@ -1,7 +1,7 @@
-"""Releases made in this process without a project or a worker, by the command line and by programs that use this package as a library.
+"""Releases made in this process, without a project or a worker: by the command line, and by programs that use the package as a library.
 
-The two differ in how they report progress and in what they do with the release. Charging, keeping answers and explaining errors are common
-to both, here and in `release.making`.
+The two callers differ in how they report progress and in what they do with the release. Charging,
+keeping answers and explaining errors are the same for both, here and in `release.making`.
 """
 
 from __future__ import annotations
@@ -52,16 +52,17 @@ class Told:
 
 
 def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field: str = HOME, anew: bool = False) -> None:
-    """Make the release of a feasible plan and hand it over.
+    """Make the release of a feasible plan and pass it to `hand_over`.
 
     Args:
         plan: The plan.
-        place: Path for the answers until the release is complete, also named in errors. None if the plan's population is charged, whose
-            answers have a place of their own.
-        told: Callbacks.
-        hand_over: Called with the release.
-        field: Name of the place in errors.
-        anew: Whether to charge the plan also where an interrupted run could continue.
+        place: Path for the kernel's answers until the release is complete, for a plan that is
+            charged to no ledger; also named in errors. None if the plan's population is charged;
+            its answers are then stored in DPSYNTH_HOME.
+        told: Callbacks that report progress.
+        hand_over: Called with the release and how long it took.
+        field: Name of `place` in errors.
+        anew: Whether to charge the plan again even if an interrupted run could continue.
 
     Raises:
         InputError: No record was read; nothing is spent.
@@ -86,9 +87,11 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
 
 
 def _interrupted(plan: Plan) -> str | None:
-    """Return the latest run here that was charged for this plan and table, began to read, and has no release; None without such a run.
+    """Return the id of the latest run that can continue instead of a new one; None without such a run.
 
-    The job exists until the release does. Runs of the app, and runs charged to an office's ledger, do not count.
+    It was charged for this plan and table, began to read records, and has no release yet. Runs of
+    the app, and runs charged to an office's ledger, do not count. The run's job exists until its
+    release is complete.
     """
     if remote_ledger.configured() is not None:
         return None
@@ -110,13 +113,13 @@ def _make(
 
     Args:
         plan: The plan.
-        place: Path of the answers.
-        run: Name in the ledger, or "" if no ledger is charged.
-        touch: Called right before the first record is read.
-        told: Callbacks.
-        hand_over: Called with the release.
-        field: Name of the place in errors.
-        goes_on: Whether the run was interrupted and `place` holds its answers.
+        place: Path of the kernel's answers.
+        run: Id of the run in the ledger, or "" if no ledger is charged.
+        touch: Called right before the first record is read, to make the charge final.
+        told: Callbacks that report progress.
+        hand_over: Called with the release and how long it took.
+        field: Name of `place` in errors.
+        goes_on: Whether the run was interrupted and `place` has its answers.
     """
     begun = False
 
@@ -160,22 +163,22 @@ def _make(
 
 
 def _after_the_charge(error: Exception) -> ChargedError:
-    """Return a ChargedError without the text of foreign exceptions, which could quote a record."""
+    """Return the error as a ChargedError; the text of a foreign exception is left out, because it could quote a record."""
     mistake = InputError("run", f"it failed with {faults.describe(error)}", "that is a mistake of the program: please report it")
     told = error if isinstance(error, InputError) else cause_of(error) or mistake
     return ChargedError(told.field, told.problem, told.remedy)
 
 
 def finish(kept: Kept, place: Path, told: Told, answers: bool, hand_over: Callable[[Release, bool], None]) -> None:
-    """Finish the release of an interrupted run from its answers and hand it over. Reads no record and charges nothing.
+    """Finish the release of an interrupted run from its stored answers; reads no record and charges nothing.
 
     Args:
         kept: The answers of the run.
-        place: Their path.
-        told: Callbacks.
-        answers: Whether to release noisy tables alone, even if rows could be made.
-        hand_over: Called with the release and whether this installation made it, so that its key may sign it; answers from another machine
-            could be forged.
+        place: Path of the answers.
+        told: Callbacks that report progress.
+        answers: Whether to release noisy tables only, even if rows could be made.
+        hand_over: Called with the release, and with True if this installation made the answers, so
+            that its key may sign the release; answers from another machine could be forged.
 
     Raises:
         InputError: The answers make no release.
@@ -191,7 +194,14 @@ def finish(kept: Kept, place: Path, told: Told, answers: bool, hand_over: Callab
 
 
 def _cited(run: str, of: Plan | Kept, told: Told) -> dict[str, Any]:
-    """Return what the release states of the ledger. A ledger that was lost meanwhile does not cost the release.
+    """Return what the release states of the ledger: {} if no ledger was charged, or if the ledger no longer knows the run.
+
+    A ledger that was lost meanwhile must not cost the release.
+
+    Args:
+        run: Id of the run in the ledger, or "".
+        of: The plan or the answers, whose spec the ledger must name.
+        told: Callbacks that report progress.
 
     Raises:
         PlanDiffers: The run was charged for another plan.
@@ -208,9 +218,14 @@ def _cited(run: str, of: Plan | Kept, told: Told) -> dict[str, Any]:
 
 
 def signer_of(made: Release, note: Callable[[str], None]) -> Signer | None:
-    """Return the signer for the bundle of a release that this installation made, or None if no ledger was charged.
+    """Return the signer for the bundle of a release that this installation made; None if no ledger was charged.
 
-    A fault of the key does not cost a release that is paid for: it becomes a note.
+    A fault of the key must not cost a release that is paid for: it becomes a note, and the result
+    is None.
+
+    Args:
+        made: The release.
+        note: Called with lines that are public.
     """
     if not made.ledger:
         return None

@@ -1,18 +1,21 @@
 """The life of a job as transactions on its rows. If a process dies between two transactions, the rows still record its last step.
 
-A job is a number of points that worker processes carry out. A release has one point and keeps its rows; a command is a release made in the
-process of the command line; a sweep has many points, which several workers share, and keeps their errors alone.
+A job is a number of points that worker processes carry out. A release has one point and keeps its
+rows; a command is a release made in the process of the command line; a sweep has many points, which
+several workers share, and keeps only their errors.
 
     job     active -> done                      point   waiting -> running -> done | failed | cancelled | lost
               |---> stopping -> done                       ^----------'  (its worker died before it read anything private)
               `---> stopped -> active
 
-A job with a private table is charged as a whole when it is submitted, and refunded if it ends before it was touched. What a point cost
-stays charged, so a point whose worker died after reading is lost and never repeated by itself.
+A job with a private table is charged as a whole when it is submitted, and refunded if it ends
+before it was touched (about to read private records). What a point cost stays charged, so a point
+whose worker died after reading is lost and never repeated by itself.
 
-`pump` judges what has died and starts what may start. It is idempotent, and anyone may call it at any time: the server when it starts,
-every poll of a page, a worker that ends. Nothing here checks owners. A worker acts only while a row names its own pid and start time, so
-that a worker given up as dead can do no more harm.
+`pump` judges workers that have died and starts those that may start. It is idempotent, and anyone
+may call it at any time: the server when it starts, every poll of a page, a worker that ends.
+Nothing here checks owners. A worker acts only while a row names its own pid and start time, so that
+a worker given up as dead can do no more harm.
 """
 
 from __future__ import annotations
@@ -69,25 +72,25 @@ _TURN_SECONDS = 60.0
 
 
 class NotMine(RuntimeError):
-    """The job was stopped, given up or deleted; the worker must end and store nothing more."""
+    """The error for a worker whose job was stopped, given to others or deleted; it must end and store nothing more."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A submitted job.
+    """A job to submit.
 
     Attributes:
         id: Identifier.
         owner: The person who submits it.
-        project: Its project, None for a command.
+        project: Id of its project, None for a command.
         kind: RELEASE, SWEEP or COMMAND.
         document: The spec or the sweep as JSON.
         digest: Digest of the document.
-        population: The charged population.
-        rho: Its charge, 0 if nothing is charged.
+        population: Name of the charged population.
+        rho: Its cost; 0 if nothing is charged.
         forecasts: Forecast seconds of each point.
-        workers: Number of processes that may share the job.
-        memory_mb: Forecast memory of each process.
+        workers: Largest number of processes that may share the job.
+        memory_mb: Forecast memory of each process, in MB.
     """
 
     id: str
@@ -104,7 +107,12 @@ class Job:
 
 
 def submit(db: Connection, job: Job, charge: Charge | None) -> None:
-    """Reserve the charge and queue the job, both or neither.
+    """Reserve the charge and queue the job, both or neither, in the transaction of `db`.
+
+    Args:
+        db: Connection of the transaction.
+        job: The job.
+        charge: Its charge; None if no private table is read.
 
     Raises:
         CapExceeded: The cap leaves too little.
@@ -128,14 +136,16 @@ def submit(db: Connection, job: Job, charge: Charge | None) -> None:
 
 
 def started_meanwhile(db: Connection, job: Job, seen: Collection[str] | None) -> str | None:
-    """Return the id of a job of the same project and document that is not in `seen`, or None.
+    """Return the id of an equal job (same project, kind and document) that is not in `seen`; None without one.
 
-    It was started in a second tab or by a second click.
+    Such a job was started in a second browser tab or by a second click, and must not be charged
+    twice.
 
     Args:
         db: Connection.
         job: The job to compare with.
-        seen: Jobs that the curator knew of when deciding; None if that is unknown.
+        seen: Ids of the jobs that the curator knew of when deciding; None if unknown, and the
+            result is then None.
     """
     if seen is None:
         return None
@@ -159,7 +169,11 @@ def work_here(db: Connection, job: str) -> None:
 
 
 def claim(job: str) -> Row:
-    """Take one of the places made for workers of this job. Raises NotMine if no place is left."""
+    """Make this process one of the workers for which the job has places, and return the job's row.
+
+    Raises:
+        NotMine: No place is left.
+    """
     with transaction() as db:
         changed = db.execute(
             "UPDATE workers SET pid = ?, birth = ?, place = ?, heartbeat = ?"
@@ -172,7 +186,11 @@ def claim(job: str) -> Row:
 
 
 def beat(job: str) -> None:
-    """Record that the worker is alive. Raises NotMine if the job was given to other workers."""
+    """Record that this worker of the job is alive.
+
+    Raises:
+        NotMine: The job was given to other workers.
+    """
     with transaction() as db:
         if db.execute(f"UPDATE workers SET heartbeat = ? WHERE job = ? AND {_MINE}", (now(), job, *_me())).rowcount != 1:
             raise NotMine
@@ -180,12 +198,13 @@ def beat(job: str) -> None:
 
 @contextmanager
 def beating(job: str, on_loss: Callable[[], None] = lambda: os.killpg(os.getpgid(0), signal.SIGKILL)) -> Iterator[None]:
-    """Report every few seconds, on a thread of its own, that this process works on the job, while the body runs.
+    """Report every `HEARTBEAT_SECONDS` seconds, on another thread, that this process works on the job, while the body runs.
 
     Args:
         job: Id of the job.
-        on_loss: Called once the job was given to other workers. By default it ends this process and its children at once; a process that a
-            person started in a terminal may not end its group.
+        on_loss: Called once the job was given to other workers. By default it kills this process
+            and its children at once; a process that a person started in a terminal must not kill
+            its group.
     """
     ended = threading.Event()
 
@@ -208,10 +227,12 @@ def beating(job: str, on_loss: Callable[[], None] = lambda: os.killpg(os.getpgid
 
 
 def take(job: str) -> int | None:
-    """Take the next point for this worker.
+    """Mark the job's next waiting point as running in this worker, and return its number.
 
-    Returns:
-        Its number, or None if no point waits, the job is being stopped, or another person has a turn.
+    The result is None if no point waits, the job is being stopped, or it is another person's turn.
+
+    Raises:
+        NotMine: This process does not work on the job any more.
     """
     with transaction() as db:
         mine = _job_of(db, job)
@@ -227,7 +248,10 @@ def take(job: str) -> int | None:
 
 
 def _turn_is_over(db: Connection, job: Row) -> bool:
-    """Return whether another person's sweep without a worker has waited during this job's turn."""
+    """Return whether a sweep's worker must make way for another person's waiting sweep.
+
+    This is the case if it has run for `_TURN_SECONDS` and the other person has no sweep at work.
+    """
     began = db.execute("SELECT started FROM workers WHERE id = ?", (_worker(db, job["id"]),)).fetchone()["started"]
     if job["kind"] != SWEEP or age(began) < _TURN_SECONDS:
         return False
@@ -236,7 +260,7 @@ def _turn_is_over(db: Connection, job: Row) -> bool:
 
 
 def touch(job: str) -> None:
-    """Make the charge final, before the first record is read.
+    """Make the job's charge final, before its first record is read.
 
     Raises:
         NotMine: The job may not go on.
@@ -254,7 +278,15 @@ def touch(job: str) -> None:
 
 
 def record(job: str, content: Mapping[str, Any]) -> bool:
-    """Store an event of a run. Return whether the run is being stopped."""
+    """Store an event of a run, and return whether the run is being stopped.
+
+    Args:
+        job: Id of the run.
+        content: The event as JSON.
+
+    Raises:
+        NotMine: This process does not work on the run any more.
+    """
     with transaction() as db:
         row = _job_of(db, job)
         number = db.execute("SELECT COUNT(*) FROM events WHERE job = ?", (job,)).fetchone()[0]
@@ -263,7 +295,21 @@ def record(job: str, content: Mapping[str, Any]) -> bool:
 
 
 def give(job: str, number: int, state: str, error: str = "", outcome: Mapping[str, Any] | None = None) -> None:
-    """Store the result of a point. A trial that failed on the private table is lost, because repeating it would cost again."""
+    """Store how a point ended.
+
+    A trial that failed after it touched a private table becomes lost, because repeating it would
+    cost again.
+
+    Args:
+        job: Id of the job.
+        number: Number of the point.
+        state: "done", "failed" or "cancelled".
+        error: Message for people, or "".
+        outcome: The result as JSON, or None.
+
+    Raises:
+        NotMine: This process does not have the point any more.
+    """
     with transaction() as db:
         row = _job_of(db, job)
         if state == "failed" and row["kind"] == SWEEP and row["touched"]:
@@ -279,7 +325,11 @@ def give(job: str, number: int, state: str, error: str = "", outcome: Mapping[st
 
 
 def refuse(job: str, error: str) -> None:
-    """Give up all waiting points, because the table is not the one that was submitted."""
+    """Let all waiting points of this worker's job fail with the same error, because all would end with it.
+
+    Raises:
+        NotMine: This process does not work on the job any more.
+    """
     with transaction() as db:
         _job_of(db, job)
         db.execute("UPDATE points SET state = 'failed', error = ?, finished = ? WHERE job = ? AND state = 'waiting'", (error, now(), job))
@@ -297,7 +347,7 @@ def leave(job: str) -> None:
 
 
 def pump() -> None:
-    """Judge the workers by their processes, then start workers while there is room and work."""
+    """Judge the workers by their processes, then start workers for waiting jobs as far as memory and `DPSYNTH_CONCURRENT_RUNS` allow."""
     with transaction() as db:
         reconcile(db)
     text = os.environ.get("DPSYNTH_CONCURRENT_RUNS", "1")  # how many runs may work at the same time
@@ -311,7 +361,11 @@ def pump() -> None:
 
 
 def reconcile(db: Connection) -> None:
-    """Compare the workers with the processes that exist: judge the points of those that are gone, kill those that outstayed a cancel."""
+    """Compare the workers with the processes that exist.
+
+    The points of workers whose process is gone are judged. Workers that still live `GRACE_SECONDS`
+    after a request to stop are killed.
+    """
     for worker in db.execute("SELECT * FROM workers").fetchall():
         job = db.execute("SELECT * FROM jobs WHERE id = ?", (worker["job"],)).fetchone()
         if not _lives(worker):
@@ -321,9 +375,10 @@ def reconcile(db: Connection) -> None:
 
 
 def ask_to_stop(job: str) -> None:
-    """Cancel a job: at once if it has no process, otherwise by SIGTERM (`reconcile` kills it after the grace).
+    """Cancel a job; a job that is stopped or done stays unchanged.
 
-    Finished points stay as they are.
+    Without a process it ends at once. Otherwise its workers get SIGTERM, and `reconcile` kills them
+    after `GRACE_SECONDS`. Finished points keep their results.
     """
     with transaction() as db:
         state = db.execute("SELECT state FROM jobs WHERE id = ?", (job,)).fetchone()["state"]
@@ -367,7 +422,16 @@ def stop(job: str) -> None:
 
 
 def resume(db: Connection, owner: str, job: str) -> None:
-    """Continue a stopped or ended job. Raises InputError for an owner who may not run it."""
+    """Let the failed points of a stopped or ended job wait again; for a release also cancelled or lost ones.
+
+    Args:
+        db: Connection of the transaction.
+        owner: The person who resumes it.
+        job: Id of the job.
+
+    Raises:
+        InputError: The owner may not run plans.
+    """
     roles.check(db, owner, Act.RUN)
     kind = db.execute("SELECT kind FROM jobs WHERE id = ?", (job,)).fetchone()["kind"]
     marks = ", ".join("?" for _ in _AGAIN[kind])
@@ -377,7 +441,7 @@ def resume(db: Connection, owner: str, job: str) -> None:
 
 
 def remove(job: str) -> None:
-    """Delete a job that has ended or ends with this call; its ledger entries stay."""
+    """Delete a job's rows; its ledger entries stay."""
     with transaction() as db:
         db.execute("DELETE FROM jobs WHERE id = ?", (job,))
 
@@ -390,7 +454,7 @@ def kind_of(job: str) -> str | None:
 
 
 def end_charged(db: Connection) -> None:
-    """End every charged job without a refund: after the ledger was lost, what they have read is unknown."""
+    """End every charged job without a refund, because after the ledger was lost it is unknown what they have read."""
     db.execute("UPDATE jobs SET touched = 1 WHERE charged = 1 AND state != 'done'")
     for job in db.execute("SELECT * FROM jobs WHERE charged = 1 AND (state != 'done' OR kind = 'sweep' AND touched = 1)").fetchall():
         db.execute("DELETE FROM workers WHERE job = ?", (job["id"],))
@@ -413,10 +477,11 @@ def jobs_of(project: str) -> list[str]:
 
 
 def queue(db: Connection) -> list[Row]:
-    """Return the jobs with more open points than workers, in the order in which they start.
+    """Return the active jobs with more open points than workers, in the order in which they get workers.
 
-    Each person has a turn before any person has a second turn; a person with a worker has had one. Within a turn, the person who has waited
-    longest since the last turn comes first, then the older job.
+    People take turns: each person gets a first worker before any person gets a second one of the
+    same kind. Within a turn, the person whose last point started longest ago comes first, then the
+    older job.
     """
     turns = Counter({(row["owner"], row["kind"]): row["busy"] for row in db.execute(_BUSY)})
     latest = dict(tuple(row) for row in db.execute("SELECT owner, MAX(started) FROM points JOIN jobs ON jobs.id = job GROUP BY owner"))
@@ -430,7 +495,12 @@ def queue(db: Connection) -> list[Row]:
 
 
 def _start_next(db: Connection, runs: int) -> Row | None:
-    """Make a place for one more worker, if there is work and room. Return its job, or None."""
+    """Make a place for one more worker, and return its job; None without work or room.
+
+    Args:
+        db: Connection of the transaction.
+        runs: Number of releases that may be made at the same time.
+    """
     full, books = set[str](), cache(lambda: chain.entries_in(db))
     busy = db.execute(_BUSY).fetchall()
     for job in queue(db):
@@ -451,10 +521,10 @@ def _start_next(db: Connection, runs: int) -> Row | None:
 
 
 def _fits(db: Connection, job: Row) -> bool:
-    """Return whether the memory suffices for one more worker of the job beside other jobs of its kind, by their forecasts.
+    """Return whether memory suffices for one more worker of the job, by forecasts of the workers of its kind.
 
-    A job that runs alone always fits. A sweep, which may take hours, delays no run: its number of workers follows from the memory that was
-    free when it started.
+    A job with no other worker of its kind always fits. Sweeps, which may take hours, delay no run:
+    their number of workers was chosen by the memory that was free when they were submitted.
     """
     needed = db.execute("SELECT memory_mb FROM needs WHERE job = ?", (job["id"],)).fetchone()
     beside = "SELECT COALESCE(SUM(memory_mb), 0) FROM workers JOIN needs USING (job) JOIN jobs ON jobs.id = job WHERE kind = ?"
@@ -468,14 +538,18 @@ def _launch(job: str) -> None:
 
 
 def _lives(worker: Row) -> bool:
-    """Return whether the process that a row names is alive, as far as this machine can tell."""
+    """Return whether a worker's process is alive.
+
+    A process of another machine or container cannot be seen, nor one that has not started; it
+    counts as alive until it was silent for `SILENCE_SECONDS`.
+    """
     if worker["pid"] is not None and worker["place"] == processes.place():
         return processes.birth(worker["pid"]) == worker["birth"]
     return age(worker["heartbeat"] or worker["started"]) < SILENCE_SECONDS
 
 
 def _bury(db: Connection, job: Row, worker: Row) -> None:
-    """Count a worker's death against the point that it held, or against the next point, which it would have taken."""
+    """Remove a dead worker, and count its death against its running point, or else against the job's next waiting point."""
     point = db.execute(
         "SELECT * FROM points WHERE job = ? AND (state = 'waiting' OR state = 'running' AND worker = ?) ORDER BY state, number LIMIT 1",
         (job["id"], worker["id"]),
@@ -490,7 +564,14 @@ def _bury(db: Connection, job: Row, worker: Row) -> None:
 
 
 def _judge(db: Connection, job: Row, point: Row, fate: str) -> None:
-    """Set the state of a point whose worker is gone. `fate` says in words how the worker ended."""
+    """Set the state of a point whose worker is gone.
+
+    Args:
+        db: Connection of the transaction.
+        job: Row of the job.
+        point: Row of the point.
+        fate: How the worker ended, in words.
+    """
     run = job["kind"] != SWEEP
     if _has_release(job):
         state, error = "done", ""
@@ -511,6 +592,7 @@ def _judge(db: Connection, job: Row, point: Row, fate: str) -> None:
 
 
 def _has_release(job: Row) -> bool:
+    """Return whether the job is a release whose complete result is on disk."""
     return job["kind"] == RELEASE and (run_folder(job["project"], job["id"]) / RESULT).exists()
 
 
@@ -522,7 +604,7 @@ def _cancel_if_alone(db: Connection, job: str) -> None:
 
 
 def _end_if_finished(db: Connection, job: str) -> bool:
-    """Close a job without open points."""
+    """Close the job if it has no open points, and return whether it was closed."""
     if _open_points(db, job):
         return False
     states = db.execute("SELECT DISTINCT state FROM points WHERE job = ?", (job,)).fetchall()
@@ -531,7 +613,14 @@ def _end_if_finished(db: Connection, job: str) -> bool:
 
 
 def _close(db: Connection, job: str, state: str, how: str) -> None:
-    """Close a job, and return its reservation if it never touched its private table."""
+    """Set the state of a job, and give its reservation back if it never touched its private table.
+
+    Args:
+        db: Connection of the transaction.
+        job: Id of the job.
+        state: The new state.
+        how: How the job ended, in words for the ledger.
+    """
     row = db.execute("SELECT * FROM jobs WHERE id = ?", (job,)).fetchone()
     db.execute("UPDATE jobs SET state = ?, finished = ? WHERE id = ?", (state, now() if state == "done" else None, job))
     if not row["touched"] and row["state"] not in ("done", "stopped") and _entries_of(db, job) & _CHARGING == {"reserve"}:
@@ -539,16 +628,20 @@ def _close(db: Connection, job: str, state: str, how: str) -> None:
 
 
 def _entries_of(db: Connection, job: str) -> set[str]:
-    """Return the kinds of a job's entries in the ledger.
+    """Return the kinds of the ledger entries of a job, such as {"reserve", "touch"}.
 
-    The job's row is in no chain, so a person who can write the database could alter it. The search uses no index, because the chain does
-    not cover indices either.
+    The job's own row is not trusted: it is in no chain, so that a person who can write the database
+    could alter it. The search uses no index, because the chain does not cover indices either.
     """
     return {row["kind"] for row in db.execute("SELECT kind FROM ledger NOT INDEXED WHERE run = ?", (job,))}
 
 
 def _job_of(db: Connection, job: str) -> Row:
-    """Return the job that this process works on. Raises NotMine."""
+    """Return the row of the job that this process works on.
+
+    Raises:
+        NotMine: This process is not among the job's workers.
+    """
     row = db.execute(
         f"SELECT * FROM jobs WHERE id = ? AND EXISTS (SELECT 1 FROM workers WHERE job = jobs.id AND {_MINE})", (job, *_me())
     ).fetchone()
@@ -558,7 +651,7 @@ def _job_of(db: Connection, job: str) -> Row:
 
 
 def _worker(db: Connection, job: str) -> str:
-    """Return the id of this process among the workers of its job."""
+    """Return the id of this process's row among the workers of the job."""
     return str(db.execute(f"SELECT id FROM workers WHERE job = ? AND {_MINE}", (job, *_me())).fetchone()["id"])
 
 
@@ -567,6 +660,7 @@ def _workers(db: Connection, job: str) -> list[Row]:
 
 
 def _open_points(db: Connection, job: str) -> int:
+    """Return the number of points that wait or run."""
     return int(db.execute("SELECT COUNT(*) FROM points WHERE job = ? AND state IN ('waiting', 'running')", (job,)).fetchone()[0])
 
 

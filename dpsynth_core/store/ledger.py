@@ -1,15 +1,17 @@
 """The privacy ledger: every charge of every owner against every population.
 
-A population is the group of people whose total privacy loss is capped. It belongs to the installation: owners who charge the same
-population share its cap, in the app and on the command line. Its first entry opens it with a cap (epsilon, delta); later entries change the
-cap, reserve budget for a run, mark that the run touched private data, or return a reservation that never did. Nothing is ever altered
-(`chain`).
+A population is the group of people whose total privacy loss is capped. It belongs to the
+installation: owners who charge the same population share its cap, in the app and on the command
+line. Its first entry opens it with a cap (epsilon, delta). Later entries change the cap, reserve
+budget for a run, record that the run touched private data, or return the reservation of a run that
+did not. No entry is ever altered (`chain`).
 
-The cap is the bound that composition theorems for adaptively chosen runs need: fixed before the first run (`privacy.accountant`). So
-a release states the cap, and whether it was changed after charges existed, rather than what was spent when it was written.
+The cap is the bound that composition theorems for adaptively chosen runs need: fixed before the
+first run (`privacy.accountant`). So a release states the cap, and whether it was changed after
+charges existed, rather than what was spent when it was written.
 
-This module never sees data; budgets, names and fingerprints only. What others may read of an entry (`chain`, `exports`) has no project's
-name.
+This module never sees data; only budgets, names and fingerprints. What others may read of an entry
+(`chain`, `exports`) contains no name of a project.
 """
 
 from __future__ import annotations
@@ -36,7 +38,18 @@ class Charge:
     """The charge of a run to a population.
 
     Attributes:
-        fingerprint: Fingerprint of its tables (`fingerprints.of_spec`); it is sealed before it is written.
+        population: Name of the population.
+        run: Id of the run.
+        spec: Digest of the sealed spec.
+        unit: The unit of privacy.
+        rho: Cost of the run, in the rho of `accountant`.
+        epsilon: Epsilon of the run.
+        delta: Delta of the run.
+        fingerprint: Fingerprint of the run's tables (`fingerprints.of_spec`); it is sealed before
+            it is written.
+        note: Text for people.
+        own_delta: Part of delta for steps that need a delta of their own.
+        accountant: Name of the accountant.
     """
 
     population: str
@@ -53,11 +66,21 @@ class Charge:
 
 
 class PlanDiffers(InputError):
-    """A run is to be made, or was made, by another plan than its entry of the ledger commits to."""
+    """The error if a run's plan is not the one that its ledger entry names."""
 
 
 def open_population(owner: str, name: str, cap: tuple[float, float] = DEFAULT_CAP, note: str = "") -> None:
-    """Name a population and cap it, unless it is open already: then that cap stays. Raises InputError for an unusable name or cap."""
+    """Open a population with a cap; a population that is open already keeps its cap.
+
+    Args:
+        owner: The person who opens it; their role must allow `Act.CAP`.
+        name: Name of the population.
+        cap: The cap (epsilon, delta).
+        note: Text for people.
+
+    Raises:
+        InputError: The name or the cap cannot be used, or the role does not allow it.
+    """
     with transaction() as db:
         books = chain.whole_in(db)
         if not accounts.cap_of(books, name):
@@ -65,7 +88,20 @@ def open_population(owner: str, name: str, cap: tuple[float, float] = DEFAULT_CA
 
 
 def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> None:
-    """Append a new cap; also one below what is spent, which then allows no further run. Raises InputError without a reason in `note`."""
+    """Change the cap of a population.
+
+    A cap below what is already spent is accepted, and then allows no further run.
+
+    Args:
+        owner: The person who changes it; their role must allow `Act.CAP`.
+        name: Name of the population.
+        cap: The new cap (epsilon, delta).
+        note: The reason, which is kept in the ledger.
+
+    Raises:
+        InputError: The reason is missing, the cap cannot be used, the population is not open, or
+            the role does not allow it.
+    """
     check_budget(*cap)
     check_reason("reason", note, "why the cap changes (it is kept in the ledger)")
     with transaction() as db:
@@ -77,7 +113,11 @@ def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> No
 
 
 def check_name(name: str) -> None:
-    """Raise InputError for a name that cannot be a population's."""
+    """Check that a text can be the name of a population.
+
+    Raises:
+        InputError: It is empty, too long, has control characters, or is reserved.
+    """
     if not name.strip():
         raise InputError("population", "it has no name", "say in a few words whose records these are")
     if len(name) > 200 or not name.isprintable():
@@ -87,10 +127,20 @@ def check_name(name: str) -> None:
 
 
 def reserve(db: Connection, owner: str, charge: Charge) -> Entry:
-    """Charge a run to its population, opening it with the default cap if need be. `db` is in a transaction that also starts the run.
+    """Charge a run to its population, after checking the whole chain, and return the ledger entry.
 
-    Raises CapExceeded when the cap does not allow it, UnitDiffers where earlier charges protect something else, and BooksLost when the
-    ledger is not whole. Recomputes the whole chain.
+    A population that is not open is opened with the default cap.
+
+    Args:
+        db: Connection of a transaction that also starts the run.
+        owner: The person who runs the plan.
+        charge: The charge.
+
+    Raises:
+        CapExceeded: The cap leaves too little.
+        UnitDiffers: Earlier charges have another unit of privacy.
+        BooksLost: The ledger is not whole.
+        InputError: The population cannot be opened.
     """
     books = chain.whole_in(db)
     if not accounts.cap_of(books, charge.population):
@@ -102,7 +152,7 @@ def reserve(db: Connection, owner: str, charge: Charge) -> Entry:
 
 
 def entry_of(owner: str, charge: Charge) -> Entry:
-    """Return the entry that reserves a charge, without a place in the chain."""
+    """Return the ledger entry that reserves a charge, still without number, date and hashes."""
     unit, shared = charge.unit, {name: value for name, value in vars(charge).items() if name not in ("unit", "fingerprint")}
     return Entry(
         curator=owner,
@@ -116,16 +166,30 @@ def entry_of(owner: str, charge: Charge) -> Entry:
 
 
 def touch(db: Connection, run: str) -> None:
-    """Record that the run is about to read private data: from here on its charge is final. Raises BooksLost."""
+    """Record that the run is about to read private data; from here on its charge is final.
+
+    Args:
+        db: Connection of the transaction.
+        run: Id of the run.
+
+    Raises:
+        BooksLost: The ledger is not whole, or lacks the run's charge.
+    """
     books = chain.whole_in(db)
     reserved = accounts.reservation(books, run)
     chain.append(db, books, replace(reserved, kind="touch", rho=0.0, own_delta=0.0, note=""))
 
 
 def give_back(db: Connection, run: str, why: str) -> None:
-    """Return the reservation of a run that never touched data. The database refuses it for one that did.
+    """Return the reservation of a run that never touched private data; the database refuses it for a run that did.
 
-    Where the books are not whole it stays, so that what else ends with the run can end.
+    If the ledger is not whole, the reservation stays and no error is raised, so that everything
+    else that ends with the run can end.
+
+    Args:
+        db: Connection of the transaction.
+        run: Id of the run.
+        why: Text for people.
     """
     try:
         books = chain.whole_in(db)
@@ -136,7 +200,11 @@ def give_back(db: Connection, run: str, why: str) -> None:
 
 
 def reservation(run: str) -> Entry:
-    """Return the entry that charged a run. Raises BooksLost if the ledger lacks it."""
+    """Return the entry that charged a run, after checking the chain.
+
+    Raises:
+        BooksLost: The chain was altered, or the ledger lacks the entry.
+    """
     return accounts.reservation(chain.whole(), run)
 
 
@@ -159,6 +227,7 @@ def check_plan(run: str, digest: str) -> None:
 
 
 def _open(db: Connection, books: Sequence[Entry], owner: str, name: str, cap: tuple[float, float], note: str) -> Entry:
+    """Append the entry that opens a population, after checking role, cap and name."""
     roles.check(db, owner, roles.Act.CAP)
     check_budget(*cap)
     check_name(name)

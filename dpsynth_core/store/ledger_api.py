@@ -1,13 +1,18 @@
 """The ledger for programs on other machines: the requests that a person's token allows.
 
-    reserve   charge a run to its population; the same charge again is one charge until it is touched, for an answer may be lost on the way
-    touch     the run is about to read records: its charge is final, and this is asked once return    give back what was never touched cite
-    what a release of the run says of the ledger account   what a population has left
+- `reserve`: charge a run to its population. The same charge sent again counts once until it is
+  touched, because an answer may be lost on the way.
+- `touch`: the run is about to read records, so that its charge is final. It is answered once.
+- `return`: give back the charge of a run that was not touched.
+- `cite`: return what a release of the run states of the ledger.
+- `account`: return what is left of a population's cap.
 
-Of these only `return` and `cite` are answered when the person's sign-in counts no longer, for they cost and tell nothing new.
+Only `return` and `cite` are still answered when the person's sign-in counts no longer, because they
+cost nothing and reveal nothing new.
 
-Everything that is sent is public: a plan's digest, price and unit, the population's name, a keyed hash of the table. What a program spends
-is its own word, as what it publishes is.
+All that is sent is public: a plan's digest, price and unit, the population's name, a keyed hash of
+the table. The server must trust what a program says it spends, as it must trust what the program
+publishes.
 """
 
 from __future__ import annotations
@@ -44,10 +49,16 @@ _OTHER = InputError("request", "this server does not know it", "use the version 
 
 
 def answer(token: str, act: str, asked: Any) -> dict[str, Any]:
-    """Answer a program's request.
+    """Return the JSON answer to a program's request.
+
+    Args:
+        token: The person's token.
+        act: The kind of request: "reserve", "touch", "return", "cite" or "account".
+        asked: The request as JSON.
 
     Raises:
-        InputError: The request is refused (NotAdmitted, CapExceeded, UnitDiffers, StoreFault and others); nothing was changed.
+        InputError: The request is refused (NotAdmitted, CapExceeded, UnitDiffers, StoreFault and
+            others); nothing was changed.
     """
     if act not in ("reserve", "account", *_ACTS) or not isinstance(asked, dict):
         raise _OTHER
@@ -70,6 +81,12 @@ def answer(token: str, act: str, asked: Any) -> dict[str, Any]:
 
 
 def _reserve(db: Connection, books: Books, owner: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Charge a run, and return the number of its ledger entry; the same charge sent again returns the entry of the first.
+
+    Raises:
+        InputError: Another charge has this run's id, the run was touched already, or the charge is
+            refused.
+    """
     charge = _read(asked, books)
     for entry in books:
         if entry.kind == "reserve" and entry.run == charge.run:
@@ -84,6 +101,11 @@ def _reserve(db: Connection, books: Books, owner: str, asked: Mapping[str, Any])
 
 
 def _account(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is left of a population's cap under "left", None if the population is not open.
+
+    Raises:
+        InputError: The request is malformed.
+    """
     population, accountant = asked.get("population"), asked.get("accountant")
     if not isinstance(population, str) or not isinstance(accountant, str):
         raise _OTHER
@@ -95,6 +117,12 @@ def _account(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(asked: Mapping[str, Any], books: Books) -> Charge:
+    """Return the charge that a request states, after checking each of its fields.
+
+    Raises:
+        InputError: The request is malformed, breaks a house rule, or its rho is not what its
+            epsilon and delta cost.
+    """
     try:
         charge = _CHARGE.validate_json(json.dumps(asked), strict=True)
         accountant = named(charge.accountant)
@@ -114,11 +142,15 @@ def _read(asked: Mapping[str, Any], books: Books) -> Charge:
 
 
 def _jobs_here(db: Connection) -> set[str]:
-    """Return the jobs that this server's wizard and command line carry out, which are closed to programs on other machines."""
+    """Return the ids of this server's own jobs, which programs on other machines may not touch, return or cite."""
     return {row["id"] for row in db.execute("SELECT id FROM jobs")}
 
 
 def _free_forgotten(db: Connection, books: Books) -> None:
+    """Give back the charges of other machines' runs that were not touched within `FORGOTTEN_SECONDS`.
+
+    Charges from before a restored ledger stay, because what was read before is unknown.
+    """
     kept = {entry.run for entry in books if entry.kind == "touch"} | _jobs_here(db)
     restored = max((entry.number for entry in books if entry.kind == "restore"), default=0)  # what was read before, nobody knows
     for entry in accounts.standing(books):
@@ -127,6 +159,7 @@ def _free_forgotten(db: Connection, books: Books) -> None:
 
 
 def _done(books: Books, charge: Entry) -> set[str]:
+    """Return the kinds of all ledger entries of a charge's run, such as {"reserve", "touch"}."""
     return {entry.kind for entry in books if entry.run == charge.run}
 
 

@@ -40,9 +40,12 @@ _MAX_BYTES = 10_000
 
 
 def head_file() -> Path:
-    """DPSYNTH_LEDGER_HEAD, or ledger.head beside the database.
+    """Return the path of the file with the ledger's head: DPSYNTH_LEDGER_HEAD, or ledger.head beside the database.
 
-    Elsewhere, it also tells when the whole directory is put back in time. Raises InputError where something else than a file is there.
+    On another disk, the file also shows when the whole directory was put back from an older copy.
+
+    Raises:
+        InputError: Something else than a file is at this path.
     """
     configured = os.environ.get(_VARIABLE)
     if configured:
@@ -55,7 +58,7 @@ def head_file() -> Path:
 
 
 def read() -> Head | None:
-    """Return the head as it was last written, or None if no readable file exists."""
+    """Return the head as it was last written; None if the file is missing or damaged."""
     try:
         with head_file().open("rb") as stream:
             head = Head(**json.loads(stream.read(_MAX_BYTES)))
@@ -66,7 +69,7 @@ def read() -> Head | None:
 
 
 def begin() -> None:
-    """Write the head of an empty chain, before its first entry commits."""
+    """Write the head of an empty chain, before the chain's first entry is committed."""
     private_directory(head_file().parent)
     with private_file(head_file()) as stream:
         stream.write(_content(Head()))
@@ -74,7 +77,11 @@ def begin() -> None:
 
 @contextmanager
 def advancing(to: Head) -> Iterator[None]:
-    """Commit a chain that ends with `to` in this block: the file appears after it, and not if it raises."""
+    """Write a new head around a commit: the body commits a chain that ends with `to`.
+
+    The new file is written aside before the body, and put in place after it. If the body raises,
+    the old file stays.
+    """
     with alone(head_file().with_suffix(".lock")):
         aside = head_file().with_suffix(".next")
         with private_file(aside) as stream:

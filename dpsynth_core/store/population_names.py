@@ -23,7 +23,15 @@ _ALIKE = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 
 
 def check_new(name: str, others: Iterable[str]) -> None:
-    """Raise InputError if the name of a new population is invisible or looks like another population's name."""
+    """Check that the name of a new population can be seen and does not look like another population's name.
+
+    Args:
+        name: The name.
+        others: Names of the existing populations.
+
+    Raises:
+        InputError: It is invisible, or looks like another name.
+    """
     if not _plain(name):
         raise InputError("population", "its name has no letter that can be seen", "say in a few words whose records these are")
     if alike := [other for other in others if same_name(other, name)]:
@@ -31,7 +39,7 @@ def check_new(name: str, others: Iterable[str]) -> None:
 
 
 def same_name(one: str, other: str) -> bool:
-    """Return whether two names look the same but for case and spaces."""
+    """Return whether two names look the same apart from case and spaces."""
     return _plain(one) == _plain(other)
 
 
@@ -43,7 +51,7 @@ def _plain(name: str) -> str:
 
 
 def mixed_scripts(name: str) -> str:
-    """Return a warning about a word whose letters are of several scripts that look alike, or "" without one."""
+    """Return a warning if a word of the name mixes letters of similar scripts, such as Latin and Cyrillic; else ""."""
     for word in re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", name)):
         scripts = sorted({script for letter in word if (script := unicodedata.name(letter, "").split(" ")[0]) in _ALIKE})
         if len(scripts) > 1:

@@ -123,7 +123,12 @@ _DAMAGED = ("42P01", "42703", "42804", "42809", "42883", "XX001", "XX002")
 
 
 def address() -> str:
-    """Return the configured address, or "" for SQLite. Raises InputError for an invalid address and for one with a password."""
+    """Return the configured address of the database server, or "" for SQLite.
+
+    Raises:
+        InputError: The address is invalid, has a password, or leads to another machine without
+            proof of its identity.
+    """
     if not (text := os.environ.get(VARIABLE, "")):
         return ""
     try:
@@ -152,7 +157,7 @@ def _is_far(place: SplitResult) -> bool:
 
 
 def there() -> Connection | None:
-    """Return an open connection, or None if the database has no tables of this program yet."""
+    """Return an open connection; None if the database has no tables of this program yet."""
     connection = Connection()
     if connection.read_mark() is None:
         connection.close()
@@ -161,7 +166,15 @@ def there() -> Connection | None:
 
 
 def make(schema: str, version: int) -> None:
-    """Create tables and rules in an empty database, all or nothing. Raises StoreFault if there are other tables."""
+    """Create tables and rules in an empty database, all or nothing; does nothing if another process was first.
+
+    Args:
+        schema: The statements for SQLite.
+        version: Version of the tables.
+
+    Raises:
+        StoreFault: The database has other tables, or the server refuses.
+    """
     with closing(Connection()) as db:
         db.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock({_MAKING})")
         if db.read_mark() is None:  # else another process was first
@@ -170,7 +183,7 @@ def make(schema: str, version: int) -> None:
 
 
 class Connection:
-    """A connection with the interface of `connection.Connection`.
+    """A connection to the server, with the interface of `connection.Connection`.
 
     Raises:
         StoreFault: The server cannot be used.
@@ -183,7 +196,12 @@ class Connection:
             self._raw = _opened()
 
     def execute(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = (), /) -> Rows:
-        """Run a statement of `connection`, translated for PostgreSQL. Raises StoreFault."""
+        """Run one of the store's statements for SQLite, translated for PostgreSQL, and return its rows.
+
+        Raises:
+            StoreFault: The server refuses or cannot be reached. InDoubt if it was lost during a
+                commit and cannot be asked.
+        """
         with self._explained():
             if sql == "COMMIT":
                 return self._commit()
@@ -199,7 +217,10 @@ class Connection:
             return cursor
 
     def close(self) -> None:
-        """Roll back what was not committed, and keep the connection for the next use unless enough are waiting."""
+        """Roll back what was not committed, and keep the server's connection for later use.
+
+        It is closed instead if it is not usable or `_MOST_WAITING` connections are kept already.
+        """
         with suppress(Exception):
             self._raw.rollback()
         if self._raw.info.transaction_status or len(_WAITING) >= _MOST_WAITING:  # it was lost, or a signal ended a statement
@@ -208,18 +229,26 @@ class Connection:
             _WAITING.append(((self._place, os.getpid()), self._raw))
 
     def executescript(self, schema: str) -> None:
-        """Create tables and rules as this server would create them now, invisible to others, until the connection is closed."""
+        """Create the tables and rules in a temporary schema of their own, so that they can be compared with the existing ones.
+
+        Others do not see them; they vanish when the connection is closed.
+        """
         place = f"aside_{secrets.token_hex(8)}"
         self.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; CREATE SCHEMA {place}; SET LOCAL search_path = {place}")
         self.execute(f"{_IIF} {_tables(schema)} {_rules(schema)}")
 
     def read_mark(self) -> str | None:
-        """Return the mark of the version of the tables that exist by now."""
+        """Return the comment that marks the version of this program's tables; None without tables or comment."""
         with self._explained():
             mark: str | None = self._raw.execute(_MARK).fetchone()[0]
             return mark
 
     def _commit(self) -> Rows:
+        """Commit the transaction; if the server is lost meanwhile, find out whether the ledger's newest entry was kept.
+
+        Raises:
+            InDoubt: That cannot be found out.
+        """
         written = self._raw.execute(NEWEST).fetchone()  # refused where a statement had failed
         cursor = self._raw.cursor()
         try:
@@ -255,7 +284,7 @@ class Connection:
 
 
 def _opened() -> Any:
-    """Return a connection: a waiting one, unless it was lost meanwhile or leads elsewhere."""
+    """Return an open connection: one that was kept, unless it was lost meanwhile or leads to another address or process."""
     import psycopg
 
     while _WAITING:
@@ -281,9 +310,13 @@ def _opened() -> Any:
 
 
 def _is_kept(written: _Row) -> bool | None:
-    """Return whether the ledger has an entry whose writer's connection was lost, or None if that is unknown.
+    """Return whether the ledger has an entry whose writer lost the connection during the commit; None if that is unknown.
 
-    The number of its transaction does not tell: after a crash the server gives the number to another transaction.
+    The number of the transaction cannot be used: after a crash the server gives it to another
+    transaction.
+
+    Args:
+        written: Number and hash of the entry.
     """
     try:
         with closing(_opened()) as other:
@@ -295,11 +328,13 @@ def _is_kept(written: _Row) -> bool | None:
 
 
 def _lost(error: Exception) -> bool:
-    """Return whether the server is gone, or says that it ends the connection."""
+    """Return whether an error means that the server is gone or ends the connection."""
     return (getattr(error, "sqlstate", None) or "")[:2] in ("", "08", "57")
 
 
 class _Row(tuple[Any, ...]):
+    """A row whose values are found by place or by name of the column."""
+
     places: Mapping[str, int]
 
     def __getitem__(self, key: Any) -> Any:
@@ -318,11 +353,16 @@ def _marking(version: str | int) -> str:
 
 
 def _tables(schema: str) -> str:
+    """Return the statements for tables, views and indices for PostgreSQL, from the schema for SQLite."""
     return _TRIGGER.sub("", schema).replace(" WITHOUT ROWID", "").replace(" INTEGER", " BIGINT").replace(" REAL", " DOUBLE PRECISION")
 
 
 def _triggers(schema: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield name, event, table and function of each rule. PostgreSQL can also empty a table at once, which a rule refuses."""
+    """Yield (name, event, table, body of the function) for each rule in the schema for SQLite.
+
+    PostgreSQL can also empty a table at once (TRUNCATE); a further rule refuses that where
+    deletions are refused.
+    """
     for name, event, table, stated, words in _TRIGGER.findall(schema):
         condition = re.sub(r"(rho (?:>|!=)) 0\b", r"\1 CAST(0 AS DOUBLE PRECISION)", stated)  # else an operator of others fits better
         refusal = f"IF {condition or 'true'} THEN RAISE EXCEPTION {words} USING ERRCODE = 'integrity_constraint_violation'; END IF;"
@@ -345,9 +385,9 @@ def _rules(schema: str) -> str:
 
 
 def _kept(parameters: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] | Mapping[str, Any]:
-    """Return the parameters without NUL in texts, which PostgreSQL cannot keep.
+    """Return the parameters with each NUL in a text replaced, because PostgreSQL cannot store it.
 
-    A ledger entry with NUL is refused, because it would read back differently.
+    A ledger entry with NUL is refused later, because it would read back differently.
     """
     if isinstance(parameters, Mapping):
         return dict(zip(parameters, _kept([*parameters.values()]), strict=True))
@@ -356,7 +396,7 @@ def _kept(parameters: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] | Mapp
 
 @lru_cache
 def _translated(sql: str) -> str:
-    """Return a statement for SQLite with psycopg's parameter marks, and nothing for statements that set SQLite up."""
+    """Return a statement for SQLite with psycopg's parameter marks; "" for statements that only configure SQLite."""
     if sql.startswith("PRAGMA"):
         return _marking(stated[1]) if (stated := re.fullmatch(r"PRAGMA user_version = (\d+)", sql)) else ""
     return re.sub(r"(?<!:):([a-z_]+)", r"%(\1)s", sql.replace("?", "%s")).replace(" NOT INDEXED", "")

@@ -40,7 +40,7 @@ def launch(module: str, argument: str) -> None:
 
 
 def birth(pid: int) -> str | None:
-    """Return when the process was started, in clock ticks since boot; None if it does not exist or is a zombie."""
+    """Return the start time of a process in clock ticks since boot, as text; None if it does not exist or is a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -50,7 +50,7 @@ def birth(pid: int) -> str | None:
 
 
 def place() -> str:
-    """Return the boot and pid namespace in which this process's pids are valid."""
+    """Return a text that names this machine, its boot and its pid namespace, in which this process's pids are valid."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:  # some sandboxes hide it
@@ -59,7 +59,13 @@ def place() -> str:
 
 
 def signal_group(pid: int, born: str, number: signal.Signals) -> None:
-    """Signal the whole process group that `pid` leads, if it is still the process that was started then."""
+    """Send a signal to the process group that `pid` leads, if `pid` is still the process with the start time `born`.
+
+    Args:
+        pid: Id of the process.
+        born: Its start time, as `birth` returned it.
+        number: The signal.
+    """
     if birth(pid) == born:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, number)

@@ -1,7 +1,7 @@
 """Projects: the drafts that the wizard edits, with their uploads. Each belongs to one owner, who may share it with others (`sharing`).
 
-A draft is any JSON object; it is saved whole, in one transaction. What it means is the business of pages and `spec`; here only whether
-its domain stays the same is asked, for the looks.
+A draft is any JSON object; it is saved whole, in one transaction. Pages and `spec` interpret it;
+this module only compares its domain with the former one, because looks depend on that.
 """
 
 from __future__ import annotations
@@ -48,7 +48,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Project:
-    """A project. `revision` counts the saves; saving on top of an older revision raises StaleDraft."""
+    """A project.
+
+    Attributes:
+        id: Identifier.
+        owner: Id of its owner.
+        name: Its name (hostile text).
+        draft: The draft as JSON.
+        revision: Number of saves; saving on top of an older revision raises StaleDraft.
+        created: Time, UTC in ISO 8601.
+        updated: Time of the last change, UTC in ISO 8601.
+    """
 
     id: str
     owner: str
@@ -60,24 +70,27 @@ class Project:
 
 
 class StaleDraft(InputError):
-    """The draft was changed elsewhere, in another tab, since it was loaded."""
+    """The draft was changed in another browser tab since it was loaded."""
 
 
 def list(owner: str) -> tuple[Project, ...]:
-    """Return the projects that the owner has or shares, last changed first."""
+    """Return the projects that the person owns or shares, last changed first."""
     with reading() as db:
         rows = db.execute(f"SELECT * FROM projects WHERE id IN {REACHED} ORDER BY updated DESC, id", (owner, owner))
         return tuple(_project(row) for row in rows)
 
 
 def create(owner: str, name: str, draft: Mapping[str, Any] | None = None, looked: Iterable[Look] = ()) -> Project:
-    """Create a project.
+    """Create a project and return it.
 
     Args:
         owner: The person who creates it.
         name: Its name.
         draft: Its draft, empty by default.
-        looked: Looks taken in the project that the draft comes from.
+        looked: Looks taken in the project that the draft was copied from.
+
+    Raises:
+        InputError: The name or the draft cannot be used, or the person may not prepare releases.
     """
     project = Project(new_id(), owner, _checked_name(name), {}, 0, now(), now())
     text = _draft_text(draft or {})
@@ -94,13 +107,19 @@ def create(owner: str, name: str, draft: Mapping[str, Any] | None = None, looked
 
 
 def load(owner: str, project: str) -> Project:
-    """Return a project. Raises InputError if the owner has no such project."""
+    """Return a project.
+
+    Raises:
+        InputError: It does not exist among the projects that the person owns or shares.
+    """
     with reading() as db:
         return _project(owned(db, "project", owner, project))
 
 
 def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | None = None) -> Project:
-    """Replace the draft.
+    """Replace the draft of a project, and return the project.
+
+    If the domain changes after it was compared with the records, this is recorded as a look.
 
     Args:
         owner: The person who saves.
@@ -110,6 +129,7 @@ def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | Non
 
     Raises:
         StaleDraft: The stored revision is another one; nothing changes.
+        InputError: The draft cannot be used, or the person may not change the project.
     """
     text = _draft_text(draft)
     with transaction() as db:
@@ -124,7 +144,11 @@ def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | Non
 
 
 def rename(owner: str, project: str, name: str) -> Project:
-    """Give a project another name, and return it. Raises InputError for a name that cannot be used, and for a project of another person."""
+    """Give a project another name, and return the project.
+
+    Raises:
+        InputError: The name cannot be used, or the person may not change the project.
+    """
     with transaction() as db:
         roles.check(db, owner, Act.PREPARE)
         owned(db, "project", owner, project)
@@ -133,9 +157,11 @@ def rename(owner: str, project: str, name: str) -> Project:
 
 
 def delete(owner: str, project: str) -> None:
-    """Remove a project with its draft, uploads, runs, sweeps and results.
+    """Delete a project with its draft, uploads, runs, sweeps and results; active runs are stopped first. Ledger entries stay.
 
-    The owner may, and an administrator for a person who has left. Active runs are stopped first; the ledger keeps its entries.
+    Args:
+        owner: The person who deletes: the owner, or an administrator if the owner has left.
+        project: Id of the project.
 
     Raises:
         InputError: The person may not delete it.
@@ -153,16 +179,15 @@ def delete(owner: str, project: str) -> None:
 
 
 def erase(db: Connection, who: str, project: str, why: str = "") -> bool:
-    """Delete the rows of a project unless one of its jobs is under way. `remove_erased` deletes its files.
+    """Delete the rows of a project unless one of its jobs is under way, and return whether they were deleted.
+
+    `remove_erased` deletes its files later.
 
     Args:
-        db: Connection.
+        db: Connection of the transaction.
         who: The person whom the ledger names for the deletion.
         project: Id of the project.
         why: Reason in the ledger.
-
-    Returns:
-        Whether the rows were deleted.
     """
     of_project = db.execute("SELECT id, state FROM jobs WHERE project = ?", (project,)).fetchall()
     if any(job["state"] in ("active", "stopping") for job in of_project):
@@ -177,9 +202,10 @@ def erase(db: Connection, who: str, project: str, why: str = "") -> bool:
 
 
 def remove_erased() -> None:
-    """Delete the files of erased projects, also if the process that erased them was killed.
+    """Delete the files of all erased projects, including projects whose deletion was interrupted.
 
-    A folder without a row does not suffice: a database that was lost has no rows.
+    Files are deleted only for projects that `erase` marked: a project without a row in the database
+    may also mean that the database was lost.
     """
     with reading() as db:
         kept = {row["id"] for row in db.execute("SELECT id FROM projects")}
@@ -204,7 +230,21 @@ def forget_deleted() -> None:
 def upload(
     owner: str, project: str, name: str, content: BinaryIO | Iterable[bytes], limit: int = MAX_UPLOAD_BYTES, shelf: Shelf = "uploads"
 ) -> Path:
-    """Keep a file under the project, replacing one of the same name. Raises CapacityError above `limit` bytes and keeps nothing."""
+    """Store a file under the project, in place of a file of the same name, and return its path.
+
+    Args:
+        owner: The person who sends it.
+        project: Id of the project.
+        name: Name of the file.
+        content: The file's bytes.
+        limit: Largest size in bytes.
+        shelf: The folder: for the private table, its second table, or public files.
+
+    Raises:
+        CapacityError: The file is larger than `limit`, or than what the project's owner may still
+            send; nothing is kept.
+        InputError: The person may not prepare releases, or has no such project.
+    """
     with reading() as db:
         roles.check(db, owner, Act.PREPARE)
         whose = owned(db, "project", owner, project)["owner"]
@@ -225,7 +265,13 @@ def upload(
 
 
 def _left(owner: str, projects: Iterable[str], but: Path) -> float:
-    """Return the bytes that the owner of these projects may still send, not counting a file that is replaced."""
+    """Return how many bytes a person may still send; infinite for the local user unless `DPSYNTH_UPLOADS_GB` is set.
+
+    Args:
+        owner: The person who owns the projects.
+        projects: Ids of all projects of the person.
+        but: Path of a file that is replaced, and not counted.
+    """
     text = os.environ.get("DPSYNTH_UPLOADS_GB", "")
     if owner == LOCAL_OWNER and not text:
         return math.inf
@@ -235,16 +281,27 @@ def _left(owner: str, projects: Iterable[str], but: Path) -> float:
 
 
 def uploads(owner: str, project: str, shelf: Shelf = "uploads") -> tuple[Path, ...]:
-    """Return the paths of the uploaded files, by name."""
+    """Return the paths of the uploaded files on a shelf of a project, sorted by name.
+
+    Raises:
+        InputError: The person has no such project.
+    """
     load(owner, project)
     directory = project_folder(project) / shelf
     return tuple(sorted(path for path in directory.glob("*") if not path.name.startswith("."))) if directory.exists() else ()
 
 
 def replace_upload(owner: str, project: str, name: str, content: BinaryIO, look_at: Callable[[Path], T], shelf: Shelf = "uploads") -> T:
-    """Keep a file under the project in place of all others, and return the result of `look_at`.
+    """Store a file under the project, delete all other files of its shelf, and return the result of `look_at`.
 
-    If `look_at` raises InputError, the file is not kept.
+    Args:
+        owner: The person who sends it.
+        project: Id of the project.
+        name: Name of the file.
+        content: The file's bytes.
+        look_at: Called with the path of the file before others are deleted; if it raises
+            InputError, the file is deleted instead.
+        shelf: The folder.
     """
     path = upload(owner, project, name, content, shelf=shelf)
     try:
@@ -257,14 +314,18 @@ def replace_upload(owner: str, project: str, name: str, content: BinaryIO, look_
 
 
 def remove_uploads(owner: str, project: str, but: Path | None = None, shelf: Shelf = "uploads") -> None:
-    """Delete the uploaded files, except one."""
+    """Delete the uploaded files on a shelf of a project, except `but`."""
     for path in uploads(owner, project, shelf):
         if path != but:
             path.unlink(missing_ok=True)
 
 
 def check_reach(owner: str, project: str, spec: Spec) -> None:
-    """Files inside the tool's own directory may be used only as uploads of this very project. Raises InputError for any other file."""
+    """Check that a spec names no file inside the tool's own directory except uploads of this very project.
+
+    Raises:
+        InputError: It names another such file, or the person has no such project.
+    """
     load(owner, project)
     members, public = (table.path if table else "" for table in (spec.members, spec.public))
     private = (("data.path", spec.data.path, ("uploads", "public")), ("members.path", members, ("members",)))
@@ -276,7 +337,7 @@ def check_reach(owner: str, project: str, spec: Spec) -> None:
 
 
 def _domains(draft: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return the domains of a draft's first and second table."""
+    """Return the domains of a draft's first and second table, as JSON; None where a domain is missing."""
     return draft.get(_DOMAIN), (draft.get("members") or {}).get(_DOMAIN)
 
 
@@ -285,6 +346,11 @@ def _project(row: Row) -> Project:
 
 
 def _draft_text(draft: Mapping[str, Any]) -> str:
+    """Return the draft as JSON text.
+
+    Raises:
+        InputError: It is not JSON. CapacityError if it is larger than `MAX_DRAFT_BYTES`.
+    """
     try:
         text = json.dumps(draft, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -295,6 +361,11 @@ def _draft_text(draft: Mapping[str, Any]) -> str:
 
 
 def _checked_name(name: str) -> str:
+    """Return the name without spaces around it.
+
+    Raises:
+        InputError: It is empty, too long or has control characters.
+    """
     name = name.strip()
     if not name or len(name) > 200 or not name.isprintable():
         raise InputError("project name", "it is empty, too long or has control characters", "give a short name")

@@ -16,9 +16,16 @@ from dpsynth_core.store.tables import owned
 
 
 def record(owner: str, project: str, look: Look) -> None:
-    """Record a look before any part of what it shows is visible.
+    """Record that a project takes a look at its private table, before any part of what it shows is visible.
 
-    Raises InputError if the owner has no such project or may not look, and StoreFault.
+    Args:
+        owner: The person who looks.
+        project: Id of the project.
+        look: The look.
+
+    Raises:
+        InputError: The owner has no such project or may not look, or the house rules forbid looks.
+        StoreFault: The store cannot be written.
     """
     with reading() as db:
         roles.check(db, owner, Act.LOOK)
@@ -32,23 +39,31 @@ def record(owner: str, project: str, look: Look) -> None:
 
 
 def add(db: Connection, project: str, look: Look) -> None:
-    """Record a look inside a transaction that has checked the project."""
+    """Record a look of a project, inside a transaction that has checked the project; a second record of the same look is ignored."""
     db.execute("INSERT INTO looks (project, look, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (project, look, now()))
 
 
 def changed(db: Connection, project: str) -> None:
-    """Record that the domain changes: if it was compared with the records, the new domain may contain what was seen."""
+    """Record that a project's domain changes.
+
+    If the domain was compared with the records before, the new domain may depend on what was seen,
+    and the look CHANGED is recorded.
+    """
     if COMPARED in taken(db, project):
         add(db, project, CHANGED)
 
 
 def of(owner: str, project: str) -> tuple[Look, ...]:
-    """Return the looks of a project so far. Raises InputError if the owner has no such project."""
+    """Return the looks that a project has taken so far.
+
+    Raises:
+        InputError: The owner has no such project.
+    """
     with reading() as db:
         owned(db, "project", owner, project)
         return taken(db, project)
 
 
 def taken(db: Connection, project: str) -> tuple[Look, ...]:
-    """Return the looks of a project as this connection sees them."""
+    """Return the looks that a project has taken, in the transaction of this connection."""
     return ordered(row["look"] for row in db.execute("SELECT look FROM looks WHERE project = ?", (project,)))

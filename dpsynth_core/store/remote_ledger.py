@@ -33,7 +33,15 @@ _HERE = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class Office:
-    """The ledger of an office. Methods raise InputError with the server's own words, and StoreFault if the server cannot be asked."""
+    """The ledger on an office's server.
+
+    Every method raises InputError with the server's own words if it refuses, and StoreFault if it
+    cannot be asked.
+
+    Attributes:
+        url: Address of the server.
+        token: The person's token.
+    """
 
     url: str
     token: str = field(repr=False)
@@ -51,7 +59,16 @@ class Office:
         self._ask("return", {"run": run})
 
     def cite(self, run: str, plan: str) -> dict[str, Any]:
-        """Return the citation of a run (`balance.citation`). Raises PlanDiffers if the run was charged for a plan with another digest."""
+        """Return what a release states of the ledger for a run (`balance.citation`).
+
+        Args:
+            run: Id of the run.
+            plan: Digest of its plan.
+
+        Raises:
+            PlanDiffers: The run was charged for a plan with another digest.
+            StoreFault: The server does not know the run or cannot be asked.
+        """
         try:
             told = self._ask("cite", {"run": run})
         except InputError as error:
@@ -63,7 +80,12 @@ class Office:
         return cited
 
     def left(self, population: str, following: Accountant) -> Left | None:
-        """Return the rest of a population's cap (`balance.left`)."""
+        """Return the rest of a population's cap; None if the population is not open.
+
+        Args:
+            population: Name of the population.
+            following: Accountant of the release that would come next.
+        """
         told = self._ask("account", {"population": population, "accountant": following.name})
         try:
             return None if told["left"] is None else _LEFT.validate_python(told["left"])
@@ -71,6 +93,12 @@ class Office:
             raise StoreFault(VARIABLE, _NO_ANSWER, _LOOK) from None
 
     def _ask(self, act: str, asked: dict[str, Any]) -> dict[str, Any]:
+        """Send a request to the server and return its JSON answer, or {} for an answer that is not an object.
+
+        Args:
+            act: The act of `ledger_api`.
+            asked: The request as JSON.
+        """
         headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}
         request = urllib.request.Request(f"{self.url}/{_PLACE}/{act}", json.dumps(asked).encode(), headers, method="POST")
         try:
@@ -84,7 +112,11 @@ class Office:
 
 
 def configured() -> Office | None:
-    """Return the office whose ledger is charged, or None for the ledger here. Raises InputError for settings that would not protect."""
+    """Return the office whose ledger is charged, or None to charge the ledger in DPSYNTH_HOME.
+
+    Raises:
+        InputError: The address is not encrypted (https), or the token is missing.
+    """
     url = os.environ.get(VARIABLE, "").rstrip("/")
     if not url:
         return None
@@ -106,7 +138,10 @@ _opener = urllib.request.build_opener(_NoRedirect)
 
 
 def _refusal(refused: urllib.error.HTTPError) -> InputError:
-    """Return the server's words; for what has none, such as a proxy's page, what to look at."""
+    """Return a refusal as an error in the server's words.
+
+    An answer that is not the server's own, such as a proxy's page, becomes a StoreFault.
+    """
     try:
         told = json.loads(refused.read(_MOST_BYTES))
         parts = [str(told[name]) for name in ("field", "problem", "remedy")]

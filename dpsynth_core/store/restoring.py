@@ -28,18 +28,20 @@ _OF_ROWS = ("table", "constraint")
 def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
     """Make the ledger usable in its present state, and record who accepted the loss.
 
-    Unreadable parts of the database are set aside, not deleted.
+    Unreadable files of the database are renamed, not deleted. Charged jobs end without a refund.
 
     Args:
         owner: The person who accepts.
-        reason: Reason in writing.
-        export: Entries of an export, to bring back.
+        reason: Reason in writing, which is kept in the ledger.
+        export: Entries of an export of this ledger, which bring back entries that the database
+            lacks.
 
     Returns:
-        The new head.
+        The new head of the chain.
 
     Raises:
-        InputError: The reason is missing, the export is not whole or belongs to another ledger, or nothing has to be accepted.
+        InputError: The reason is missing, the export is not whole or belongs to another ledger, or
+            nothing has to be accepted.
     """
     private_directory(ledger_head.head_file().parent)
     check_reason("--reason", reason, "why the books may go on as they are (it is kept in the ledger)")
@@ -66,10 +68,14 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
 
 
 def _database() -> tuple[list[str], tuple[Entry, ...]]:
-    """Make sure that a database can be opened.
+    """Make sure that a database can be opened: rebuild its rules, or else replace it by an empty one.
 
     Returns:
-        What was wrong with the one before, and its ledger if that is whole and the database had to be set aside.
+        What was wrong with the former database (one text, or none), and the former ledger's entries
+        if it was replaced and they are whole.
+
+    Raises:
+        StoreFault: A database on a server is still unusable.
     """
     problem, entries = _look()
     if not problem:
@@ -85,7 +91,7 @@ def _database() -> tuple[list[str], tuple[Entry, ...]]:
 
 
 def _look() -> tuple[str, tuple[Entry, ...]]:
-    """Return what is wrong with the database, and the entries of its ledger as far as they can be read."""
+    """Return (what is wrong with the database or "", the entries of its ledger as far as they can be read)."""
     entries: tuple[Entry, ...] = ()
     try:
         with database.reading() as db:
@@ -96,7 +102,12 @@ def _look() -> tuple[str, tuple[Entry, ...]]:
 
 
 def _add(db: Connection, export: Sequence[Entry]) -> int:
-    """Write the entries of an export beyond the end of the chain. Return their number."""
+    """Append those entries of an export that the ledger lacks at its end, and return their number.
+
+    Raises:
+        InputError: The export differs from the ledger in an entry that both have.
+        TypeError: An entry reads differently than it was written.
+    """
     present = chain.entries_in(db)
     common = min(len(present), len(export))
     if tuple(export[:common]) != present[:common]:
@@ -109,7 +120,7 @@ def _add(db: Connection, export: Sequence[Entry]) -> int:
 
 
 def _rebuild() -> None:
-    """Create indices, triggers and views again. Faults of the tables stay."""
+    """Drop and create indices, triggers and views again; faults of the tables stay."""
     with explained(), closing(database.connect()) as connection, database.suspecting(connection):
         connection.execute("BEGIN IMMEDIATE")
         for part in reversed(in_order(database.parts(connection))):
@@ -123,7 +134,11 @@ def _rebuild() -> None:
 
 
 def _anew() -> None:
-    """Create an empty database in place of an unusable one, whose file is set aside. Raises StoreFault for a database on a server."""
+    """Create an empty database in place of an unusable one, whose files are renamed first.
+
+    Raises:
+        StoreFault: The database is on a server and has tables.
+    """
     place, aside = home() / database.DATABASE, f"lost-{now().replace(':', '')}"
     for path in [] if postgres.address() else [place, *database.beside(place)]:
         if path.exists():

@@ -28,14 +28,19 @@ _LATEST = (
 
 
 def days() -> int:
-    """Return the days until deletion; 0 for never."""
+    """Return the number of days after which projects and uploads are deleted; 0 for never."""
     return _stated()[0]
 
 
 def state(owner: str, many: int) -> None:
-    """Set the days until projects and uploads are deleted; 0 for never.
+    """Set the number of days after which projects and uploads are deleted, and record it in the ledger.
 
-    Raises InputError for a number outside 0 to MOST_DAYS, and for a person without this right.
+    Args:
+        owner: The person who sets it; their role must allow `Act.RETAIN`.
+        many: Number of days; 0 for never.
+
+    Raises:
+        InputError: The number is outside 0 to MOST_DAYS, or the role does not allow it.
     """
     if not 0 <= many <= MOST_DAYS:
         raise InputError("days", f"{many:,} is outside 0 to {MOST_DAYS:,}", "state how many, or 0 to delete nothing")
@@ -45,7 +50,11 @@ def state(owner: str, many: int) -> None:
 
 
 def expire() -> None:
-    """Delete what is past its days, and the remains of earlier deletions. Raises StoreFault after all deletions were tried."""
+    """Delete all projects and uploads that are past their days, and what earlier deletions left behind.
+
+    Raises:
+        StoreFault: A deletion failed; all others were tried.
+    """
     many, who = _stated()
     failed: StoreFault | None = None
     with reading() as db:
@@ -62,6 +71,14 @@ def expire() -> None:
 
 
 def _expire(db: Connection, who: str, project: str, many: int) -> None:
+    """Delete a project, or single uploads in it, if they are past their days; a project with a job under way is skipped.
+
+    Args:
+        db: Connection of the transaction.
+        who: The person whom the ledger names for the deletion.
+        project: Id of the project.
+        many: Number of days.
+    """
     row = db.execute(_LATEST, (project,)).fetchone()
     if row is None or row["under_way"]:
         return
@@ -78,7 +95,7 @@ def _expire(db: Connection, who: str, project: str, many: int) -> None:
 
 
 def _stated() -> tuple[int, str]:
-    """Return the days, and the person who set them."""
+    """Return the number of days, and the id of the person who set it; (0, "") if it was never set."""
     with reading() as db:
         row = db.execute("SELECT note, curator FROM ledger WHERE kind = ? ORDER BY number DESC LIMIT 1", (KIND,)).fetchone()
     return (int(row["note"].split()[0]), str(row["curator"])) if row else (0, "")

@@ -1,7 +1,7 @@
-"""Permissions: one table of roles and acts, which everything in the store that acts for a person asks.
+"""Permissions: one table of roles and acts, which every function of the store asks before it acts for a person.
 
-The sign-in tells which roles a person has, each time it admits the person (`greet`). The person who runs the installation, with the token
-or on the command line, has all roles; an owner who never signed in has none.
+Each sign-in states which roles the person has (`greet`). The person who runs the installation, with
+the token or on the command line, has all roles; an owner who never signed in has no role.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ SIGNED_IN_SECONDS = 3600
 
 
 def greet(owner: str, name: str, roles: Collection[Role], signed_in: str) -> None:
-    """Record an admitted person.
+    """Record a person who signed in, with name and roles; a statement older than the recorded one is ignored.
 
-    Later statements of the provider stay in force. Projects that others offered during the person's absence are no longer offered.
+    Projects that others offered during the person's absence are no longer offered.
 
     Args:
         owner: Id of the person.
         name: Name of the person (hostile text).
         roles: Roles of the person.
-        signed_in: Date of the provider's statement.
+        signed_in: Date of the provider's statement, ISO 8601.
 
     Raises:
         StoreFault: The store cannot be written.
@@ -82,7 +82,11 @@ def greet(owner: str, name: str, roles: Collection[Role], signed_in: str) -> Non
 
 
 def check_present(db: Connection, owner: str) -> None:
-    """Raise InputError unless the person's last sign-in still counts."""
+    """Check that the person signed in within the last `SIGNED_IN_SECONDS`; the local user always passes.
+
+    Raises:
+        InputError: The person did not.
+    """
     row = db.execute("SELECT seen FROM people WHERE owner = ?", (owner,)).fetchone()
     if owner != LOCAL_OWNER and (row is None or age(row["seen"]) >= SIGNED_IN_SECONDS):
         raise InputError("token", "its person did not sign in within the hour", "sign in at the office's server, and do it again")
@@ -97,19 +101,23 @@ def may(owner: str, act: Act) -> bool:
 
 
 def allowed(db: Connection, owner: str, act: Act) -> bool:
-    """Return whether a role of the person permits the act, as this connection sees it."""
+    """Return whether a role of the person permits the act, in the transaction of this connection."""
     return any(act in MAY[role] for role in of(db, owner))
 
 
 def check(db: Connection, owner: str, act: Act) -> None:
-    """Raise InputError unless a role of the person permits the act."""
+    """Check that a role of the person permits the act.
+
+    Raises:
+        InputError: None does; the roles that would are named.
+    """
     if not allowed(db, owner, act):
         needed = " or ".join(role for role in Role if act in MAY[role])
         raise InputError("role", f"yours does not let you {act}", f"ask a person who has the role {needed}")
 
 
 def of(db: Connection, owner: str) -> frozenset[Role]:
-    """Return the roles of a person."""
+    """Return the roles of a person: all for the local user, none for a person who never signed in."""
     if owner == LOCAL_OWNER:
         return EVERY
     row = db.execute("SELECT roles FROM people WHERE owner = ?", (owner,)).fetchone()
@@ -117,7 +125,10 @@ def of(db: Connection, owner: str) -> frozenset[Role]:
 
 
 def one_person(db: Connection, first: str, second: str) -> bool:
-    """Return whether two owners are the same person by their names: an account at another provider, or a renewed one."""
+    """Return whether two owners are the same person: the same id, or the same name at sign-in.
+
+    Equal names may be accounts at two providers, or a renewed account.
+    """
     named = {row["owner"]: row["name"] for row in db.execute("SELECT owner, name FROM people WHERE owner IN (?, ?)", (first, second))}
     return first == second or (bool(named.get(first)) and named[first] == named.get(second))
 

@@ -61,7 +61,11 @@ class Rules(Part):
 
 
 def read(text: str) -> Rules:
-    """Return the rules of a text. Raises InputError for a text that holds no rules."""
+    """Return the house rules in a JSON text.
+
+    Raises:
+        InputError: The text is not JSON, or a rule is unknown or invalid.
+    """
     from dpsynth_core.claims.criteria.registry import KINDS as CRITERIA
     from dpsynth_core.mechanisms.graphical.households import Households  # these take a second to load
     from dpsynth_core.mechanisms.registry import MECHANISMS
@@ -109,12 +113,19 @@ def put_in_force(owner: str, text: str, reason: str) -> str:
 
 
 def newest(books: Sequence[Entry]) -> str:
-    """Return the SHA-256 of the rules at the end of these entries, or ""."""
+    """Return the SHA-256 of the rules' file that these ledger entries put in force last, or "" without rules."""
     return next((entry.spec for entry in reversed(books) if entry.kind == KIND), "")
 
 
 def in_force(books: Sequence[Entry]) -> Rules:
-    """Return the rules that the ledger names. Raises StoreFault if the file is another one."""
+    """Return the house rules in force; without any, rules that allow everything.
+
+    Args:
+        books: The ledger's entries.
+
+    Raises:
+        StoreFault: The rules' file is missing, or not the one that the ledger names.
+    """
     if not (digest := newest(books)):
         return Rules()
     with explained():
@@ -126,7 +137,12 @@ def in_force(books: Sequence[Entry]) -> Rules:
 
 
 def check(spec: Spec) -> None:
-    """Raise InputError that names the first rule a plan breaks. Reads nothing of its table."""
+    """Check that a plan breaks no house rule; reads nothing of its table.
+
+    Raises:
+        InputError: It breaks a rule; the first is named.
+        StoreFault: The rules' file is missing, or not the one that the ledger names.
+    """
     rules = in_force(chain.entries())
     check_price(rules, spec.budget.epsilon, spec.budget.delta, spec.unit.person_column)
     if rules.data is not None and spec.data.kind not in rules.data:
@@ -141,7 +157,17 @@ def check(spec: Spec) -> None:
 
 
 def check_price(rules: Rules, epsilon: float, delta: float, person_column: str | None) -> None:
-    """Raise InputError for the first rule broken that a charge alone shows."""
+    """Check the house rules that a charge alone shows to be broken.
+
+    Args:
+        rules: The house rules.
+        epsilon: Epsilon of the charge.
+        delta: Delta of the charge.
+        person_column: Column that identifies persons, None if each row is a person.
+
+    Raises:
+        InputError: A rule is broken; the first is named.
+    """
     if rules.largest_epsilon is not None and epsilon > rules.largest_epsilon:
         raise _broken(f"epsilon is at most {rules.largest_epsilon:g}, and this one is {epsilon:g}")
     if rules.largest_delta is not None and delta > rules.largest_delta:
@@ -151,7 +177,15 @@ def check_price(rules: Rules, epsilon: float, delta: float, person_column: str |
 
 
 def check_look(books: Sequence[Entry]) -> None:
-    """Raise InputError if the rules forbid showing anything private."""
+    """Check that the house rules allow showing private records without noise.
+
+    Args:
+        books: The ledger's entries.
+
+    Raises:
+        InputError: They do not.
+        StoreFault: The rules' file is missing, or not the one that the ledger names.
+    """
     if not in_force(books).looks:
         raise _broken("nothing of a private table is shown without noise")
 

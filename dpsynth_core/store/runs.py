@@ -52,21 +52,21 @@ ACTIVE = ("queued", "running", "cancelling")
 
 @dataclass(frozen=True)
 class Run:
-    """A run of a plan.
+    """A run of a plan, as pages show it.
 
     Attributes:
         id: Identifier.
-        owner: The person who started it.
-        project: Its project.
-        sealed: The spec's document, with the path.
+        owner: Id of the person who started it.
+        project: Id of its project.
+        sealed: The spec's whole document as JSON text, with the path of the table.
         digest: Digest of the plan.
-        population: The charged population.
-        rho: Its charge.
+        population: Name of the charged population.
+        rho: Its cost.
         state: queued, running, cancelling, done, failed, cancelled or lost.
-        touched: Whether records were (about to be) read, so that the charge is final.
+        touched: Whether reading of records began, so that the charge is final.
         created: Time, UTC in ISO 8601.
         started: Time or None.
-        heartbeat: Time of the last sign of life, or None.
+        heartbeat: Time of the worker's last sign of life, or None.
         finished: Time or None.
         error: Message for people, or "".
     """
@@ -88,7 +88,11 @@ class Run:
 
     @cached_property
     def spec(self) -> Spec:
-        """The sealed spec. Raises InputError for a document that this version cannot read."""
+        """The sealed spec.
+
+        Raises:
+            InputError: This version cannot read the document.
+        """
         return Spec.from_json(json.loads(self.sealed))
 
     @property
@@ -98,20 +102,19 @@ class Run:
 
 
 def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = None) -> str:
-    """Check the spec, reserve its budget and queue it. The looks that the project has taken are sealed with it.
+    """Check the spec, reserve its budget, queue the run, and return its id. The looks that the project has taken are sealed with the spec.
 
     Args:
         owner: The person who submits.
         project: Id of the project.
         spec: The spec.
-        seen: The project's runs that the curator knew of when deciding. Another run of the very same spec was started since, in a second
-            tab or by a second click: its id is returned, and nothing is charged again.
-
-    Returns:
-        The run's id.
+        seen: Ids of the project's runs that the curator knew of when deciding. If another run of
+            the very same spec was started since, in a second tab or by a second click, its id is
+            returned and nothing is charged again. None to charge in any case.
 
     Raises:
-        InputError: The spec cannot be run; nothing is spent. CapExceeded and CapacityError are such errors.
+        InputError: The spec cannot be run; nothing is spent. CapExceeded and CapacityError are such
+            errors.
     """
     from dpsynth_core.release import synthesis  # brings the mechanisms with it: only needed here, not to look at runs
 
@@ -138,13 +141,17 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
 
 
 def get(owner: str, run: str) -> Run:
-    """Return a run. Raises InputError if the owner has no such run."""
+    """Return a run.
+
+    Raises:
+        InputError: It does not exist in a project that the person owns or shares.
+    """
     with reading() as db:
         return _run(owned(db, "run", owner, run))
 
 
 def list(owner: str, project: str | None = None) -> tuple[Run, ...]:
-    """Return the runs of a project that the owner has or shares, or of all such projects, newest first."""
+    """Return the runs of a project that the person owns or shares, newest first; without `project`, of all such projects."""
     with reading() as db:
         among = f"project IN {REACHED} AND project = COALESCE(?, project)"
         rows = db.execute(f"SELECT * FROM runs WHERE {among} ORDER BY created DESC, id", (owner, owner, project))
@@ -152,7 +159,7 @@ def list(owner: str, project: str | None = None) -> tuple[Run, ...]:
 
 
 def queue_position(owner: str, run: str) -> int:
-    """Return how many runs, of all owners, start before this queued run; 0 if it is next or not queued."""
+    """Return how many queued runs, of all owners, start before this one; 0 if it is next or not queued."""
     with reading() as db:
         owned(db, "run", owner, run)
         waiting = [job["id"] for job in jobs.queue(db) if job["kind"] == jobs.RELEASE]
@@ -160,9 +167,12 @@ def queue_position(owner: str, run: str) -> int:
 
 
 def cancel(owner: str, run: str) -> None:
-    """Stop a run. A run that never touched data is refunded; another stays charged. Final runs stay as they are.
+    """Stop a run, and give its charge back if it never touched private data. A run that has ended stays unchanged.
 
-    The first `pump` after the grace kills a worker that ignores the request.
+    A worker that ignores the request is killed by a later `jobs.pump`.
+
+    Raises:
+        InputError: The person has no such run.
     """
     get(owner, run)
     jobs.ask_to_stop(run)
@@ -170,7 +180,11 @@ def cancel(owner: str, run: str) -> None:
 
 
 def delete(owner: str, run: str) -> None:
-    """Remove a finished run with its release; its ledger entries stay. Raises InputError while it is active, and in another's project."""
+    """Delete a run that has ended, with its release; its ledger entries stay.
+
+    Raises:
+        InputError: It has not ended, or another person owns the project.
+    """
     ended = get(owner, run)
     if ended.active:
         raise InputError("run", "it has not ended", "cancel it first")
@@ -184,7 +198,7 @@ def delete(owner: str, run: str) -> None:
 
 
 def events(owner: str, run: str) -> tuple[Progress, ...]:
-    """Return the events of the run so far, oldest first, without the cells of its measurements."""
+    """Return the events of the run so far, oldest first, for the display of progress."""
     with reading() as db:
         owned(db, "run", owner, run)
         rows = db.execute("SELECT content FROM events WHERE job = ? ORDER BY number", (run,))
@@ -192,15 +206,15 @@ def events(owner: str, run: str) -> tuple[Progress, ...]:
 
 
 def can_keep(run: Run) -> bool:
-    """Return whether the run ended early after it had stored measurements."""
+    """Return whether the run ended early after it had stored answers, so that a release can be made of these (`keep`)."""
     return run.touched and run.state in ("cancelled", "failed", "lost") and spools.holds_answers(run.id)
 
 
 def keep(owner: str, run: str) -> None:
-    """Make a release of the measurements of a run that ended early: noisy tables, no rows. Costs nothing.
+    """Start to make a release of the answers that a run stored before it ended early: noisy tables, no rows. This costs nothing.
 
     Raises:
-        InputError: The run stored nothing, or has not ended.
+        InputError: The run stored no answer, or has not ended.
     """
     if not can_keep(get(owner, run)):
         raise InputError("run", "there is nothing to keep of it", "choose a run that ended after it had measured something")
@@ -210,12 +224,20 @@ def keep(owner: str, run: str) -> None:
 
 
 def release(owner: str, run: str) -> Release:
-    """Return the release of a finished run. Raises InputError for any other run."""
+    """Return the release of a finished run.
+
+    Raises:
+        InputError: The run has no release.
+    """
     return releases.load(_result(owner, run))
 
 
 def to_look_at(owner: str, run: str) -> Release:
-    """Return the release with its rows, for viewing. Raises InputError if it needs an approval first, or the owner may not view it."""
+    """Return the release of a run, for viewing its rows.
+
+    Raises:
+        InputError: It needs an approval first, or the person may not view it.
+    """
     made = release(owner, run)
     with reading() as db:
         roles.check(db, owner, Act.DOWNLOAD)
@@ -224,7 +246,11 @@ def to_look_at(owner: str, run: str) -> Release:
 
 
 def to_take_away(owner: str, run: str) -> Release:
-    """Return the release for a download. Raises InputError if it needs an approval or a reason first."""
+    """Return the release of a run, for a download.
+
+    Raises:
+        InputError: It needs an approval or a reason first, or the person may not download it.
+    """
     made = to_look_at(owner, run)
     if made.withheld:
         remedy = "write on the Results page why it is published all the same"
@@ -233,16 +259,33 @@ def to_take_away(owner: str, run: str) -> Release:
 
 
 def note_download(owner: str, run: str, what: str) -> None:
-    """Record in the ledger that the person takes a file of the release. `what` is its kind, such as "bundle". Raises StoreFault."""
+    """Record in the ledger that a person downloads a file of the release.
+
+    Args:
+        owner: The person.
+        run: Id of the run.
+        what: Kind of the file, such as "bundle".
+
+    Raises:
+        StoreFault: The ledger is not whole or cannot be written.
+    """
     about = get(owner, run)
     with transaction() as db:
         audit_actions.record(db, owner, audit_actions.DOWNLOAD, f"{what} of run {run}", population=about.population, spec=about.digest)
 
 
 def approve(owner: str, run: str, stage: str, reason: str) -> None:
-    """Approve a stage of a run (`approvals.approve`). A release that needs a reason is approved with that reason.
+    """Approve a run's plan or release (`approvals.approve`).
 
-    Raises InputError where `approvals.approve` does, and while the curator's reason is missing.
+    Args:
+        owner: The person who approves.
+        run: Id of the run.
+        stage: "plan" or "release".
+        reason: The reason, which is kept in the ledger.
+
+    Raises:
+        InputError: The approval is not possible, or the release needs a reason of its curator
+            first.
     """
     with reading() as db:
         row = db.execute("SELECT owner FROM runs WHERE id = ?", (run,)).fetchone()
@@ -254,10 +297,11 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
 def explain(owner: str, run: str, reason: str) -> None:
     """Record why the release of a run is published although a required criterion is not met or was not measured.
 
-    It becomes part of the release.
+    The reason becomes part of the release.
 
     Raises:
-        InputError: The text does not qualify as a reason, the release needs no reason, or the run has no release.
+        InputError: The text does not qualify as a reason, the release needs no reason or is
+            approved already, the run has no release, or the person may not run plans.
     """
     with reading() as db:
         roles.check(db, owner, Act.RUN)
@@ -277,11 +321,20 @@ def explain(owner: str, run: str, reason: str) -> None:
 
 
 def times_of(owner: str, run: str) -> Zoned[Times] | None:
-    """Return how long a finished run took, curator-only; None for a run that was finished later. Raises InputError as `release`."""
+    """Return how long the stages of a finished run took, curator-only; None if its release was made of stored answers.
+
+    Raises:
+        InputError: The run has no release.
+    """
     return times.read(_result(owner, run))
 
 
 def _result(owner: str, run: str) -> Path:
+    """Return the folder of a finished run's release.
+
+    Raises:
+        InputError: The run has no release.
+    """
     ended = get(owner, run)
     folder = run_folder(ended.project, run) / jobs.RESULT
     if ended.state != "done" or not folder.exists():

@@ -23,14 +23,14 @@ from dpsynth_core.store.home import home
 
 
 def keep(made: Release, note: Callable[[str], None]) -> Path:
-    """Keep the bundle of a release and return its path.
+    """Store the bundle of a release in DPSYNTH_HOME and return its path.
 
     Args:
         made: The release.
         note: Called with lines that are public.
 
     Raises:
-        InputError: The disk is full.
+        InputError: The bundle cannot be written, for example because the disk is full.
     """
     folder = private_directory(home() / "releases")
     entries = chain.entries() if made.ledger else ()
@@ -42,15 +42,19 @@ def keep(made: Release, note: Callable[[str], None]) -> Path:
 
 
 def one_at_a_time(plan: Plan) -> AbstractContextManager[None]:
-    """Whoever carries out the same plan meanwhile waits, and then finds the release as an `earlier` one: it is charged once."""
+    """Return a lock, as a context manager, that only one process at a time can have for this plan.
+
+    A process that makes the same plan meanwhile waits, and then finds the release as an `earlier`
+    one, so that it is charged once.
+    """
     return alone(private_directory(home() / "releases") / f".{plan.spec.digest()}.lock")
 
 
 def earlier(plan: Plan) -> Path | None:
-    """Return the last charged and kept release of this plan for this table, read in the same way.
+    """Return the path of the last stored release of this plan for this table, read in the same way.
 
-    The result is None without one, or where the last run was interrupted, and goes on if the plan is made again. Reads the table once where
-    the plan was charged before.
+    The result is None without one, or if a later run of the plan was interrupted, because making
+    the plan again continues that run. The table is read once if the plan was charged before.
     """
     for run in charging.charged_before(plan):
         if (path := _place(run, plan)).exists():
@@ -63,7 +67,8 @@ def earlier(plan: Plan) -> Path | None:
 def _place(run: str, plan: Plan) -> Path:
     """Return the path for the release of a charged run.
 
-    A sealed digest of how the tables are read is part of the name, because neither plan nor file identifies the sheet of a workbook.
+    A keyed hash of how the tables are read is part of the name, because neither plan nor file
+    identifies the sheet of a workbook.
     """
     reading = hmac.new(sealed_fingerprints.key(), json.dumps([run, plan.spec.reading]).encode(), sha256).hexdigest()
     return home() / "releases" / f"{run}-{reading[:16]}.zip"

@@ -21,20 +21,34 @@ LOST = "its fingerprint.key is missing, empty or cut off, so that no file that w
 
 
 def seal(fingerprint: str, run: str) -> str:
-    """Return the sealed fingerprint of a run's table. Only the key shows which runs had the same file."""
+    """Return a table's fingerprint hashed with the secret key and the run's id (HMAC-SHA256, hexadecimal).
+
+    The id makes equal tables look different in the ledger: only the key shows which runs had the
+    same table.
+    """
     return seals(fingerprint, [run])[0]
 
 
 def seals(fingerprint: str, runs: Iterable[str]) -> list[str]:
-    """Return the sealed fingerprint for each of the runs. Two tables have a seal each, with a space between them."""
+    """Return the sealed fingerprint for each of the runs.
+
+    Args:
+        fingerprint: The fingerprints of one plan's tables, with spaces between
+            (`fingerprints.of_spec`); each is sealed separately.
+        runs: Ids of the runs.
+    """
     secret, parts = key(), fingerprint.split(" ")
     return [" ".join(hmac.new(secret, f"{run} {one}".encode(), sha256).hexdigest() for one in parts) for run in runs]
 
 
 def are_same(sealed: str, other: str) -> bool:
-    """Return whether two fingerprints of one plan (`fingerprints.of_spec`), sealed for one run, are of the same tables.
+    """Return whether two sealed fingerprints of the same plan and run are from the same tables.
 
-    They are if the content of every table is the same, or else the records of every table. Earlier versions sealed the content alone.
+    They are if the content of every table is the same, or else the records of every table.
+
+    Args:
+        sealed: The sealed fingerprint in the ledger; in earlier versions of the content only.
+        other: The sealed fingerprint of the tables at hand, of content and records.
     """
     ours, theirs = other.split(), sealed.split()
     tables = (len(ours) + 1) // 2
@@ -49,7 +63,7 @@ def new_key() -> None:
 
 
 def key_is_sound() -> bool:
-    """Return whether the key exists and is whole, or need not exist yet."""
+    """Return whether the secret key exists and has its full length, or does not exist because no table was charged yet."""
     if key_file().exists():
         return key_file().stat().st_size == KEY_BYTES
     with reading() as db:  # the database comes first: a key without one tells of a loss
@@ -57,7 +71,11 @@ def key_is_sound() -> bool:
 
 
 def key() -> bytes:
-    """Return the secret of this home, made before the first charge. Raises BooksLost if it is gone or invalid."""
+    """Return the secret key of this home; the first call makes it.
+
+    Raises:
+        BooksLost: The key is damaged, or missing although tables were charged.
+    """
     if not key_is_sound():
         raise BooksLost(LOST)
     path = key_file()

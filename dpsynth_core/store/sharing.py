@@ -27,7 +27,7 @@ _WHOSE = "FROM projects LEFT JOIN people ON people.owner = projects.owner"
 
 @dataclass(frozen=True)
 class Left:
-    """A person who has left.
+    """A person who owns projects and has not signed in for more than `LEFT_DAYS` days.
 
     Attributes:
         owner: Id of the person.
@@ -44,12 +44,12 @@ class Left:
 
 @dataclass(frozen=True)
 class Offer:
-    """An offered project.
+    """A project that is offered to a person.
 
     Attributes:
         project: Id of the project.
         name: Name of the project (hostile text).
-        owner: Its owner.
+        owner: Id of its present owner.
     """
 
     project: str
@@ -58,23 +58,33 @@ class Offer:
 
 
 def candidates(owner: str) -> Mapping[str, str]:
-    """Return the names of the other people who may work on projects, by owner (hostile text)."""
+    """Return the names (hostile text) of the other people with whom projects can be shared, by their ids."""
     with reading() as db:
         known = db.execute("SELECT owner, name FROM people WHERE owner != ? ORDER BY name", (owner,)).fetchall()
         return {row["owner"]: row["name"] for row in known if roles.allowed(db, row["owner"], Act.PREPARE)}
 
 
 def people(owner: str, project: str) -> tuple[str, ...]:
-    """Return the people with whom a project is shared. Raises InputError if the owner cannot see the project."""
+    """Return the ids of the people with whom a project is shared.
+
+    Raises:
+        InputError: The person `owner` neither owns the project nor shares it.
+    """
     with reading() as db:
         owned(db, "project", owner, project)
         return _people(db, project)
 
 
 def share(owner: str, project: str, with_whom: Collection[str]) -> None:
-    """Share a project with exactly these people.
+    """Share a project with exactly these people; others who shared it lose access.
 
-    Jobs that others started in it are the owner's from then on; the charge keeps the name of the person who made it.
+    Jobs that these others started in it become the owner's; the charge in the ledger keeps the name
+    of the person who made it.
+
+    Args:
+        owner: The person who shares it.
+        project: Id of the project.
+        with_whom: Ids of the people.
 
     Raises:
         InputError: The project is another person's, or a new person may not work on projects.
@@ -95,12 +105,18 @@ def share(owner: str, project: str, with_whom: Collection[str]) -> None:
 
 
 def offer(owner: str, project: str, to: str) -> None:
-    """Offer a project to another person, who becomes its owner by taking it over.
+    """Offer a project to another person, who becomes its owner by accepting; until then nothing changes.
 
-    Until then nothing changes. An earlier offer is taken back; `to` = "" withdraws the offer.
+    An earlier offer is withdrawn.
+
+    Args:
+        owner: The person who offers: the owner, or an administrator if the owner has left.
+        project: Id of the project.
+        to: Id of the person; "" to withdraw the offer only.
 
     Raises:
-        InputError: As `share` and `check_settles`.
+        InputError: The person may not offer the project (`check_settles`), `to` may not receive it,
+            or there is nothing to withdraw.
     """
     with transaction() as db:
         settled = check_settles(db, owner, project)
@@ -116,25 +132,35 @@ def offer(owner: str, project: str, to: str) -> None:
 
 
 def offered_to(project: str) -> str:
-    """Return the person to whom the project is offered, or ""."""
+    """Return the id of the person to whom the project is offered; "" without a valid offer."""
     with reading() as db:
         row = db.execute("SELECT person FROM offers WHERE project = ?", (project,)).fetchone()
         return row["person"] if row and any(one.project == project for one in _offers(db, row["person"])) else ""
 
 
 def offers(person: str) -> Sequence[Offer]:
-    """Return the projects offered to a person, by the owner or by an administrator while the owner has not come back."""
+    """Return the projects that are offered to a person.
+
+    An offer by an administrator is valid only while the owner has not come back.
+    """
     with reading() as db:
         return _offers(db, person)
 
 
 def answer(person: str, project: str, take: bool) -> None:
-    """Take over an offered project with everything started in it, or decline.
+    """Accept or decline the offer of a project.
 
-    After a takeover neither the former owner nor the people with whom it was shared see the project. Declining changes nothing.
+    By accepting, the person becomes the owner of the project and of all jobs in it; the former
+    owner and the people with whom it was shared lose access. Declining only removes the offer.
+
+    Args:
+        person: The person to whom it is offered.
+        project: Id of the project.
+        take: Whether to accept.
 
     Raises:
-        InputError: The project is not offered to the person any more.
+        InputError: The project is not offered to the person any more, or the person may not work on
+            projects.
     """
     with transaction() as db:
         roles.check(db, person, Act.PREPARE)
@@ -161,7 +187,11 @@ def _offers(db: Connection, person: str) -> list[Offer]:
 
 
 def left(who: str) -> Sequence[Left]:
-    """Return the people who have left and own projects, for an administrator. Raises InputError for anybody else."""
+    """Return the people who own projects and have not signed in for more than `LEFT_DAYS` days.
+
+    Raises:
+        InputError: The person `who` lacks the role of an administrator.
+    """
     with reading() as db:
         roles.check(db, who, Act.SETTLE)
         rows = db.execute(f"SELECT id, projects.owner, people.name, seen, {_LAST} {_WHOSE} ORDER BY id").fetchall()
@@ -170,7 +200,7 @@ def left(who: str) -> Sequence[Left]:
 
 
 def check_settles(db: Connection, who: str, project: str) -> bool:
-    """Return whether the person decides about the project as administrator, because its owner has left.
+    """Check that a person may offer or delete a project; return True for an administrator because the owner has left, False for the owner.
 
     Raises:
         InputError: The person neither owns the project nor may decide about it.
@@ -183,6 +213,7 @@ def check_settles(db: Connection, who: str, project: str) -> bool:
 
 
 def _has_left(owner: str, last: str) -> bool:
+    """Return whether an owner counts as having left, by the date of the last sign-in."""
     return owner != LOCAL_OWNER and age(last) > LEFT_DAYS * DAY
 
 
@@ -191,11 +222,21 @@ def _people(db: Connection, project: str) -> tuple[str, ...]:
 
 
 def _check_others(db: Connection, owner: str, others: Collection[str]) -> None:
+    """Check that these people are others than the owner and may work on projects.
+
+    Raises:
+        InputError: One may not.
+    """
     if owner in others or not all(roles.allowed(db, person, Act.PREPARE) for person in others):
         raise InputError("person", "not everybody you named may prepare releases here", "name others who have signed in and may")
 
 
 def check_own(db: Connection, owner: str, project: str) -> None:
-    """Raise InputError for a project that another person shares, or that does not exist."""
+    """Check that a person owns a project.
+
+    Raises:
+        InputError: Another person owns it and shares it with this person, or it does not exist for
+            this person.
+    """
     if owned(db, "project", owner, project)["owner"] != owner:
         raise InputError("project", "it belongs to another person, who shares it with you", "ask them")

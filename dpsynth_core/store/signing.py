@@ -30,31 +30,33 @@ _REMEDY = "put a copy of it back, or delete it and announce the public key of th
 
 
 def public_key() -> str:
-    """Return the public key that recipients compare signatures with: 64 hexadecimal digits.
+    """Return the installation's public key, 64 hexadecimal digits, with which recipients verify signatures; the first call makes the key.
 
-    The first call makes the key. Raises StoreFault.
+    Raises:
+        StoreFault: The key is damaged, or others can read it.
     """
     return _public(_key()).hex()
 
 
 def check() -> None:
-    """Raise StoreFault for a key that could not sign. Makes no key."""
+    """Check that the key could sign, if it exists; makes no key.
+
+    Raises:
+        StoreFault: The key is damaged, or others can read it.
+    """
     if os.path.lexists(home() / NAME):
         _read(home() / NAME)
 
 
 def signer(cited: Mapping[str, Any], plan: str) -> Signer | None:
-    """Return the signer of a release of this installation.
+    """Return the signer for a release of this installation; None if no ledger was charged or the ledger has no such charge any more.
 
     Args:
-        cited: What the release states of the ledger.
+        cited: What the release states of the ledger (`balance.citation`), or {}.
         plan: Digest of the release's plan.
 
-    Returns:
-        The signer, or None if no ledger was charged or the ledger does not know the entry any more.
-
     Raises:
-        PlanDiffers: The entry commits to another plan.
+        PlanDiffers: The entry names another plan.
         StoreFault: The key or the ledger cannot be used.
     """
     if not cited or not _knows(cited, plan):
@@ -64,7 +66,12 @@ def signer(cited: Mapping[str, Any], plan: str) -> Signer | None:
 
 
 def _knows(cited: Mapping[str, Any], plan: str) -> bool:
-    """Return whether the run of the cited entry was charged for this plan, with the charge made final before it read a record."""
+    """Return whether the ledger has the cited charge for this plan, made final before the run read a record.
+
+    Raises:
+        PlanDiffers: The entry names another plan.
+        BooksLost: The ledger is not whole.
+    """
     books = chain.whole()
     for entry in accounts.standing(books):
         if (entry.number, entry.hash, entry.population) == (cited["entry"], cited["hash"], cited["population"]):
@@ -76,6 +83,11 @@ def _knows(cited: Mapping[str, Any], plan: str) -> bool:
 
 
 def _key() -> Ed25519PrivateKey:
+    """Return the installation's secret key; the first call makes it.
+
+    Raises:
+        StoreFault: The key is damaged, or others can read it.
+    """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     path = home() / NAME
@@ -87,7 +99,13 @@ def _key() -> Ed25519PrivateKey:
 
 
 def _read(path: Path) -> Ed25519PrivateKey:
-    """Read the key from an ordinary file that no other account can read. Follows no link and never waits. Raises StoreFault."""
+    """Return the secret key in a file, which must be an ordinary file that no other account can read.
+
+    It follows no link and never waits, as for a pipe.
+
+    Raises:
+        StoreFault: The file is of another kind, open to other accounts, or damaged.
+    """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     try:

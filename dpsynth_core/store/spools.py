@@ -14,17 +14,21 @@ from dpsynth_core.store.home import home
 
 
 def check_room(plan: Plan) -> None:
-    """Raise InputError if answers and rows of a run will not fit on the disk of DPSYNTH_HOME. Called before anything is charged."""
+    """Check, before anything is charged, that a run's answers and rows will fit on the disk of DPSYNTH_HOME.
+
+    Raises:
+        InputError: They will not.
+    """
     spool.check_room(plan, home(), "DPSYNTH_HOME")
 
 
 def spool_file(run: str) -> Path:
-    """Return the path of a run's spool, which exists from before its first read until its release is complete."""
+    """Return the path of the file with a run's answers; it exists from before the first read until the release is complete."""
     return home() / "spools" / f"{run}.jsonl"
 
 
 def holds_answers(run: str) -> bool:
-    """Return whether the run has a spool with an answer after the plan."""
+    """Return whether the run has stored at least one answer of the kernel (the first line of its file is the plan)."""
     try:
         with spool_file(run).open("rb") as stream:
             return len(list(islice(stream, 2))) == 2
@@ -33,13 +37,16 @@ def holds_answers(run: str) -> bool:
 
 
 def unfinished() -> tuple[str, ...]:
-    """Return the runs that measured something and have no release, last begun first."""
+    """Return the ids of the runs that stored an answer and have no complete release, the last changed first."""
     files = sorted((home() / "spools").glob("*.jsonl"), key=lambda file: -file.stat().st_mtime_ns)
     return tuple(file.stem for file in files if holds_answers(file.stem))
 
 
 def settle(run: str) -> None:
-    """Delete the spool of a command whose release was made after all, and its job. A run of the app stays: its page recovers it."""
+    """Delete the stored answers and the job of a run whose release is complete.
+
+    A run of the app is left unchanged, because its page recovers it.
+    """
     if jobs.kind_of(run) != jobs.RELEASE:
         with suppress(OSError, StoreFault):  # a home that is full, or refuses, is no reason to call the release unfinished
             spool_file(run).unlink(missing_ok=True)

@@ -29,7 +29,7 @@ from dpsynth_core.tradeoffs.trial import Outcome
 
 @dataclass(frozen=True)
 class PointState:
-    """The state of a sweep's point.
+    """The state of one trial (point) of a sweep.
 
     Attributes:
         number: Number of the point.
@@ -51,7 +51,7 @@ class PointState:
 
     @property
     def seconds(self) -> float | None:
-        """Wall clock time from start to finish, None until the point is done."""
+        """Seconds of wall clock time from start to finish; None unless the point is done."""
         if self.state != "done" or not self.started or not self.finished:
             return None
         return seconds_between(self.started, self.finished)
@@ -63,10 +63,10 @@ class Stored:
 
     Attributes:
         id: Identifier.
-        sweep: The sweep.
+        sweep: The sweep's document.
         state: active, stopped or done.
-        touched: Whether the private table was read, so that the charge is final.
-        workers: Number of processes.
+        touched: Whether reading of the private table began, so that the charge is final.
+        workers: Largest number of processes at work on it.
         created: Time, UTC in ISO 8601.
     """
 
@@ -84,25 +84,24 @@ class Stored:
 
     @property
     def can_resume(self) -> bool:
-        """True if the sweep has ended or was stopped, without a refund."""
+        """True if the sweep is not active and its budget was not given back."""
         return not self.active and (self.touched or self.sweep.table != PRIVATE)
 
 
 def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None = None) -> str:
-    """Check every kind of trial, charge the population if the table is private, and begin.
+    """Check every kind of trial, charge the population if the table is private, begin, and return the sweep's id.
 
     Args:
         owner: The person who submits.
         project: Id of the project.
         sweep: The sweep.
-        seen: The project's sweeps that the curator knew of when deciding. If another sweep of the very same trials exists, its id is
-            returned, and nothing is charged again (`jobs.started_meanwhile`).
-
-    Returns:
-        The sweep's id.
+        seen: Ids of the project's sweeps that the curator knew of when deciding. If another sweep
+            of the very same trials was started since, its id is returned, and nothing is charged
+            again (`jobs.started_meanwhile`).
 
     Raises:
-        InputError: The sweep cannot be tried; nothing is spent. CapExceeded and CapacityError are such errors.
+        InputError: The sweep cannot be tried; nothing is spent. CapExceeded and CapacityError are
+            such errors.
     """
     projects.check_reach(owner, project, sweep.base)
     found = trial.checked(sweep)
@@ -131,7 +130,11 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
 
 
 def get(owner: str, sweep: str) -> Stored:
-    """Return a sweep. Raises InputError if the owner has no such sweep."""
+    """Return a sweep.
+
+    Raises:
+        InputError: It does not exist in a project that the person owns or shares.
+    """
     with reading() as db:
         return _stored(owned(db, "sweep", owner, sweep))
 
@@ -145,7 +148,7 @@ def list(owner: str, project: str) -> tuple[Stored, ...]:
 
 
 def points(owner: str, sweep: str) -> tuple[PointState, ...]:
-    """Return the state of each point, by number."""
+    """Return the state of each point of a sweep, in the order of their numbers."""
     with reading() as db:
         owned(db, "sweep", owner, sweep)
         columns = ", ".join(PointState.__dataclass_fields__)
@@ -154,7 +157,7 @@ def points(owner: str, sweep: str) -> tuple[PointState, ...]:
 
 
 def outcomes(owner: str, sweep: str) -> Mapping[int, Outcome]:
-    """Return the outcomes of the finished points, by number. They are in the zone of the sweep."""
+    """Return the outcomes of the finished points of a sweep by number; they are as restricted as `Sweep.zone` says."""
     with reading() as db:
         owned(db, "sweep", owner, sweep)
         rows = db.execute("SELECT number, outcome FROM points WHERE job = ? AND state = 'done' ORDER BY number", (sweep,))
@@ -162,14 +165,18 @@ def outcomes(owner: str, sweep: str) -> Mapping[int, Outcome]:
 
 
 def stop(owner: str, sweep: str) -> None:
-    """Stop it; what is finished stays. On a private table it stays charged unless nothing was read."""
+    """Stop a sweep; finished points keep their outcomes. On a private table the charge stays unless no record was read."""
     get(owner, sweep)
     jobs.stop(sweep)
     jobs.pump()
 
 
 def resume(owner: str, sweep: str) -> None:
-    """Continue with waiting and failed points. Raises InputError if the budget was given back."""
+    """Continue a stopped or ended sweep with its waiting and failed points.
+
+    Raises:
+        InputError: It is under way, its budget was given back, or the person may not run plans.
+    """
     if not get(owner, sweep).can_resume:
         raise InputError("sweep", "it is under way, or its budget was given back", "start another one")
     with transaction() as db:
@@ -178,7 +185,11 @@ def resume(owner: str, sweep: str) -> None:
 
 
 def delete(owner: str, sweep: str) -> None:
-    """Stop it and remove its outcomes; its ledger entries stay. Raises InputError in another's project."""
+    """Stop a sweep and delete it with its outcomes; its ledger entries stay.
+
+    Raises:
+        InputError: Another person owns the project, or the sweep does not exist.
+    """
     with reading() as db:
         sharing.check_own(db, owner, owned(db, "sweep", owner, sweep)["project"])
     jobs.stop(sweep)
@@ -187,7 +198,11 @@ def delete(owner: str, sweep: str) -> None:
 
 
 def workers_at_once(memory_mb: float) -> int:
-    """Return how many trials may run at the same time: DPSYNTH_SWEEP_WORKERS, else one per core as far as the free memory allows."""
+    """Return how many trials may run at the same time: `DPSYNTH_SWEEP_WORKERS`, else one per core as far as the free memory allows.
+
+    Args:
+        memory_mb: Forecast memory of one trial in MB.
+    """
     text = os.environ.get("DPSYNTH_SWEEP_WORKERS", "")
     if text.isdigit() and int(text) > 0:
         return int(text)
@@ -196,7 +211,10 @@ def workers_at_once(memory_mb: float) -> int:
 
 
 def cost(sweep: Sweep) -> tuple[float, float]:
-    """Return epsilon and delta of all trials together on a private table: the plan's delta and the trials' own."""
+    """Return (epsilon, delta) of all trials together on a private table.
+
+    Delta is the plan's delta plus what single trials need of their own.
+    """
     delta = sweep.base.budget.delta
     return epsilon_from(sweep.rho, delta), delta + sweep.own_delta
 

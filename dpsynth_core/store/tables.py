@@ -137,7 +137,13 @@ REACHED = "(SELECT id FROM projects WHERE owner = ? UNION ALL SELECT project FRO
 
 
 def owned(db: Connection, kind: Literal["project", "run", "sweep"], owner: str, key: str) -> Row:
-    """Return a project that the owner has or shares, or one of its runs or sweeps.
+    """Return the row of a project that the person owns or shares, or of a run or sweep in such a project.
+
+    Args:
+        db: Connection.
+        kind: The kind of the row.
+        owner: Id of the person.
+        key: Id of the project, run or sweep.
 
     Raises:
         InputError: It does not exist or belongs to others; both give the same message.

@@ -11,10 +11,10 @@ DAY = 86_400.0
 
 
 def seconds_between(first: str, last: str) -> float:
-    """Return the seconds from one time to another, negative if the second is earlier."""
+    """Return the seconds from the time `first` to the time `last`, both in ISO 8601; negative if `last` is earlier."""
     return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
 
 
 def age(moment: str) -> float:
-    """Return the seconds since the moment."""
+    """Return the seconds since a time in ISO 8601."""
     return seconds_between(moment, now())

@@ -26,7 +26,14 @@ _MOST = 20
 
 @dataclass(frozen=True)
 class Token:
-    """A token without its secret. `key` is its hash, which opens nothing."""
+    """A personal token without its secret.
+
+    Attributes:
+        key: SHA-256 of the token, which gives no access.
+        owner: The person to whom it gives access.
+        name: Its use, in the person's words.
+        created: Time, UTC in ISO 8601.
+    """
 
     key: str
     owner: str
@@ -35,16 +42,22 @@ class Token:
 
 
 class NotAdmitted(InputError):
-    """A token that opens nothing. The message is the same for every reason."""
+    """The error for a token that is unknown or expired. Its message is the same for every reason."""
 
     def __init__(self) -> None:
         super().__init__("token", "it opens nothing here, or no longer", "make one on the Ledger page of the office's server")
 
 
 def make(owner: str, name: str) -> str:
-    """Return a new token of a person who may run plans; it is shown this once. `name` says what it is for.
+    """Make a token for a person who may run plans, and return its secret text; only its hash is stored.
 
-    Raises InputError for a name that cannot be used, a person without this right, and too many tokens.
+    Args:
+        owner: The person.
+        name: What the token is for, in a few words.
+
+    Raises:
+        InputError: The name cannot be used, the person lacks the right, or has `_MOST` tokens
+            already.
     """
     if not name.strip() or len(name) > 80 or not name.isprintable():
         raise InputError("name", "it is empty, too long or has control characters", "say in a few words where the token is used")
@@ -59,9 +72,15 @@ def make(owner: str, name: str) -> str:
 
 
 def revoke(owner: str, key: str) -> None:
-    """End one's own token or, as an administrator, anybody's.
+    """Delete a token; an unknown one is ignored.
 
-    Raises InputError for another person's token, unless an administrator revokes it.
+    Args:
+        owner: The person who revokes.
+        key: Hash of the token (`Token.key`).
+
+    Raises:
+        InputError: The token is not the person's own, and the person lacks the role of an
+            administrator.
     """
     with transaction() as db:
         row = db.execute("SELECT owner FROM tokens WHERE hash = ?", (key,)).fetchone()
@@ -72,7 +91,7 @@ def revoke(owner: str, key: str) -> None:
 
 
 def listed(owner: str) -> tuple[Token, ...]:
-    """Return one's own tokens, or everybody's for an administrator, oldest first."""
+    """Return the person's own tokens, or for an administrator the tokens of all people, oldest first."""
     with reading() as db:
         every = roles.allowed(db, owner, Act.REVOKE)
         rows = db.execute("SELECT * FROM tokens WHERE owner = ? OR ? ORDER BY created", (owner, every))
@@ -80,7 +99,11 @@ def listed(owner: str) -> tuple[Token, ...]:
 
 
 def owner_of(db: Connection, token: str) -> str:
-    """Return the owner of a token. Raises NotAdmitted."""
+    """Return the person whom a token admits.
+
+    Raises:
+        NotAdmitted: The token is unknown or older than `DAYS` days.
+    """
     row = db.execute("SELECT owner, created FROM tokens WHERE hash = ?", (_hash(token),)).fetchone()
     if row is None or age(row["created"]) > DAYS * DAY:
         raise NotAdmitted

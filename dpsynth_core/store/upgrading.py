@@ -19,19 +19,20 @@ _NEW = {"people", "tokens", "needs", "shares", "offers"}
 
 
 def to(version: int, db: Connection, schema: Callable[[], frozenset[Part]], parts: Callable[[Connection], frozenset[Part]]) -> int:
-    """Upgrade the database to `version` if it is an earlier one.
+    """Upgrade the database to `version` if an earlier version of this program made it.
 
     Args:
-        version: Version of now.
+        version: The present version of the tables.
         db: Connection.
-        schema: Returns all parts of a database of now.
-        parts: Returns all parts of a database, for the tables it has.
+        schema: Returns all parts of a database of the present version.
+        parts: Returns all parts of the database behind a connection.
 
     Returns:
-        The version of the database afterwards.
+        The version of the database afterwards; a version that cannot be upgraded is returned
+        unchanged.
 
     Raises:
-        BooksLost: The former rules were changed.
+        BooksLost: Tables or rules of the earlier version were changed.
     """
     found = _version(db)
     if found not in _FROM:
@@ -46,11 +47,12 @@ def to(version: int, db: Connection, schema: Callable[[], frozenset[Part]], part
 
 
 def in_order(parts: Iterable[Part]) -> list[Part]:
-    """Return the parts in the order of their creation, each after the parts it needs."""
+    """Return the parts in an order in which they can be created: functions, tables, constraints, indices, views, then all others."""
     return sorted(parts, key=lambda part: (_ORDER.index(part.kind) if part.kind in _ORDER else len(_ORDER), part.name))
 
 
 def _step(db: Connection, schema: frozenset[Part], parts: Callable[[Connection], frozenset[Part]]) -> None:
+    """Make a new ledger with the rules of `schema`, copy all entries, and delete the old one, in an open transaction."""
     before = parts(db)
     differ = {part for part in before ^ schema if part.table not in _NEW and not (part.table == "ledger" and _KINDS in part.made)}
     if changed := {part.name for part in differ}:

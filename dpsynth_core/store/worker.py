@@ -41,7 +41,7 @@ NICENESS = {jobs.RELEASE: 5, jobs.SWEEP: 10}
 
 
 def main(job: str) -> None:
-    """Claim the job, carry out its waiting points, and start the next job."""
+    """Claim the job with this id, carry out its waiting points, and start the next job."""
     interrupts.handle()
     interrupts.defer()
     allocation.keep_freed_memory()
@@ -55,7 +55,10 @@ def main(job: str) -> None:
 
 
 def work(row: Row) -> None:
-    """Carry out the job of this row, which this process has claimed.
+    """Carry out a job that this process has claimed.
+
+    Args:
+        row: The job's row of the database.
 
     Raises:
         NotMine: The job was stopped meanwhile.
@@ -74,6 +77,7 @@ def work(row: Row) -> None:
 
 
 def _work_on_sweep(row: Row) -> None:
+    """Check that a sweep's table is still the charged one, and carry out its points as long as any waits."""
     job, sweep = row["id"], Sweep.from_json(json.loads(row["document"]))
     private = sweep.table == PRIVATE
     try:
@@ -96,7 +100,13 @@ def _work_on_sweep(row: Row) -> None:
 
 
 def _try(job: str, number: int, attempt: Callable[[], Outcome | None]) -> None:
-    """Carry out a point and store how it ended."""
+    """Carry out a point of a job and store its outcome, or why it failed.
+
+    Args:
+        job: Id of the job.
+        number: Number of the point.
+        attempt: Does the work; returns an outcome to store, or None.
+    """
     try:
         outcome = attempt()
     except InputError as error:
@@ -117,18 +127,21 @@ def _try(job: str, number: int, attempt: Callable[[], Outcome | None]) -> None:
 
 
 def _limit(plan: Plan) -> None:
-    """Limit this process, so that a run that takes far more memory or time than forecast ends alone."""
+    """Limit this process's memory and processor time, so that a run that takes far more than forecast ends without harm to others."""
     confinement.limit_data(machine.most_mb(plan))
     confinement.limit_seconds(machine.most_seconds(plan))
 
 
 def _changed(job: str, spec: Spec) -> bool:
-    """Return whether a private table has changed since it was charged."""
+    """Return whether the private table differs from the one that the job was charged for."""
     return not ledger.is_charged_for(job, fingerprints.of_spec(spec))
 
 
 def _make_release(row: Row) -> None:
-    """Make the release and keep it. If the run fails after it began to read records, keep what can be made of its measurements."""
+    """Make the release of a run and store it.
+
+    If the run already began to read records, its release is made of the answers that it stored.
+    """
     run, folder = row["id"], run_folder(row["project"], row["id"])
     spec = Spec.from_json(json.loads(row["document"]))
 
@@ -145,6 +158,13 @@ def _make_release(row: Row) -> None:
 
 
 def _fresh(run: str, spec: Spec, keep: making.HandOver) -> None:
+    """Make the release of a run that has not read a record yet.
+
+    Args:
+        run: Id of the run.
+        spec: Its sealed spec.
+        keep: Called with the release and how long it took.
+    """
     _record(run, Progress("phase", message="checking the plan"))
     plan = synthesis.plan(spec)
     ledger.check_plan(run, spec.digest())
@@ -167,7 +187,10 @@ def _fresh(run: str, spec: Spec, keep: making.HandOver) -> None:
 
 
 def _recovered(run: str, spec: Spec) -> Release:
-    """Only what was measured: a run that could not hold its model in memory would be lost again."""
+    """Return the release of an interrupted run: its noisy tables, without rows.
+
+    Rows are not made, because a run that could not hold its model in memory would fail again.
+    """
     _limit(Plan.of(spec))
     kept = spool.read(spools.spool_file(run))
     ledger.check_plan(run, kept.spec.digest())
@@ -175,7 +198,11 @@ def _recovered(run: str, spec: Spec) -> Release:
 
 
 def _record(run: str, progress: Progress) -> None:
-    """Store a step of the run as it happens."""
+    """Store a step of the run as it happens.
+
+    Raises:
+        Interrupted: The run is being stopped.
+    """
     interrupts.check()
     if jobs.record(run, progress.to_json()):
         raise Interrupted
