@@ -1,7 +1,9 @@
-"""Tables of a sweep's outcomes for charts and downloads, each as restricted as the table tried on, and releases beside them.
+"""Frames of a sweep's outcomes for charts and downloads, and releases as points beside the curves.
 
-A release was made from another table than the trials. Its error is comparable where epsilon, tables and cells are the same; `obstacle`
-names what differs.
+Each frame of outcomes is as restricted as the table tried on.
+
+A release was made from another table than the trials. Its error is comparable where epsilon, tables
+and cells are the same; `obstacle` names what differs.
 """
 
 from __future__ import annotations
@@ -31,10 +33,11 @@ class Metric:
     """A measure of error.
 
     Attributes:
-        column: Column of `outcomes` that holds the error of trials.
+        column: Column of the frame of `outcomes` with the error of each trial.
         title: Name shown to people.
         help: Explanation shown to people.
-        percent: Whether the error is a share of the people.
+        percent: Whether the error is a share of the people, shown in percent; otherwise it is an L1
+            distance.
     """
 
     column: str
@@ -65,7 +68,13 @@ METRICS = (MEAN, WORKLOAD, LARGEST)
 
 @dataclass(frozen=True)
 class Setting:
-    """The mechanism, epsilon and number of tables that the repeats of a trial share. `mechanism` is its title."""
+    """The combination that the repeats of a trial share.
+
+    Attributes:
+        mechanism: Title of the mechanism.
+        epsilon: Epsilon.
+        tables: Number of tables asked for.
+    """
 
     mechanism: str
     epsilon: float
@@ -79,10 +88,13 @@ def outcomes(sweep: Sweep, by_point: Mapping[int, Outcome]) -> Zoned[pd.DataFram
         sweep: The sweep.
         by_point: Outcome of each finished trial, by the number of its point.
 
-    Returns: Columns mechanism (title), epsilon, tables (number asked for), strength (of the stand-in; NaN on another table), typical
-        (whether the stand-in has the middle strength; True on another table), repeat, mean (share of people in a wrong cell),
-        workload_error (AIM, Definition 2, 0 to 2), largest (share of people), worst_table (share of people in a wrong cell), measured
-        (number of noisy tables), seconds, cpu_seconds.
+    Returns:
+        A frame with the columns mechanism (title), epsilon, tables (number asked for), strength (of
+        the stand-in; NaN on another table), typical (whether the stand-in has the middle strength;
+        True on another table), repeat (from 1), mean (share of people in a wrong cell, mean over
+        the tables), workload_error (AIM, Definition 2, 0 to 2), largest (largest error of a cell,
+        share of the people), worst_table (share of people in a wrong cell of the worst table),
+        measured (number of tables with noisy measurements), seconds, cpu_seconds.
     """
     rows = [
         vars(outcome)
@@ -102,16 +114,17 @@ def outcomes(sweep: Sweep, by_point: Mapping[int, Outcome]) -> Zoned[pd.DataFram
 
 
 def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
-    """Combine the repeats and stand-ins of each setting.
+    """Combine the repeats and stand-ins of each setting into one row.
 
     Args:
-        table: Trials, from `outcomes`.
+        table: The frame of `outcomes`.
         metric: The measure of error.
 
     Returns:
-        Columns mechanism, epsilon, tables, error (mean over the repeats on the middle stand-in, or over all repeats until it has any), low
-        and high (least and largest error), weakest and strongest (strengths of the stand-ins; NaN on another table), seconds and measured
-        (means), repeats.
+        A frame with the columns mechanism, epsilon, tables, error (mean over the repeats on the
+        middle stand-in, or over all trials until that has any), low and high (least and largest
+        error of a trial), weakest and strongest (strengths of the stand-ins; NaN on another table),
+        seconds and measured (means), repeats (number of different repeats).
     """
     setting, column = ["mechanism", "epsilon", "tables"], metric.column
     ends = {"error": (column, "mean"), "low": (column, "min"), "high": (column, "max")}
@@ -128,17 +141,19 @@ def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
 
 
 def crossings(table: Zoned[pd.DataFrame], limit: float, tables: int) -> Zoned[dict[str, float]]:
-    """Return the epsilon from which on each mechanism's mean error stays within `limit`.
+    """Return by title of the mechanism the smallest epsilon from which on its mean error stays within `limit`.
 
-    Between two tried values, the crossing lies on the straight line between them, with both axes logarithmic.
+    Between two tried values, the crossing lies on the straight line between them, with both axes
+    logarithmic.
 
     Args:
-        table: Settings, from `bands`.
+        table: The frame of `bands`.
         limit: Largest acceptable error, in the unit of the metric.
         tables: Number of tables asked for.
 
     Returns:
-        Epsilon by mechanism: 0 if every tried epsilon is enough, infinity if none is.
+        Epsilon by title of the mechanism: 0 if every tried epsilon is enough, infinity if the
+        largest tried one is not.
     """
 
     def cross(frame: pd.DataFrame) -> dict[str, float]:
@@ -149,6 +164,12 @@ def crossings(table: Zoned[pd.DataFrame], limit: float, tables: int) -> Zoned[di
 
 
 def _crossing(curve: pd.DataFrame, limit: float) -> float:
+    """Return the smallest epsilon from which on the error stays within `limit`; see `crossings`.
+
+    Args:
+        curve: The rows of one mechanism, by ascending epsilon.
+        limit: Largest acceptable error.
+    """
     above = np.flatnonzero(curve["error"].to_numpy() > limit)
     if not len(above):
         return 0.0
@@ -159,14 +180,25 @@ def _crossing(curve: pd.DataFrame, limit: float) -> float:
 
 
 def crossing_words(name: str, crossing: float, limit: float) -> str:
-    """Return one of the `crossings` as a sentence."""
+    """Return a result of `crossings` as a sentence.
+
+    Args:
+        name: Title of the mechanism.
+        crossing: The epsilon.
+        limit: Largest acceptable error, in percent.
+    """
     if math.isinf(crossing):
         return f"{name}: above {limit:.3g}% at every ε that was tried."
     return f"{name}: within {limit:.3g}% " + (f"from about ε {crossing:.2g} on." if crossing else "at every ε that was tried.")
 
 
 def settings(sweep: Sweep, finished: Iterable[int]) -> list[Setting]:
-    """Return the settings of the finished points. They are public: a part of the grid, without errors."""
+    """Return the settings of the finished points, each once. They are public, because they are a part of the grid without errors.
+
+    Args:
+        sweep: The sweep.
+        finished: Numbers of the finished points.
+    """
     points = [sweep.points[number] for number in sorted(finished)]
     return list(dict.fromkeys(_setting(sweep, point) for point in points))
 
@@ -176,22 +208,23 @@ def _setting(sweep: Sweep, point: Point) -> Setting:
 
 
 def of_each(metric: Metric) -> Metric:
-    """Return the metric for single tables: the largest error if that is asked for, else the share of people in a wrong cell."""
+    """Return the metric that exists for single tables: LARGEST if `metric` is LARGEST, else MEAN (share of people in a wrong cell)."""
     return LARGEST if metric == LARGEST else MEAN
 
 
 def of_tables(sweep: Sweep, by_point: Mapping[int, Outcome], setting: Setting, metric: Metric = MEAN) -> Zoned[pd.DataFrame]:
-    """Return the error of each table at one setting, worst first.
+    """Return one row per table with its error at one setting, the largest error first.
 
     Args:
         sweep: The sweep.
         by_point: Outcome of each finished trial, by the number of its point.
         setting: The setting; at least one of its trials is finished.
-        metric: A metric for single tables (`of_each`).
+        metric: MEAN or LARGEST (`of_each`).
 
     Returns:
-        Columns marginal (label), columns (number), cells, error (as in `bands`), low and high (least and largest error over repeats and
-        stand-ins). Errors are shares of the people.
+        A frame with the columns marginal (label), columns (number), cells, error (as in `bands`),
+        low and high (least and largest error over repeats and stand-ins). Errors are shares of the
+        people: in a wrong cell, or for LARGEST of the cell with the largest error.
     """
     tried = {number: outcome for number, outcome in by_point.items() if _setting(sweep, sweep.points[number]) == setting}
     every = np.array([outcome.largests if metric == LARGEST else outcome.errors for outcome in tried.values()])
@@ -223,7 +256,13 @@ class Beside:
 
 
 def obstacle(sweep: Sweep, release: Release, headline: Headline) -> str:
-    """Return a clause that says why a release cannot stand beside the curves, or "" if it can."""
+    """Return a clause on why a release cannot be compared with the curves, or "" if it can.
+
+    Args:
+        sweep: The sweep of the curves.
+        release: The release.
+        headline: The release's headline (`evaluation.quality.headline`).
+    """
     base, spec = sweep.base, release.spec
     if release.plan.domain != sweep.workload.domain:
         return "its columns or their values are others"
@@ -235,10 +274,10 @@ def obstacle(sweep: Sweep, release: Release, headline: Headline) -> str:
 
 
 def release_point(name: str, release: Release, headline: Headline) -> Beside:
-    """Return the point of a release that has no `obstacle`."""
+    """Return a release without an `obstacle` as a point beside the curves."""
     return Beside(name, release.spec.budget.epsilon, headline.mean, headline.mean_low, headline.mean_limit)
 
 
 def release_points(points: Sequence[Beside]) -> Zoned[pd.DataFrame]:
-    """Return a table of the points; its columns are the fields of `Beside`."""
+    """Return the points as a frame whose columns are the fields of `Beside`; its zone is released."""
     return released(pd.DataFrame([vars(one) for one in points], columns=list(Beside.__dataclass_fields__)))

@@ -42,12 +42,13 @@ class Point:
     """One trial of a sweep.
 
     Attributes:
-        number: Place in `Sweep.points`.
+        number: Index in `Sweep.points`.
         mechanism: Name of the mechanism.
         epsilon: Epsilon of the trial.
         size: Number of tables of the workload that the trial asks for.
         repeat: Number of the repeat, from 0.
-        strength: Strength of the stand-in, None on another table.
+        strength: How strongly the columns of the stand-in depend on each other, 0 to 1; None on
+            another table.
     """
 
     number: int
@@ -60,19 +61,22 @@ class Point:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A plan with the mechanisms, budgets and numbers of tables to try.
+    """A plan with the mechanisms, budgets and numbers of tables to try; every combination is tried.
 
     Attributes:
-        base: The plan. `base.data` is the table tried on; the settings of its mechanism apply where that mechanism is tried.
+        base: The plan. Its data is the table to try on; the settings of its mechanism apply where
+            that mechanism is tried.
         table: Kind of `base.data`: one of `TABLES`.
         mechanisms: Names of the mechanisms.
         epsilons: Values of epsilon.
-        sizes: Numbers of tables of the workload; the tables of a smaller number are among the tables of a larger one.
-        repeats: Number of repeats of each setting.
-        strengths: How strongly the columns of a stand-in depend on each other, one stand-in per value. Empty: the plan's stand-in alone.
+        sizes: Numbers of tables of the workload; the tables of a smaller number are among the
+            tables of a larger one.
+        repeats: Number of repeats of each combination.
+        strengths: How strongly the columns of a stand-in depend on each other (0 to 1), one
+            stand-in for each value. Empty for the plan's stand-in only.
 
     Raises:
-        InputError: The grid is empty, repeats a value, or holds a value out of range.
+        InputError: The grid is empty, repeats a value, or has a value out of range.
         CapacityError: The grid has more than `MAX_POINTS` trials.
     """
 
@@ -115,34 +119,46 @@ class Sweep:
 
     @property
     def zone(self) -> Zone:
-        """The zone of the errors."""
+        """The zone of the errors: curator-only for trials on the private table, else public."""
         return Zone.CURATOR if self.table == PRIVATE else Zone.PUBLIC
 
     @cached_property
     def workload(self) -> Workload:
-        """All tables of the plan. Raises InputError for an invalid plan."""
+        """The plan's workload, with all its tables.
+
+        Raises:
+            InputError: The plan is invalid.
+        """
         return Plan.of(self.base).workload
 
     @cached_property
     def titles(self) -> dict[str, str]:
-        """Title of each mechanism by name, with the settings it is tried with. Raises InputError for settings that cannot be used."""
+        """The title of each mechanism, with the settings that it is tried with, by its name.
+
+        Raises:
+            InputError: The settings cannot be used.
+        """
         return {name: self._mechanism(name).card.title for name in self.mechanisms}
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
-        """Every trial: all first repeats before any second one, the middle strength first, so that whole curves appear early."""
+        """Every trial, in the order of execution.
+
+        All first repeats come before any second one, and the middle strength before others, so that
+        whole curves appear early.
+        """
         by_turn = [(r, t) for r in range(self.repeats) for t in self._stand_ins]
         grid = [(m, e, s, r, t) for r, t in by_turn for s in self.sizes for e in self.epsilons for m in self.mechanisms]
         return tuple(Point(number, *place) for number, place in enumerate(grid))
 
     @property
     def middle(self) -> float | None:
-        """The strength of the stand-in that curves are drawn for, None on another table."""
+        """The middle strength, whose stand-in curves are drawn for; None on another table."""
         return self._stand_ins[0]
 
     @property
     def _stand_ins(self) -> tuple[float | None, ...]:
-        """The strengths, the middle one first."""
+        """The strengths, the middle one first; (None,) on a table that is not a stand-in."""
         if self.base.data.standin is None:
             return (None,)
         ordered = sorted(self.strengths or (self.base.data.standin.strength,))
@@ -151,31 +167,47 @@ class Sweep:
 
     @property
     def rho(self) -> float:
-        """The cost of all trials together on a private table, in zCDP, which bounds every accountant's cost."""
+        """The cost of all trials together on a private table, as rho of zCDP; costs in another accountant are at most that."""
         return sum(shares.rho for shares in self._shares) * len(self.sizes) * self.repeats
 
     @property
     def own_delta(self) -> float:
-        """The sum over all trials of the delta that single steps need beside rho (`planning.plan.Shares.delta`)."""
+        """The sum over all trials of the delta that single steps need besides rho (`planning.plan.Shares.delta`)."""
         return sum(shares.delta for shares in self._shares) * len(self.sizes) * self.repeats
 
     @cached_property
     def _shares(self) -> list[Shares]:
-        """The budget shares of one trial per mechanism and epsilon; other trials of the setting cost the same."""
+        """The division of a trial's budget, for each mechanism and epsilon; it is the same for all sizes and repeats."""
         return [self._budgeted(name, epsilon) for epsilon in self.epsilons for name in self.mechanisms]
 
     def guess(self, epsilon: float) -> float:
-        """Return how often, at most, a person undecided about one record guesses right after a trial, whichever its mechanism."""
+        """Return the largest probability with which a person undecided about one record guesses right after one trial.
+
+        It is the largest over the mechanisms.
+
+        Args:
+            epsilon: Epsilon of the trial.
+        """
         budgets = [self._budgeted(name, epsilon) for name in self.mechanisms]
         return max(meaning.reading(shares.accountant, shares.rho, shares.slack).guess for shares in budgets)
 
     def _budgeted(self, name: str, epsilon: float) -> Shares:
+        """Return the division of the budget of a trial.
+
+        Args:
+            name: Name of the mechanism.
+            epsilon: Epsilon of the trial.
+        """
         return budgeted(self._mechanism(name), self._budget(name, epsilon))
 
     def _budget(self, name: str, epsilon: float) -> BudgetSpec:
-        """Return the plan's budget for tables and their certificate, at another epsilon.
+        """Return the budget of a trial: what the plan would spend on tables and certificate at another epsilon.
 
-        Trials evaluate tables alone, so the plan's other shares are not spent.
+        Trials evaluate only tables, so the plan's other shares are not spent.
+
+        Args:
+            name: Name of the mechanism.
+            epsilon: Epsilon of the whole plan.
         """
         whole = self.base.budget.model_copy(update={"epsilon": epsilon})
         chosen, domain = self._mechanism(name), Domain.from_json(self.base.domain)
@@ -197,7 +229,14 @@ class Sweep:
         return self.base.mechanism.settings if name == self.base.mechanism.name else {}
 
     def cliques(self, size: int) -> tuple[Clique, ...]:
-        """Return the first `size` tables of the workload in a fixed random order, sorted as in the workload."""
+        """Return the `size` tables that trials of this size ask for, in the order of the workload.
+
+        They are the first ones in a fixed random order, so that a smaller choice is part of a
+        larger one.
+
+        Raises:
+            InputError: The workload does not have so many tables.
+        """
         every = self.workload.cliques
         if not 1 <= size <= len(every):
             raise InputError(f"{_FIELD}.sizes", f"{size} is not a number of tables of the workload", f"use 1 to {len(every)}")
@@ -207,7 +246,8 @@ class Sweep:
     def spec(self, point: Point) -> Spec:
         """Return the spec of a trial.
 
-        On a table that is not private the noise is repeatable, and the plan's public table is left out, because it describes another table.
+        On a table that is not private the noise comes from a seed and repeats. The plan's public
+        table is then left out, because it describes another table.
         """
         text = f"{point.mechanism} {point.epsilon!r} {point.size} {point.repeat}"  # a seed of its own, the same whenever it is repeated
         seed = None if self.table == PRIVATE else int.from_bytes(sha256(text.encode()).digest()[:7], "big")
@@ -228,7 +268,7 @@ class Sweep:
         return self.base.model_copy(update=changes | {"criteria": ()})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document that `from_json` reads."""
+        """Return the sweep as a JSON-serialisable document, which `from_json` reads."""
         stated = {field.name: getattr(self, field.name) for field in fields(self)}
         return {"version": 1, **stated, "base": json.loads(self.base.model_dump_json())}
 
@@ -239,6 +279,6 @@ class Sweep:
         return cls(Spec.from_json(obj["base"]), obj["table"], repeats=obj["repeats"], **lists)
 
     def digest(self) -> str:
-        """Return the SHA-256 of the document, with the plan's path reduced to its base name."""
+        """Return the SHA-256 (hexadecimal) of the document, in which the plan has its published form (`Spec.published`)."""
         obj = self.to_json() | {"base": self.base.published()}
         return sha256(json.dumps(obj, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -1,6 +1,7 @@
-"""Run one point of a sweep: make the release, compare its rows with the table, and keep the errors alone.
+"""Run one point of a sweep: make the release, compare its tables with the true ones, and keep only the errors.
 
-The errors are exact and as restricted as the table (`Sweep.zone`); code that stores or shows them enforces that.
+The errors are exact and as restricted as the table (`Sweep.zone`); code that stores or shows them
+enforces that.
 """
 
 from __future__ import annotations
@@ -30,16 +31,18 @@ Shares = Mapping[Clique, NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The errors and the cost of one trial.
+    """The exact errors and the cost of one trial.
 
     Attributes:
-        workload_error: AIM's Definition 2, from 0 to 2 for rows.
-        largest: Largest error of any cell, as a share of the people.
+        workload_error: Weighted mean L1 distance of the tables (AIM, Definition 2), from 0 to 2 for
+            rows.
+        largest: Largest error of any cell of any table, as a share of the people.
         errors: Share of people in a wrong cell for each table, in the order of `Sweep.cliques`.
-        measured: Number of noisy tables.
-        seconds: Wall clock time of the whole release.
-        cpu_seconds: Processor time of this process for the whole release.
-        largests: Largest error of a cell for each table, as a share of the people.
+        measured: Number of tables with noisy measurements.
+        seconds: Wall clock time of the whole release, in seconds.
+        cpu_seconds: Processor time of this process for the whole release, in seconds.
+        largests: Largest error of a cell for each table, as a share of the people, in the same
+            order.
     """
 
     workload_error: float
@@ -51,17 +54,17 @@ class Outcome:
     largests: tuple[float, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as a dictionary."""
+        """Return the fields as a JSON-serialisable dict."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Outcome:
-        """Read what `to_json` wrote, with lists as tuples."""
+        """Return the outcome of a JSON object that `to_json` wrote."""
         return cls(**{**obj, "errors": tuple(obj["errors"]), "largests": tuple(obj["largests"])})
 
 
 class Trials:
-    """The trials of one sweep in one process. Each table is opened, and its true counts are taken, once.
+    """The trials of one sweep in one process; each table is opened and its true counts are taken only once.
 
     Args:
         sweep: The sweep.
@@ -73,7 +76,11 @@ class Trials:
         self._tables: dict[float | None, tuple[MarginalSource, Shares]] = {}  # with the workload's tables as fractions of the people in it
 
     def run(self, number: int) -> Outcome:
-        """Run the trial with this number. Raises InputError for a trial that cannot be made."""
+        """Run the trial with this number and return its errors and cost.
+
+        Raises:
+            InputError: The trial cannot be made, or its mechanism does not answer the tables.
+        """
         point = self._sweep.points[number]
         spec = self._sweep.spec(point)
         plan = synthesis.plan(spec)
@@ -110,8 +117,10 @@ class Expected:
     """The forecasts of a sweep's trials.
 
     Attributes:
-        forecasts: Forecast by mechanism, epsilon and number of tables.
-        refusals: By mechanism that cannot be tried, the reason for the first setting that fails.
+        forecasts: By setting (mechanism, epsilon, number of tables), the expected time and memory
+            of one trial.
+        refusals: By name of a mechanism that cannot be tried, the error for its first setting that
+            fails.
     """
 
     forecasts: Mapping[tuple[str, float, int], Forecast]
@@ -119,17 +128,20 @@ class Expected:
 
     @property
     def seconds(self) -> Mapping[tuple[str, float, int], float]:
-        """Seconds of one trial, by setting."""
+        """The forecast seconds of one trial, by setting (mechanism, epsilon, number of tables)."""
         return {setting: forecast.seconds for setting, forecast in self.forecasts.items()}
 
     @property
     def memory_mb(self) -> float:
-        """Memory of the largest trial in MB."""
+        """The forecast memory of the largest trial, in MB."""
         return max(forecast.memory_mb for forecast in self.forecasts.values())
 
 
 def expected(sweep: Sweep) -> Expected:
-    """Forecast every setting of the sweep. With many tables this takes seconds."""
+    """Return the forecasts of every setting of a sweep; with many tables this takes seconds.
+
+    A mechanism that cannot be tried is listed among the refusals, without an error.
+    """
     forecasts: dict[tuple[str, float, int], Forecast] = {}
     refusals: dict[str, InputError] = {}
     for point in sweep.points:
@@ -144,7 +156,11 @@ def expected(sweep: Sweep) -> Expected:
 
 
 def checked(sweep: Sweep) -> Expected:
-    """Forecast every setting. Raises InputError or CapacityError for the first setting that cannot be tried."""
+    """Return the forecasts of every setting of a sweep, all of which can be tried.
+
+    Raises:
+        InputError: A setting cannot be tried. CapacityError is such an error.
+    """
     found = expected(sweep)
     for error in found.refusals.values():
         raise error
@@ -152,11 +168,11 @@ def checked(sweep: Sweep) -> Expected:
 
 
 def seconds_left(forecast: Mapping[int, float], took: Mapping[int, float], workers: int) -> float:
-    """Return the seconds that the unfinished trials will take, at the pace of the finished ones.
+    """Return the expected seconds until all trials are finished, at the pace of the finished ones relative to their forecasts.
 
     Args:
-        forecast: Forecast seconds by number of the point.
-        took: Measured seconds of finished trials by number of the point.
+        forecast: Forecast seconds of every trial, by number of the point.
+        took: Measured seconds of the finished trials, by number of the point.
         workers: Number of trials that run at once.
     """
     expected = math.fsum(forecast[number] for number in took)
