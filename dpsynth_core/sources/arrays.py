@@ -7,10 +7,11 @@ import pyarrow.compute as pc
 
 
 def texts(values: pa.Array) -> pa.Array:
-    """Return the trimmed text of each value: null for null and for nan.
+    """Return the trimmed text of each value; null for null and nan.
 
-    Equal numbers have equal texts in all types: a whole number is written as an integer, any other number without zeros at its end. Equal
-    times have equal texts. (A fraction of 16 or 32 bits is the shortest text of its own width.)
+    Equal numbers have equal texts in all types: a whole number is written as an integer, other
+    numbers without zeros at the end. Equal times have equal texts. (A fraction in 16 or 32 bits is
+    written with the fewest digits that identify it in that width.)
     """
     if pa.types.is_floating(values.type):
         return _float_texts(values)
@@ -29,6 +30,7 @@ def texts(values: pa.Array) -> pa.Array:
 
 
 def _float_texts(values: pa.Array) -> pa.Array:
+    """Return the text of each floating-point number; null for nan."""
     wide = values.cast(pa.float64())
     is_integer = pc.and_(pc.equal(wide, pc.trunc(wide)), pc.less(pc.abs(wide), _INT64_END))
     written = pc.if_else(pc.is_nan(wide), None, values.cast(pa.string()))
@@ -40,11 +42,12 @@ def _float_texts(values: pa.Array) -> pa.Array:
 
 
 def _plain(number: float) -> str:
-    """Write a number from 10^10 on without an exponent, a whole one exactly."""
+    """Return the text of a number from 10^10 on without an exponent, exact for whole numbers."""
     return f"{number:.0f}" if number.is_integer() else repr(number)
 
 
 def _decimal_texts(values: pa.Array) -> pa.Array:
+    """Return the text of each decimal number, without zeros at the end."""
     whole = values if values.type.scale >= 0 else values.cast(pa.decimal256(_MOST_DIGITS, 0))
     text = pc.replace_substring_regex(whole.cast(pa.string()), r"^(-?[0-9]+\.[0-9]*?)0*(E|$)", r"\1\2")  # 1.50E-9, too
     text = pc.replace_substring_regex(text, r"\.(E|$)", r"\1")

@@ -35,18 +35,19 @@ _Item = TypeVar("_Item")
 
 
 class ArrowSource(RecordCounts):
-    """A `ValueSource` over a table.
+    """A source of exact counts and written values over a table that is read in this process.
 
     Args:
         domain: The domain, whose columns the table must have.
         table: The table to count.
-        form: The format of the table.
-        person_column: The column that names persons; only their first rows in file order are counted (see `persons`).
-        max_rows_per_person: The number of rows of each person that count.
-        sizes: The sizes of the parts that are counted at the same time.
+        form: The format of the table; by default the default CSV format.
+        person_column: The column that names persons. Only the first rows of each person in file
+            order are counted, and rows without a person are not (see `persons`).
+        max_rows_per_person: The number of rows of each person that are counted.
+        sizes: The approximate sizes of the parts that threads count at the same time.
 
     Raises:
-        InputError: The table lacks a column of the domain or the person column.
+        InputError: The table cannot be read, or lacks a column of the domain or the person column.
     """
 
     def __init__(
@@ -61,14 +62,21 @@ class ArrowSource(RecordCounts):
         super().__init__(domain, Records(opened(table, form or TableFormat()), person_column, max_rows_per_person, sizes))
 
     def sample(self, most: int) -> NDArray[np.int32]:
-        """See `SampledSource.sample`. One thread: all records in their order."""
+        """Return a uniform random sample of at most `most` counted records, in random order.
+
+        The records are codes, shape (records, attributes of the domain). One thread reads all
+        records in order.
+        """
         drawn = Sample(self.domain, most)
         for _ in self._records.add_to(drawn):
             interrupts.check()
         return drawn.records
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
-        """See `ValueSource.values`."""
+        """Yield exact numbers of counted records by key of column `name` (`vocabulary.keys`).
+
+        The mappings from key to number of records come in parts; no key is in two parts.
+        """
 
         def columns() -> Iterator[pa.Array]:
             for batch in self._records.batches((name,)):
@@ -79,6 +87,11 @@ class ArrowSource(RecordCounts):
         return keyed_counts(columns, form.missing_markers, hierarchy=self.domain[name].hierarchy, same_text=form.same_text)
 
     def _counted(self, new: Callable[[], Counts]) -> Counts:
+        """Return a counter of all counted records; each thread has a counter of its own.
+
+        The number of threads is bounded by the processors, the parts and the memory of the counters
+        (`COPIED_BYTES`).
+        """
         total, parts = new(), self._records.parts()
         workers = min(processors.available(), len(parts), max(1, COPIED_BYTES // max(1, total.nbytes)))
         counts = [total, *(new() for _ in range(workers - 1))]
@@ -88,7 +101,12 @@ class ArrowSource(RecordCounts):
         return total
 
     def _before(self, parts: Sequence[Part], workers: int) -> list[Before]:
-        """Return for each part the rows of its persons in the parts before it."""
+        """Return for each part a function that looks up its persons' rows in the earlier parts.
+
+        Args:
+            parts: The parts of the table, in file order.
+            workers: The number of threads.
+        """
         if self._records.person_column is None or len(parts) == 1:
             return [nobody] * len(parts)
         keys, limit = persons.new_keys(), self._records.max_rows_per_person
@@ -102,13 +120,21 @@ class ArrowSource(RecordCounts):
         return [before.before(keys) for before in persons.earlier([turnouts[i] for i in range(len(parts))], limit)]
 
     def _add(self, counts: Counting, part: tuple[Part, Before]) -> Iterator[None]:
+        """Add the records of a part to a counter, one batch with each step of the iterator."""
         return self._records.add_to(counts, *part)
 
 
 def _shared_out(results: Sequence[_Result], items: Sequence[_Item], work: Callable[[_Result, _Item], Iterator[None]]) -> None:
-    """Work each item into one of the results, with one thread for each result, and without threads for a single result.
+    """Do the work for each item with several threads; each thread adds to its own result.
 
-    Between the steps of the work signals are obeyed, and where one thread fails the others stop.
+    After each step of the work, signals are obeyed. If a thread fails, the others stop and its
+    exception is raised.
+
+    Args:
+        results: One object for each thread, which its work changes. A single one is filled without
+            threads.
+        items: The items; each is given to one thread.
+        work: A function of a result and an item, whose iterator does one step at a time.
     """
     waiting, failed = iter(items), threading.Event()
 

@@ -14,7 +14,10 @@ NESTED = "drop the column: its values are lists or structures"
 
 
 def declared_type(column: pa.Field) -> Column:
-    """Return the declaration that follows from a column's type alone."""
+    """Return the declaration of a column that follows from its Arrow type only.
+
+    A nested column gets the task `NESTED` for the curator.
+    """
     name = trimmed(column.name)
     if pa.types.is_nested(column.type):
         return Column(name=name, kind="categorical", categories=[], to_do=NESTED)
@@ -22,7 +25,7 @@ def declared_type(column: pa.Field) -> Column:
 
 
 def kind_of_type(kind: pa.DataType) -> str:
-    """Return the kind of an Arrow type, in the words of `declared`; "text" for every other type."""
+    """Return the kind of an Arrow type as `vocabulary.declared` names it, by default "text"."""
     if pa.types.is_boolean(kind):
         return "bool"
     if pa.types.is_integer(kind):
@@ -34,7 +37,7 @@ def kind_of_type(kind: pa.DataType) -> str:
 
 
 def check_type(name: str, kind: pa.DataType) -> None:
-    """Raise InputError if a type cannot be read."""
+    """Raise InputError if a column's timestamps have a time zone that is not known here."""
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         try:
             pa.array([0], pa.int64()).cast(kind).cast(pa.date32(), safe=False)
@@ -44,9 +47,9 @@ def check_type(name: str, kind: pa.DataType) -> None:
 
 
 def repaired(column: pa.Array) -> pa.Array:
-    """Return the column with U+FFFD for bytes that are not UTF-8, and with text and bytes in types that every Arrow function takes.
+    """Return the column with U+FFFD in place of bytes that are not UTF-8.
 
-    Few functions take views of text and bytes, which Polars returns and writes.
+    Views of text and bytes, which Polars writes and few Arrow functions accept, become plain types.
     """
     if pa.types.is_dictionary(column.type):
         return pa.DictionaryArray.from_arrays(column.indices, repaired(column.dictionary))

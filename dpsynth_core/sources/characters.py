@@ -24,21 +24,23 @@ _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 
 def plain(text: pa.Array, decimal: str = ".") -> pa.Array:
-    """Rewrite texts that are numbers, dates or times in plain characters: digits of any script, wide forms, dashes and spaces.
+    """Return texts of numbers, dates or times with plain ASCII digits, signs and spaces.
+
+    Digits of any script, full-width forms, dashes and special spaces are replaced.
 
     Args:
         text: Trimmed texts.
-        decimal: The decimal mark, which the Arabic one stands for.
+        decimal: The decimal mark that replaces the Arabic one.
     """
     return _rewritten(text, lambda one: _plain(one, decimal))
 
 
 def folded(text: pa.Array, same: str) -> pa.Array:
-    """Rewrite texts so that those are equal which count as the same.
+    """Return texts rewritten so that texts that count as the same become equal.
 
     Args:
         text: Trimmed texts.
-        same: One of `SAME_TEXTS`.
+        same: The rule by which texts count as the same, one of `SAME_TEXTS`.
     """
     if same == EXACT:
         return text
@@ -48,24 +50,26 @@ def folded(text: pa.Array, same: str) -> pa.Array:
 
 
 def fold(text: str, same: str) -> str:
-    """Rewrite one text as `folded` does."""
+    """Return one text rewritten as `folded` does."""
     return str(folded(pa.array([text], pa.string()), same)[0].as_py())
 
 
 def _plain(text: str, decimal: str) -> str:
+    """Return one text rewritten as `plain` does."""
     seen = re.sub(_DASHES, "-", re.sub(_SPACES, " ", re.sub(_UNSEEN, "", unicodedata.normalize("NFC", text)))).translate(_WIDE)
     digits = "".join(str(unicodedata.decimal(one)) if one.isdecimal() else one for one in seen)
     return digits.replace("\u066b", decimal).replace("\u066a", "%").strip()
 
 
 def _look(text: str) -> str:
+    """Return a text without invisible characters, with plain ones for look-alike characters."""
     seen = re.sub(_UNSEEN, "", unicodedata.normalize("NFC", text)).translate(_WIDE)
     straight = re.sub(_QUOTES, '"', re.sub(_APOSTROPHES, "'", re.sub(_DASHES, "-", re.sub(_SPACES, " ", seen))))
     return unicodedata.normalize("NFC", straight).strip()
 
 
 def _rewritten(text: pa.Array, rewrite: Callable[[str], str]) -> pa.Array:
-    """Rewrite the texts that are not in ASCII."""
+    """Return the texts with `rewrite` applied to those that are not ASCII."""
     if pc.all(pc.fill_null(pc.string_is_ascii(text), True)).as_py():
         return text
     return pa.array([one if one is None or one.isascii() else rewrite(one) for one in text.to_pylist()], pa.string())

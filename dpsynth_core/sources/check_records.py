@@ -21,16 +21,20 @@ from dpsynth_core.vocabulary.names import column_field
 
 @dataclass(frozen=True)
 class RecordsCheck:
-    """The counts of records that cannot be read in the stated format.
+    """The numbers of records that cannot be read in the stated format.
 
     Attributes:
-        malformed: Lines without exactly one value for each column, so that all their cells are missing.
+        malformed: Lines that are not a record of the stated form (one value for each column, or a
+            JSON object); all their cells are missing.
         blank: Malformed lines that are empty.
-        damaged: Characters that the stated encoding does not know.
-        unnamed: Records that name no person, malformed lines among them; they are left out.
-        left_out: Files of the folder whose names are not names of tables.
-        quoted: Whether a quote ends with its line, so that a line break in a cell makes two malformed lines.
-        made_names: Names that the tool made up (`files.FileTable.made_names`).
+        damaged: Replacement characters in a CSV file, which stand for bytes that the stated
+            encoding does not know.
+        unnamed: Records without a person, malformed lines among them, which are not counted.
+        left_out: Files of the folder that are ignored, because their names lack the ending of a
+            table.
+        quoted: Whether a quoted cell ends with its line at the latest, so that a line break in a
+            cell makes two malformed lines.
+        made_names: Column names that the tool made up (`files.FileTable.made_names`).
     """
 
     malformed: int = 0
@@ -42,7 +46,7 @@ class RecordsCheck:
     made_names: tuple[str, ...] = ()
 
     def sentences(self) -> tuple[str, ...]:
-        """Return what the curator should know, one sentence per fault; empty if all is well."""
+        """Return one sentence for the curator for each kind of fault; empty without faults."""
         notes = []
         if self.made_names:
             made = ", ".join(column_field(name).removeprefix("column ") for name in self.made_names)
@@ -64,7 +68,9 @@ class RecordsCheck:
 
 
 def check_records(table: Table, columns: Sequence[str], person_column: str | None = None) -> Zoned[RecordsCheck]:
-    """Return the counts of records that cannot be read, from one pass over the whole table.
+    """Return the numbers of records that cannot be read, after reading the whole table.
+
+    The exact counts are curator-only.
 
     Args:
         table: The table.
@@ -97,12 +103,12 @@ def check_records(table: Table, columns: Sequence[str], person_column: str | Non
 
 @dataclass(frozen=True)
 class LinkCheck:
-    """The counts of rows that will not count in two linked tables.
+    """The numbers of rows that are not counted in two linked tables.
 
     Attributes:
         repeated: Rows of the first table that repeat the key of an earlier row.
         orphans: Rows of the second table whose key the first table lacks.
-        beyond: Rows of the second table beyond the limit for their key.
+        beyond: Rows of the second table beyond the limit of rows for their key.
     """
 
     repeated: int
@@ -110,7 +116,7 @@ class LinkCheck:
     beyond: int
 
     def sentences(self) -> tuple[str, ...]:
-        """Return which rows will not count, and why, one sentence per reason; empty if all rows count."""
+        """Return one sentence for each reason why rows are not counted; empty if all are."""
         told = (
             (self.repeated, "of the first table repeat the key of an earlier one: the first of each key counts."),
             (self.orphans, "of the second table have a key that the first one lacks."),
@@ -120,13 +126,15 @@ class LinkCheck:
 
 
 def check_link(first: Table, second: Table, key: str, most: int) -> Zoned[LinkCheck]:
-    """Return how the keys of two linked tables fit each other, from one pass over both.
+    """Return how many rows of two linked tables are not counted, from one pass over each table.
+
+    The exact counts are curator-only.
 
     Args:
-        first: The first table.
-        second: The second table.
-        key: The column of the key.
-        most: The rows of the second table that count for a key.
+        first: The first table, such as households.
+        second: The second table, such as members.
+        key: The column of the key, which both tables have.
+        most: The number of rows of the second table that are counted for a key.
 
     Raises:
         InputError: A table cannot be read.
@@ -138,7 +146,7 @@ def check_link(first: Table, second: Table, key: str, most: int) -> Zoned[LinkCh
 
 
 def _counts(table: Table, key: str) -> dict[str, int]:
-    """Return the number of rows of each key. Rows without a key are left out (see `check_records`)."""
+    """Return the number of rows of each key; rows without a key are left out (see `check_records`)."""
     named = [persons.named(batch.column(key), table.form).dictionary_decode() for batch in table.batches((key,))]
     counted = pc.value_counts(pc.drop_null(pa.chunked_array(named, pa.string()))) if named else []
     return {str(one["values"]): one["counts"].as_py() for one in counted}

@@ -31,16 +31,27 @@ _PLAIN = ("int64", "float64")
 
 
 def encode(domain: Domain, batch: pa.RecordBatch | pa.Table, notation: Notation) -> dict[str, NDArray[np.int32]]:
-    """Return the codes of every column of the domain, each of shape (rows,). Other columns of the batch are ignored."""
+    """Return by column the code of each record, shape (rows,), for every column of the domain.
+
+    Other columns of the batch are ignored.
+    """
     return {a.name: encode_column(a, batch.column(batch.schema.get_field_index(a.name)), notation) for a in domain}
 
 
 def encode_column(attribute: Attribute, column: pa.Array | pa.ChunkedArray, notation: Notation) -> NDArray[np.int32]:
-    """Return the codes of one column, shape (rows,). Each code is a cell of the attribute, even where its declaration is wrong."""
+    """Return the code of each value of a column, shape (rows,).
+
+    A code is always a valid cell, from 0 to `attribute.size - 1`, even where the attribute
+    contradicts itself.
+
+    Raises:
+        ValueError: The values of the attribute are still to be learnt, or its edges do not rise.
+    """
     return np.clip(_encoded(attribute, column, notation), 0, attribute.size - 1)
 
 
 def _encoded(attribute: Attribute, column: pa.Array | pa.ChunkedArray, notation: Notation) -> NDArray[np.int32]:
+    """Return the code of each value; each distinct value is encoded once if Arrow lists them."""
     if attribute.most:
         raise ValueError("the cells of this column are not known yet")
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -58,7 +69,10 @@ def _encoded(attribute: Attribute, column: pa.Array | pa.ChunkedArray, notation:
 
 
 def dictionary(array: pa.Array) -> pa.DictionaryArray:
-    """Return the array dictionary-encoded, each distinct value once. Arrays of type null, lists and structures are not allowed."""
+    """Return the array in Arrow's dictionary encoding: distinct values, and an index for each.
+
+    Arrays of type null, lists and structures are not allowed.
+    """
     if pa.types.is_dictionary(array.type):
         return array
     try:
@@ -68,16 +82,21 @@ def dictionary(array: pa.Array) -> pa.DictionaryArray:
 
 
 def _codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
-    """Return the code of each value of an array that is not dictionary-encoded."""
+    """Return the code of each value of a plain array, one that is not dictionary-encoded."""
     return _ENCODERS[attribute.about.form](attribute, values, notation)
 
 
 def _plain_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
+    """Return the codes that the table holds; those out of range count as the nearest code.
+
+    Values that are not numbers count as code 0.
+    """
     numbers = floats(values, notation)
     return np.clip(np.where(np.isnan(numbers), 0.0, numbers), 0, attribute.values - 1).astype(np.int32)
 
 
 def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
+    """Return the bin of each number, date or time, or the cell for missing and other values."""
     numbers = numbers_of(attribute, values, notation)
     edges = np.asarray(attribute.edges, dtype=np.float64)
     if not (np.diff(edges) > 0).all():
@@ -93,7 +112,10 @@ def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> ND
 
 
 def numbers_of(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.float64]:
-    """Return the values of a binned attribute as numbers on its scale (times in units of its precision); nan for other values."""
+    """Return values as numbers on the scale of the attribute's edges; nan for unreadable ones.
+
+    Dates are days since 1970-01-01, and times are in units of the attribute's precision.
+    """
     if attribute.dtype == "date":
         return day_numbers(values, notation)
     if attribute.dtype not in times.READERS:
@@ -104,7 +126,7 @@ def numbers_of(attribute: Attribute, values: pa.Array, notation: Notation) -> ND
 
 
 def _written(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.bool_]:
-    """Return which cells hold something other than a missing marker."""
+    """Return which values are written, that is, neither null nor a missing marker."""
     if is_plain_number(values.type) and attribute.dtype not in times.READERS:
         return np.zeros(len(values), dtype=bool)  # what is no number there is null, nan or a marker
     text = texts(values)
@@ -113,6 +135,7 @@ def _written(attribute: Attribute, values: pa.Array, notation: Notation) -> NDAr
 
 
 def _category_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
+    """Return the code of the equal listed value, or of the cell for unlisted or missing ones."""
     text = texts(values)
     absent = pc.or_kleene(pc.is_null(text), notation.absent(text))
     if attribute.hierarchy is not None:
@@ -131,7 +154,10 @@ def _category_codes(attribute: Attribute, values: pa.Array, notation: Notation) 
 
 
 def _group_places(attribute: Attribute, text: pa.Array, absent: pa.Array, notation: Notation) -> pa.Array:
-    """Return the place of each code's group among the categories, null without one. A missing marker counts where it is a group itself."""
+    """Return the index of each code's group among the categories; null for other groups.
+
+    A code that is a missing marker has a group only if the marker itself is a category.
+    """
     assert attribute.hierarchy is not None
     codes = zip(text.to_pylist(), absent.to_pylist(), strict=True)
     groups = pa.array([code if gone else attribute.hierarchy.group(code) for code, gone in codes], pa.string())
@@ -143,14 +169,17 @@ _ENCODERS = {Form.LISTED: _category_codes, Form.BINNED: _bin_codes, Form.CODED: 
 
 
 def _truths(text: pa.Array, absent: pa.Array) -> pa.Array:
-    """Return "false" or "true" for each known spelling. A missing marker, e.g. N, is not a spelling."""
+    """Return "true" or "false" for each known spelling, null for other texts.
+
+    A missing marker is not a spelling, even one such as N; it is returned in lower case.
+    """
     small = pc.utf8_lower(text)
     meant = pa.array(TRUTHS.values(), pa.string()).take(pc.index_in(small, pa.array(TRUTHS, pa.string())))
     return pc.if_else(absent, small, meant)
 
 
 def floats(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
-    """Return each value as float64; nan for null, for text that is not a number and for missing markers (which may be numbers, e.g. -9)."""
+    """Return values as float64; nan for null, unreadable texts and missing markers (like -9)."""
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.uint8())
     plain = values if is_plain_number(values.type) else notation.numbers(texts(values))
@@ -160,7 +189,10 @@ def floats(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
 
 
 def day_numbers(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
-    """Return the days since 1970-01-01; nan for null and values that are not dates. A time of day is cut off."""
+    """Return values as days since 1970-01-01; nan for null and values that are not dates.
+
+    The time of day of a timestamp is cut off; with a time zone, the day is the local one.
+    """
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):  # with a time zone: the local day
         days = values.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64())
         return pc.fill_null(days, np.nan).to_numpy(zero_copy_only=False)

@@ -16,7 +16,15 @@ from dpsynth_core.vocabulary.rows import right_counts, row_marginals
 
 
 class CodesSource:
-    """A `MarginalSource` over codes, shape (rows, columns of the domain)."""
+    """A source of exact counts over rows of codes in memory, such as a simulated table.
+
+    Args:
+        domain: The domain of the codes.
+        codes: The rows, shape (rows, columns of the domain).
+
+    Raises:
+        ValueError: The codes have another shape.
+    """
 
     def __init__(self, domain: Domain, codes: NDArray[np.int32]) -> None:
         if codes.ndim != 2 or codes.shape[1] != len(domain):
@@ -25,19 +33,25 @@ class CodesSource:
         self._codes = codes
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-        """See `MarginalSource.counts`."""
+        """Return the exact marginal over each canonical clique, in numbers of rows.
+
+        See `MarginalSource.counts`.
+        """
         return row_marginals(self.domain, self._codes, cliques)
 
     def occupied(self, clique: Clique) -> Occupied:
-        """See `CellSource.occupied`."""
+        """Return the non-empty cells of the marginal over a canonical clique, with row counts.
+
+        See `CellSource.occupied`.
+        """
         return row_cells(self.domain, self._codes, clique)
 
     def sample(self, most: int) -> NDArray[np.int32]:
-        """See `SampledSource.sample`."""
+        """Return a uniform random sample of at most `most` rows, in random order."""
         drawn = Sample(self.domain, most)
         drawn.add({name: self._codes[:, place] for place, name in enumerate(self.domain.names)}, len(self._codes))
         return drawn.records
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-        """See `RecordSource.right`."""
+        """Return how many rows have the target value that each predictor guesses, shape (predictors,)."""
         return right_counts(self.domain, self._codes, predictors)

@@ -35,13 +35,25 @@ _WAIT = 10
 
 
 def prepare(path: str | os.PathLike[str]) -> None:
-    """Start loading the libraries that read this file, by the ending of its name, without waiting. Text and folders need no library."""
+    """Start loading the libraries for a file, by its name's ending, without waiting.
+
+    Text and folders need no library.
+    """
     if (kind := kind_of(located(path))) is not None and kind not in TEXT:
         confined.prepare(_WORK, *_LIBRARIES.get(kind, ()))
 
 
 def about(which: str, path: str | os.PathLike[str], kind: str) -> Any:
-    """Return the answer of the function `which` of the module that reads files of this kind, about one file. Raises InputError."""
+    """Return the result of a function about one file, run in a process with limits.
+
+    Args:
+        which: The name of a function in the module that reads files of this kind.
+        path: The file.
+        kind: The kind of file, as `readers.reader` takes it.
+
+    Raises:
+        InputError: The function raises it, or the process exceeds its limits or dies.
+    """
     place = located(path).absolute()
     with _work(kind, 0, [place], "about", str(place), kind, which) as answers:
         (answer,) = answers
@@ -50,9 +62,18 @@ def about(which: str, path: str | os.PathLike[str], kind: str) -> Any:
 
 @contextmanager
 def work(which: str, table: Files, *arguments: Any) -> Iterator[Work]:
-    """Yield the answers of the function `which` of `reading_work` about these files. Raises InputError.
+    """Yield an iterator over the results of a `reading_work` generator in a limited process.
 
-    A Feather file is mapped into memory, not read into it, so its size is added to the limit.
+    A Feather file is mapped into memory, not read into it, so its size is added to the memory
+    limit.
+
+    Args:
+        which: The name of a generator function in `reading_work`.
+        table: The files, its first argument and the only ones that the process may open.
+        *arguments: Its further arguments.
+
+    Raises:
+        InputError: The generator raises it, or the process exceeds its limits or dies.
     """
     mapped = table.size >> 20 if table.form.kind == "feather" else 0
     with _work(table.form.kind, mapped, table.files, which, table.to_json(), *arguments) as answers:
@@ -61,9 +82,17 @@ def work(which: str, table: Files, *arguments: Any) -> Iterator[Work]:
 
 @contextmanager
 def _work(kind: str, mapped: int, places: Sequence[Location], which: str, *arguments: Any) -> Iterator[Work]:
-    """Run the function `which` of `reading_work` in a process with limits.
+    """Run a generator function of `reading_work` in a process with limits and yield its iterator.
 
-    On this machine, the process can open no files but these. For an object store it has the network, and files with credentials.
+    The process can open only the files in `places`. If these are in an object store, it has the
+    network and can open files with credentials.
+
+    Args:
+        kind: The kind of file, which decides the libraries to load.
+        mapped: Megabytes to add to the memory limit.
+        places: The files.
+        which: The name of the generator function.
+        *arguments: Its arguments.
     """
     limits = replace(LIMITS, megabytes=LIMITS.megabytes + mapped)
     files = None if any(isinstance(place, Remote) for place in places) else list(map(str, places))

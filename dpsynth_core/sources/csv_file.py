@@ -54,10 +54,11 @@ _TEXT = pa.dictionary(pa.int32(), pa.string())
 
 @dataclass(frozen=True)
 class Block:
-    """Some whole records of a CSV file with the names of its columns.
+    """Some consecutive whole records of a CSV file.
 
     Attributes:
-        text: UTF-8, records ended by LF (the last record of a file may lack it where a quote is still open).
+        text: The records in UTF-8, each ended by LF; the last one of a file may lack it if a quote
+            is still open.
         form: The format of the file.
         names: The names of the columns.
     """
@@ -68,12 +69,15 @@ class Block:
 
     @cached_property
     def ends(self) -> NDArray[np.int64]:
-        """The position of each record's last byte, ascending."""
+        """The byte position in `text` of each record's last byte, ascending."""
         ends = _ends(self.text, self.form.quoting)
         return ends if len(ends) and ends[-1] == len(self.text) - 1 else np.append(ends, len(self.text) - 1)
 
     def batch(self, columns: Sequence[str]) -> pa.RecordBatch:
-        """Return these columns of all records, as dictionary-encoded text; the cells of a malformed record are empty."""
+        """Return these columns of all records as dictionary-encoded text.
+
+        A malformed record has empty texts in all cells.
+        """
         batch = None if self._ambiguous else self._parsed(self.text, columns)
         if batch is None:
             blanked = pc.if_else(pa.array(self._rejected()), self._empty_record, self._records)
@@ -83,16 +87,22 @@ class Block:
         return batch
 
     def malformed(self) -> NDArray[np.bool_]:
-        """Return which records lack exactly one value for each column, or break the rules of quotes, shape (records,)."""
+        """Return which records are malformed, shape (records,).
+
+        A record is malformed if it does not have exactly one value for each column, or if it breaks
+        the rules of quotes.
+        """
         if not self._ambiguous and self._parsed(self.text, self.names[:1]) is not None:
             return self._blank if len(self.names) > 1 else np.zeros(len(self.ends), dtype=bool)  # all else was parsed
         return self._rejected()
 
     def _rejected(self) -> NDArray[np.bool_]:
-        """Return the malformed records by looking at every delimiter and quote.
+        """Return which records are malformed, by looking at every delimiter and quote.
 
-        By the strict rules a quote that opens a cell stands behind a delimiter, a line end or the quote that it repeats, and one that
-        closes a cell before one of these. A record that keeps the strict rules is well formed for every `quoting`; the others are few.
+        By the strict rules, an opening quote stands after a delimiter, a line end or the quote that
+        it repeats, and a closing quote before one of these. A record that keeps the strict rules is
+        well formed for every `quoting`. With the quoting "lines", the few others are checked by
+        regular expressions.
         """
         characters, width = np.frombuffer(self.text, dtype=np.uint8), len(self.names)
         delimiters = np.flatnonzero(characters == ord(self.form.delimiter))
@@ -107,7 +117,13 @@ class Block:
 
     @cached_property
     def _quotes(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-        """Masks: the count of quotes so far is odd (at each character; before each record); the record keeps the strict rules."""
+        """Three masks about quotes.
+
+        Returns:
+            Whether the number of quotes up to and including each character is odd; whether the
+            number of quotes before each record is odd; and whether each record keeps the strict
+            rules (`_rejected`).
+        """
         characters = np.frombuffer(self.text, dtype=np.uint8)
         quotes = np.flatnonzero(characters == ord('"'))
         odd = np.bitwise_xor.accumulate(characters == ord('"'))
@@ -120,7 +136,16 @@ class Block:
         return odd, odd_before, strict
 
     def _rejected_by_grammar(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which of the chosen lines are malformed by the rules of "lines", which allow quotes inside unquoted text."""
+        """Return which of the chosen lines are malformed by the rules of the quoting "lines".
+
+        These allow quotes inside text that does not begin with a quote.
+
+        Args:
+            chosen: The lines to check, a mask over all records.
+
+        Returns:
+            A mask over the chosen lines.
+        """
         records, grammar = self._records.filter(pa.array(chosen)), _Grammar.of(self.form.delimiter)
         fields = pc.count_substring(pc.replace_substring_regex(records, grammar.quoted, r"\1"), self.form.delimiter)
         good = pc.and_(pc.match_substring_regex(records, grammar.record), pc.equal(fields, len(self.names) - 1))
@@ -128,17 +153,18 @@ class Block:
 
     @property
     def _beside_quotes(self) -> NDArray[np.bool_]:
-        """The characters that may stand outside a quoted cell beside its quotes, shape (256,)."""
+        """Mask over the 256 bytes: those that may stand next to a quoted cell, outside its quotes."""
         allowed = np.zeros(256, dtype=bool)
         allowed[[ord(self.form.delimiter), ord("\n"), ord('"')]] = True
         return allowed
 
     def _per_record(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many of these places, in rising order, lie in each record."""
+        """Return the number of these ascending byte positions in each record."""
         return np.diff(np.searchsorted(places, self.ends), prepend=0)
 
     @property
     def _blank(self) -> NDArray[np.bool_]:
+        """Mask over the records: empty lines."""
         return np.diff(self.ends, prepend=-1) == 1
 
     @property
@@ -148,22 +174,23 @@ class Block:
 
     @property
     def longest(self) -> int:
-        """The most lines that a record has."""
+        """The largest number of lines of a record."""
         lines_before = np.searchsorted(np.flatnonzero(np.frombuffer(self.text, dtype=np.uint8) == ord("\n")), self.ends)
         return int(np.diff(lines_before, prepend=-1).max(initial=1))
 
     @property
     def misquoted(self) -> bool:
-        """True if a quote breaks the strict rules, or is still open at the end of its record."""
+        """True if some record breaks the strict rules of quotes, or leaves a quote open."""
         return b'"' in self.text and not self._quotes[2].all()
 
     @property
     def _ambiguous(self) -> bool:
-        """True if Arrow could find other records than this block has, in the same number."""
+        """True if Arrow could find other records, equally many, so that its parse cannot be used."""
         return self.form.quoting == STANDARD and b'"' in self.text
 
     @property
     def _empty_record(self) -> bytes:
+        """A record of empty cells, with its line end."""
         return self.form.delimiter.encode() * (len(self.names) - 1) + b"\n"
 
     @property
@@ -174,10 +201,10 @@ class Block:
         return pa.BinaryArray.from_buffers(pa.binary(), len(self.ends), [None, pa.py_buffer(offsets), pa.py_buffer(self.text)])
 
     def _parsed(self, text: bytes, columns: Sequence[str]) -> pa.RecordBatch | None:
-        """Return Arrow's parse of the text, or None unless it has one row for each record.
+        """Return Arrow's parse of these columns; None unless it has one row for each record.
 
-        Each row ends with a line end, but the end of the text may cut off the last row inside a quote. So the last record is parsed on its
-        own.
+        Every row of Arrow ends at a line end, but the end of the text may cut off the last row
+        inside a quote. So the last record is checked separately.
         """
         positions = {name: str(number) for number, name in enumerate(self.names)}
         quotes = False if self.form.quoting == NONE else '"'
@@ -210,6 +237,7 @@ class Block:
         return batch
 
     def _last_is_closed(self, text: bytes) -> bool:
+        """Return whether the last record closes its quotes; always True unless quoting is "lines"."""
         last = text[text.rfind(b"\n", 0, -1) + 1 :]
         if self.form.quoting != LINES or b'"' not in last:
             return True
@@ -217,17 +245,18 @@ class Block:
 
     @cached_property
     def _count(self) -> int:
+        """The number of rows that Arrow must find in the text."""
         if self.form.quoting == STANDARD:
             return len(self.ends)
         return int(np.count_nonzero(np.frombuffer(self.text, dtype=np.uint8) == ord("\n")))
 
 
 class _Grammar(NamedTuple):
-    """Regular expressions of a line.
+    """Regular expressions for one line of a CSV file with the quoting "lines".
 
     Attributes:
-        record: Fields and the line end.
-        quoted: A quoted cell; its first group is the delimiter before it.
+        record: Matches a well-formed line with its line end.
+        quoted: Matches a quoted cell; its first group is the delimiter before the cell.
     """
 
     record: str
@@ -236,28 +265,38 @@ class _Grammar(NamedTuple):
     @classmethod
     @lru_cache
     def of(cls, delimiter: str) -> _Grammar:
+        """Return the expressions for files with this delimiter."""
         mark = f"\\x{{{ord(delimiter):02x}}}"
         field = rf'(?:"(?:[^"\n]|"")*"(?:[^"{mark}\n][^{mark}\n]*)?|[^"{mark}\n][^{mark}\n]*|)'
         return cls(rf"\A{field}(?:{mark}{field})*\n\z", rf'(\A|{mark})"(?:[^"]|"")*"')
 
 
 def writing(path: Location, form: TableFormat) -> lines.Writing:
-    """Return how the lines are written. Raises OSError and InputError."""
+    """Return the encoding and line ends of a file. Raises OSError and InputError."""
     return lines.Writing.of(path, form.encoding, headed=not form.names)
 
 
 def header(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """Return the cells of the header, trimmed, or the stated names; empty for a file without any text. Raises OSError and InputError."""
+    """Return the trimmed cells of the header, or the stated names; empty for a file without text.
+
+    Raises OSError and InputError.
+    """
     return next((names for names, _ in _texts(Piece(str(path)), form, _HEAD_BYTES)), ())
 
 
 def head(path: Location, form: TableFormat) -> Block | None:
-    """Return the first records of a file, from some 64 kB; None for a file without records."""
+    """Return the first records of a file, from about 64 kB; None for a file without records.
+
+    Raises OSError and InputError.
+    """
     return next((Block(text, form, told_apart(names)) for names, text in _texts(Piece(str(path)), form, _HEAD_BYTES) if text), None)
 
 
 def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
-    """Return the line ends below the header where the file can be divided, about every `every` bytes; none unless every record is a line.
+    """Return byte positions at which lines begin below the header, about `every` bytes apart.
+
+    The file can be divided there. Empty for a packed file and for the quoting "standard", whose
+    records are not lines.
 
     Raises:
         OSError: The file cannot be read.
@@ -272,7 +311,11 @@ def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
 
 
 def blocks(part: Part, form: TableFormat) -> Iterator[Block]:
-    """Yield all records of these pieces of files with the same header, in order. Small pieces share a block.
+    """Yield all records of a part in blocks, in file order; small pieces share a block.
+
+    Args:
+        part: Pieces of files that have the same header.
+        form: The format of the files.
 
     Raises:
         OSError: A file cannot be opened or read.
@@ -292,9 +335,9 @@ def blocks(part: Part, form: TableFormat) -> Iterator[Block]:
 
 
 def batches(part: Part, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield these columns of all records of a part, in order. Raises as `blocks`.
+    """Yield these columns of all records of a part, in file order. Raises as `blocks`.
 
-    The next block is parsed while the caller works on this one.
+    The next block is parsed in another thread while the caller works on this one.
     """
     with ThreadPoolExecutor(1) as ahead:
         coming: Future[pa.RecordBatch] | None = None
@@ -308,7 +351,15 @@ def batches(part: Part, form: TableFormat, columns: Sequence[str]) -> Iterator[p
 
 
 def _texts(piece: Piece, form: TableFormat, size: int | None = None) -> Iterator[tuple[tuple[str, ...], bytes]]:
-    """Yield the cells of the header, and the piece's records below it as texts of whole records (the first may be empty)."""
+    """Yield pairs of the header cells and the text of some whole records of a piece.
+
+    The same header cells come with each text; the first text may be empty.
+
+    Args:
+        piece: The piece of a file.
+        form: The format of the file.
+        size: The approximate bytes of a text; `lines.BLOCK_BYTES` by default.
+    """
     names = header(located(piece.file), form) if piece.begin and not form.names else form.names
     for record, text in _below_header(piece, form, size):
         names = names or cells(record, form)
@@ -316,10 +367,11 @@ def _texts(piece: Piece, form: TableFormat, size: int | None = None) -> Iterator
 
 
 def _below_header(piece: Piece, form: TableFormat, size: int | None = None) -> Iterator[tuple[str, bytes]]:
-    """Yield the header, and the records below it as texts of whole records (the first may be empty).
+    """Yield pairs of the header as written and the text of some whole records below it.
 
-    The header is the first record with any text behind the `skip` records with text that are left out. If the names are stated, or the
-    piece does not begin the file, the header is "" and every record counts.
+    The header is the first record with text after the `skip` records with text that are left out.
+    It is "" if the names are stated in place of a header line, or if the piece does not begin the
+    file. The first text may be empty.
     """
     path, record = located(piece.file), ""
     above = 0 if piece.begin else form.skip + (not form.names)
@@ -338,7 +390,7 @@ def _below_header(piece: Piece, form: TableFormat, size: int | None = None) -> I
 
 
 def header_text(path: Location, form: TableFormat) -> str:
-    """Return the header as written; "" for a file without a header. Raises OSError and InputError."""
+    """Return the header line as written; "" without a header. Raises OSError and InputError."""
     return next((record for record, _ in _below_header(Piece(str(path)), form, _HEAD_BYTES)), "")
 
 
@@ -355,7 +407,7 @@ def cells(record: str, form: TableFormat) -> tuple[str, ...]:
 
 
 def _first_text(block: bytes, form: TableFormat) -> tuple[int, int]:
-    """Return where the first record with any text begins and ends; (0, 0) without text."""
+    """Return begin and end, in bytes, of the first record with any text; (0, 0) without one."""
     start = 0
     for end in _ends(block, form.quoting):
         if block[start : end + 1].strip():
@@ -365,7 +417,13 @@ def _first_text(block: bytes, form: TableFormat) -> tuple[int, int]:
 
 
 def _whole_records(blocks: Iterator[bytes], form: TableFormat) -> Iterator[bytes]:
-    """Yield pieces that end with a record. The end of the file closes a quote that is still open."""
+    """Yield blocks of whole records from blocks of lines; they differ with quoting "standard".
+
+    The end of the file closes a quote that is still open.
+
+    Raises:
+        InputError: A record has more than `MAX_RECORD_BYTES`.
+    """
     if form.quoting != STANDARD:
         yield from blocks
         return
@@ -384,7 +442,11 @@ def _whole_records(blocks: Iterator[bytes], form: TableFormat) -> Iterator[bytes
 
 
 def _ends(block: bytes, quoting: str) -> NDArray[np.int64]:
-    """Return where the records end, the last one at the end of the block."""
+    """Return the byte positions of the LFs that end records.
+
+    For the quoting "standard", an LF ends a record if the number of quotes before it is even, so
+    `block` has to begin with a record.
+    """
     characters = np.frombuffer(block, dtype=np.uint8)
     ends = np.flatnonzero(characters == ord("\n"))
     if quoting == STANDARD and b'"' in block:

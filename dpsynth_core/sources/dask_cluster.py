@@ -57,9 +57,10 @@ New = Callable[[], Counting]
 
 
 class _Connected(Client):
-    """A client that is closed if it cannot connect.
+    """A client that closes itself if it cannot connect.
 
-    Otherwise it would be closed when it is collected, which may be while another client is made: that waits for itself for ever.
+    It would otherwise be closed at garbage collection, perhaps while another client is being made,
+    which would then wait for itself for ever.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -72,11 +73,12 @@ class _Connected(Client):
 
 @dataclass(frozen=True)
 class Cluster:
-    """A Dask cluster.
+    """A Dask cluster, either a running one or processes on this machine for a single count.
 
     Attributes:
-        scheduler: The address of its scheduler; None for a cluster of processes on this machine that lasts for one count.
-        workers: The workers of a cluster on this machine; None for as many as there are processors.
+        scheduler: The address of the scheduler of a running cluster; None for processes on this
+            machine.
+        workers: The number of processes on this machine; None for one per processor.
     """
 
     scheduler: str | None = None
@@ -84,10 +86,11 @@ class Cluster:
 
     @contextmanager
     def connected(self) -> Iterator[Client]:
-        """Yield a client of the cluster after checking that its workers run this program.
+        """Yield a client that is connected to the cluster, whose workers run the same program.
 
         Raises:
-            InputError: The cluster cannot be reached.
+            InputError: The cluster cannot be reached, no worker answers, or a worker runs another
+                program.
         """
         for name in ("distributed", "distributed.client", "distributed.core", "distributed.scheduler", "distributed.nanny"):
             logging.getLogger(name).setLevel(logging.CRITICAL)  # of broken connections; the user gets an error of ours
@@ -103,7 +106,7 @@ class Cluster:
             yield client
 
     def _local(self) -> LocalCluster:
-        """Start workers that no other user of this machine can connect to, and that write no count to a disk."""
+        """Start a cluster on this machine that is closed to other users and writes nothing to disk."""
         with dask.config.set({_GIVING_BACK: None}):
             return LocalCluster(
                 n_workers=self.workers or processors.available(),
@@ -125,7 +128,11 @@ _OTHER_PROGRAM = (
 
 
 def _programs(client: Client) -> list[str | Exception]:
-    """Return the program that each worker runs, or its error. A worker that does not answer has died, and the scheduler replaces it."""
+    """Return the identity of each worker's program, or the exception that asking it raised.
+
+    A worker that does not answer has died and is replaced by the scheduler. If all workers fail to
+    answer, they are asked again until `PATIENCE` seconds have passed.
+    """
     until = time.monotonic() + PATIENCE
     while True:
         client.wait_for_workers(1, timeout=PATIENCE)
@@ -137,7 +144,13 @@ def _programs(client: Client) -> list[str | Exception]:
 
 
 def _check(programs: Sequence[str | Exception]) -> None:
-    """Raise InputError unless all workers that answer run this program. Each task checks again."""
+    """Raise InputError unless there are workers and all run this program.
+
+    Each task checks again, because workers may join later.
+
+    Args:
+        programs: The identity of each worker's program, or the exception that asking it raised.
+    """
     if not programs:
         raise InputError("data.scheduler", "no worker of the Dask cluster answers", "see whether they still run, or have too little memory")
     if any(program != build.identity() for program in programs):
@@ -145,7 +158,12 @@ def _check(programs: Sequence[str | Exception]) -> None:
 
 
 class DaskSource(RecordCounts):
-    """Over a file or folder. Raises InputError if the table lacks a column of the domain or the person column."""
+    """A counting source over files, whose parts are counted by the workers of a Dask cluster.
+
+    Raises:
+        ValueError: The table is not in files.
+        InputError: The table lacks a column of the domain or the person column.
+    """
 
     def __init__(self, domain: Domain, records: Records, cluster: Cluster) -> None:
         if not isinstance(records.table, FileTable):
@@ -164,16 +182,22 @@ class DaskSource(RecordCounts):
 
 
 class _Work:
-    """The tasks of one count. Their names are distinct and reveal nothing else."""
+    """The tasks of one count on a cluster, with unique names that reveal nothing else."""
 
     def __init__(self, client: Client) -> None:
         self._client, self._name, self._number = client, uuid.uuid4().hex, 0
 
     def counted(self, records: Records, new: New, parts: Sequence[Part], workers: int) -> Tables:
-        """Return the sum of the tables of all parts.
+        """Return the arrays of a counter of all parts, as a sum over the parts.
+
+        Args:
+            records: The table with the rule for which records are counted.
+            new: Makes an empty counter.
+            parts: The parts of the table, in file order.
+            workers: The number of threads of the cluster.
 
         Raises:
-            InputError: A part cannot be counted.
+            InputError: A part cannot be counted, or the cluster is lost.
         """
         job = self._submit(_Job, records, new)
         befores: Sequence[list[Future]] = [[] for _ in parts]
@@ -188,9 +212,20 @@ class _Work:
         return self._awaited(total)
 
     def _before(self, job: Future, parts: Sequence[Part], keys: Keys, places: int, limit: int) -> list[list[Future]]:
-        """Return for each part the rows of its persons in the earlier parts.
+        """Return for each part futures of the rows that its persons have in the earlier parts.
 
-        Each of the `places`, which adds up a share of the persons, gives one future per part.
+        Persons are divided among `places` tasks by their hash. Each of these tasks adds up the rows
+        of its persons, and gives one future for each part.
+
+        Args:
+            job: The future of the `_Job`.
+            parts: The parts of the table, in file order.
+            keys: The keys of the hash.
+            places: The number of tasks among which persons are divided.
+            limit: The number of rows of each person that are counted.
+
+        Returns:
+            By part, a list of `places` futures of a `Turnout`.
         """
         turnouts = [self._submit(_turnout, job, part, keys) for part in parts]
         buckets = [[self._submit(Turnout.bucket, one, place, places, priority=_SOONER) for one in turnouts] for place in range(places)]
@@ -198,12 +233,19 @@ class _Work:
         return [[self._submit(getitem, place, i, priority=_SOONER) for place in met] for i in range(len(parts))]
 
     def _submit(self, task: Callable[..., Any], *arguments: Any, priority: int = 0) -> Future:
-        """Submit a task, a function that workers can import."""
+        """Submit a task and return its future; `task` is a function that workers can import."""
         self._number += 1
         key = f"dpsynth_{task.__name__.lower().strip('_')}-{self._name}-{self._number}"
         return self._client.submit(_run, build.identity(), task, *arguments, key=key, pure=False, priority=priority)
 
     def _awaited(self, future: Future) -> Tables:
+        """Wait for a task and return its arrays.
+
+        Raises:
+            InputError: The task failed, or the cluster or all its workers are lost.
+            RuntimeError: The task failed with an unexpected exception, of which only the type is
+                known.
+        """
         finished, seen = threading.Event(), time.monotonic()
         try:
             future.add_done_callback(lambda _: finished.set())
@@ -227,24 +269,32 @@ class _Work:
 
 @dataclass(frozen=True)
 class _Failed:
-    """A failure of a task: the parts of an `InputError`, or the type name of an unexpected error."""
+    """A failure that a task returns, because Dask would log the arguments of an exception.
+
+    Attributes:
+        kind: The type name of the exception.
+        parts: The field, problem and remedy of an `InputError`; empty for other exceptions.
+    """
 
     kind: str
     parts: tuple[str, ...] = ()
 
     def error(self) -> Exception:
+        """Return the exception that this failure stands for."""
         if not self.parts:
             return RuntimeError(f"counting a part failed with {self.kind}")
         return (CapacityError if self.kind == CapacityError.__name__ else InputError)(*self.parts)
 
 
 def _run(program: str, task: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a task and return its result, or a `_Failed` in place of any exception.
+    """Run a task on a worker and return its result, or a `_Failed` in place of any exception.
 
     Args:
-        program: The identity of the program that asks.
+        program: The identity of the program that submitted the task. The worker has to run the same
+            one.
         task: The function to run.
-        *arguments: Its arguments, which may be failures of other tasks.
+        *arguments: The arguments of the function. If one is a `_Failed`, it is returned and nothing
+            is run.
     """
     if program != build.identity():
         return _Failed(InputError.__name__, _OTHER_PROGRAM)
@@ -261,21 +311,29 @@ def _run(program: str, task: Callable[..., Any], *arguments: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Job:
-    """The inputs that all parts of a count share: the records, and `new`, which makes an empty counter."""
+    """The inputs that all tasks of a count share.
+
+    Attributes:
+        records: The table with the rule for which records are counted.
+        new: Makes an empty counter.
+    """
 
     records: Records
     new: New
 
 
 def _turnout(job: _Job, part: Part, keys: Keys) -> Turnout:
+    """Return the number of rows of each person in a part."""
     return job.records.turnout(part, keys)
 
 
 def _met(turnouts: list[Turnout], limit: int) -> tuple[Turnout, ...]:
+    """Return per part its persons' rows in earlier parts, from all parts' turnouts in order."""
     return tuple(persons.earlier(turnouts, limit))
 
 
 def _count(job: _Job, part: Part, keys: Keys, before: list[Turnout]) -> Tables:
+    """Return the arrays of a counter of one part; `before` has its persons' earlier rows."""
     counts = job.new()
     rows_before = persons.together(before, job.records.max_rows_per_person).before(keys) if before else persons.nobody
     for _ in job.records.add_to(counts, part, rows_before):
@@ -284,6 +342,7 @@ def _count(job: _Job, part: Part, keys: Keys, before: list[Turnout]) -> Tables:
 
 
 def _sum(job: _Job, tables: list[Tables]) -> Tables:
+    """Return the sum of the arrays of several counters."""
     counts = job.new()
     for some in tables:
         counts.absorb(some)

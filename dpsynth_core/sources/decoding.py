@@ -1,4 +1,4 @@
-"""Codes to records: `decode` draws a value from each cell. Of rows that are made, in which no record has a part."""
+"""Codes to synthetic rows: `decode` draws a value within each cell, and uses no record."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ _ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64
 
 
 def arrow_type(attribute: RowColumn) -> pa.DataType:
-    """Return the Arrow type of a column of rows. Times have milliseconds, which every format keeps, unless their precision is finer."""
+    """Return the Arrow type of a column of synthetic rows.
+
+    Times are in milliseconds, which every file format keeps, or in microseconds if the column's
+    precision is finer.
+    """
     if attribute.dtype not in times.READERS:
         return _ARROW_TYPE[attribute.dtype]
     fine = MICROSECONDS[attribute.precision] < MICROSECONDS["millisecond"]
@@ -41,7 +45,9 @@ def arrow_type(attribute: RowColumn) -> pa.DataType:
 
 
 def typed(domain: Domain, table: pa.Table) -> pa.Table:
-    """Return the table with text times converted to the domain's types, or the table itself if its columns are not the domain's.
+    """Return the table with times that are text converted to the types of the domain.
+
+    A table whose column names are not the domain's is returned unchanged.
 
     Raises:
         ValueError: A text is not a time.
@@ -60,9 +66,14 @@ def typed(domain: Domain, table: pa.Table) -> pa.Table:
 
 
 def as_written(domain: Domain, codes: Codes) -> Codes:
-    """Return the cells that written rows are read back as, shape (n, columns of the domain).
+    """Return the cells that the rows are in after they were written to a file and read back.
 
-    In a column that is not text, a value outside is written as null, and so counts as missing if there is a cell for missing values.
+    Only one case differs: in a column that is not text, a value outside the domain is written as
+    null, so it comes back in the cell for missing values, if there is one.
+
+    Args:
+        domain: The domain.
+        codes: The cells of the rows, shape (n, columns of the domain).
     """
     written = codes.astype(narrow(domain.sizes(domain.names)))
     for column, attribute in zip(written.T, domain, strict=True):
@@ -74,21 +85,24 @@ def as_written(domain: Domain, codes: Codes) -> Codes:
 def decode(
     domain: Domain, codes: Codes, rng: np.random.Generator, first: int = 0, inside: Mapping[str, Inside] = MappingProxyType({})
 ) -> pa.Table:
-    """Return rows of values from rows of codes, with the columns and types of the original.
+    """Return a table of values drawn within the given cells, with the domain's columns and types.
 
-    Numbers are drawn from the parts of their bin, uniformly in each part, or uniformly from a bin without parts; whole numbers and dates
-    are drawn uniformly from the values there. Missing cells become null, and "other" becomes the text other (null where the column is not
-    text: a number there would be taken for a value).
+    A number of a bin is drawn uniformly. If the column has an entry in `inside`, a part of the bin
+    is drawn first, by its share, and then a number uniformly from this part. A cell for missing
+    values becomes null, and a cell for other values becomes the text "other"; null where the column
+    is not text, because a number there would be taken for a value. Orders of columns are kept
+    (`ordering`).
 
     Args:
         domain: The domain.
-        codes: The codes, shape (n, attributes of the domain).
+        codes: The cell of each row and column, shape (n, attributes of the domain).
         rng: The source of randomness.
-        first: The number of rows before these.
-        inside: The distribution of numbers in the bins, by column.
+        first: The number of earlier rows, so that identifiers continue.
+        inside: The distribution of numbers within the bins, by column.
 
     Raises:
-        ValueError: A code is not a cell.
+        ValueError: `codes` has another shape, or a code is not a cell.
+        InputError: The parts in `inside` do not divide the bins of their column.
     """
     if codes.ndim != 2 or codes.shape[1] != len(domain):
         raise ValueError("codes needs one column per attribute of the domain")
@@ -109,13 +123,20 @@ def decode(
 
 
 def extremes(domain: Domain) -> pa.Table:
-    """Return three invented rows: the smallest value of each column or its shortest text, the largest or longest, and nothing at all."""
+    """Return three invented rows: the smallest values, the largest values, and only nulls.
+
+    For texts, the shortest and the longest listed text stand in place of the smallest and largest.
+    Where the values of a column are unknown, all three rows are null.
+    """
     ends = {column.name: _ends(column) for column in domain.columns}
     return pa.table([pa.array([*ends[c.name], None], arrow_type(c)) for c in domain.columns], names=list(domain.column_names))
 
 
 def _ends(column: RowColumn) -> list[Any]:
-    """Return the first and the last value of a column; nothing where its values are to be learnt or follow from the rows."""
+    """Return the first and the last value of a column; [None, None] where its values are unknown.
+
+    They are unknown where they are to be learnt, or where no value is declared.
+    """
     if isinstance(column, Filled):
         return [*column.values(1), *column.values(1, MOST_ROWS - 1)] or [None, None]
     if column.most or not column.values:
@@ -131,18 +152,24 @@ def _ends(column: RowColumn) -> list[Any]:
 
 
 def filled(column: Filled, rows: int, first: int = 0) -> pa.Array:
-    """Return the values of a column that no record decides, for `rows` rows after `first` earlier rows."""
+    """Return the values of a column that is filled in by rule (a constant or an identifier).
+
+    Args:
+        column: The column.
+        rows: The number of rows.
+        first: The number of earlier rows, so that identifiers continue.
+    """
     return pa.array(column.values(rows, first), arrow_type(column))
 
 
 def within(attribute: Attribute, codes: Codes, column: pa.ChunkedArray, of: Chosen) -> NDArray[np.bool_]:
-    """Return which rows have a chosen value.
+    """Return which rows have a chosen value, shape (rows,).
 
     Args:
         attribute: The column.
-        codes: The cell of each row, all in `of`.
+        codes: The cell of each row; all are chosen cells.
         column: The values of the rows, made by `decode`.
-        of: The chosen cells; a cut cell has only some of its values chosen.
+        of: The chosen cells. In a cut cell, only values in the chosen spans count.
     """
     inside = ~np.isin(codes, list(of.cut))
     known = codes < attribute.values
@@ -154,12 +181,12 @@ def within(attribute: Attribute, codes: Codes, column: pa.ChunkedArray, of: Chos
 
 
 def strays(domain: Domain, table: pa.Table, first: int = 0) -> list[str]:
-    """Return the columns in which a row has a value that `decode` never gives.
+    """Return the names of the columns in which some row has a value that `decode` cannot produce.
 
     Args:
         domain: The domain.
         table: The rows, with the domain's columns and their types.
-        first: The number of rows before these.
+        first: The number of rows before these, which decides the values of identifiers.
     """
     wrong = {attribute.name for attribute in domain if _strays(attribute, table.column(attribute.name))}
     wrong |= {one.name for one in domain.filled if not one.holds(table.column(one.name).to_pylist(), first)}
@@ -167,7 +194,11 @@ def strays(domain: Domain, table: pa.Table, first: int = 0) -> list[str]:
 
 
 def disordered(domain: Domain, table: pa.Table) -> int:
-    """Return how many rows break an order of columns. The table has the domain's columns with their types."""
+    """Return the number of rows that break an order, such as "admission at most discharge".
+
+    The table has the domain's columns with their types. Rows in which one of the two values is null
+    do not count.
+    """
     wrong = np.zeros(table.num_rows, dtype=bool)
     for rule in domain.orders:
         pair = [table.column(name).combine_chunks() for name in (rule.first, rule.second)]
@@ -179,6 +210,7 @@ def disordered(domain: Domain, table: pa.Table) -> int:
 
 
 def _strays(attribute: Attribute, column: pa.ChunkedArray) -> bool:
+    """Return whether some value of a column is not one that `decode` can produce."""
     if attribute.is_listed:
         return not pc.all(pc.is_in(column, value_set=_cell_values(attribute)), min_count=0).as_py()
     if column.null_count and attribute.size == attribute.values:
@@ -189,7 +221,11 @@ def _strays(attribute: Attribute, column: pa.ChunkedArray) -> bool:
 
 
 def _plain_numbers(attribute: Attribute, column: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
-    """Return the number of each value of a column that `decode` made; nan for a time that is finer than the column's precision."""
+    """Return the values of a column made by `decode` as numbers on the scale of its edges.
+
+    Dates are days since 1970-01-01 and times are in units of the column's precision; nan for a time
+    that is finer than this precision.
+    """
     if attribute.dtype in times.READERS:
         unit = MICROSECONDS[attribute.precision]
         counts = micros(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
@@ -198,7 +234,10 @@ def _plain_numbers(attribute: Attribute, column: pa.Array | pa.ChunkedArray) -> 
 
 
 def _drawn(attribute: Attribute, codes: Codes, rng: np.random.Generator, parts: Parts | None) -> NDArray[Any]:
-    """Return a random number from the bin of each code, or from one of the bin's parts; any number for codes that are not bins."""
+    """Return a random number from the bin of each code, any number for codes without a bin.
+
+    With `parts`, a part of the bin is drawn first and then a number from this part.
+    """
     bins = np.where(codes >= attribute.values, 0, codes)
     edges = np.asarray(attribute.edges, dtype=np.float64) if parts is None else parts.edges
     places = bins if parts is None else parts.drawn(bins, rng)
@@ -214,7 +253,13 @@ def _drawn(attribute: Attribute, codes: Codes, rng: np.random.Generator, parts: 
 
 
 def _written_column(attribute: Attribute, codes: Codes, numbers: NDArray[Any] | None) -> pa.Array:
-    """Return the values of a column from its codes, and from `numbers` if it has bins."""
+    """Return the values of a column in its Arrow type, from its codes.
+
+    Args:
+        attribute: The column.
+        codes: The cell of each row.
+        numbers: The drawn number of each row if the column has bins, else None.
+    """
     kind = arrow_type(attribute)
     if numbers is None:
         return pa.array(codes, kind) if attribute.is_coded else _cell_values(attribute).take(pa.array(codes))
@@ -225,6 +270,7 @@ def _written_column(attribute: Attribute, codes: Codes, numbers: NDArray[Any] | 
 
 
 def _cell_values(attribute: Attribute) -> pa.Array:
+    """Return the value that rows write for each cell of a listed column, in code order."""
     values = [TYPED[attribute.dtype](category) for category in attribute.categories]
     values += [attribute.other_text if attribute.dtype == "string" else None] * attribute.other + [None] * attribute.missing
     return pa.array(values, _ARROW_TYPE[attribute.dtype])
@@ -232,14 +278,16 @@ def _cell_values(attribute: Attribute) -> pa.Array:
 
 @dataclass(frozen=True, eq=False)
 class DrawnRows:
-    """Synthetic rows whose values are drawn within their cells, batch by batch, each time the same.
+    """Synthetic rows as codes, whose values are drawn within the cells when a batch is requested.
+
+    Each pass over the batches draws the same values.
 
     Attributes:
         domain: The domain.
         codes: The cells, shape (rows, attributes of the domain).
-        state: The state of the generator that draws the first batch.
-        seed: Seeds the generator of every later batch, together with the batch's number.
-        inside: The distribution of numbers in the bins, by column.
+        state: The state of the random generator that draws the first batch.
+        seed: The seed of the generators of the later batches, together with the batch's number.
+        inside: The distribution of numbers within the bins, by column.
     """
 
     domain: Domain
@@ -254,7 +302,11 @@ class DrawnRows:
         return len(self.codes)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the rows in order, with these columns or all; at least one batch, which may be empty."""
+        """Yield the rows in order, as tables of at most `BATCH_ROWS` rows, at least one table.
+
+        Args:
+            columns: The columns of the tables; None for all. Without rows, the one table is empty.
+        """
         for start in range(0, max(1, len(self.codes)), BATCH_ROWS):
             rng = np.random.default_rng((self.seed, start // BATCH_ROWS))
             if not start:

@@ -34,11 +34,11 @@ _UTF16_SHARE = 0.5
 
 
 def default_format(path: str | os.PathLike[str], stated: Mapping[str, Any] | None = None) -> TableFormat:
-    """Return the format of a file or folder: the stated fields, and defaults for the others.
+    """Return the format of a file or folder: stated fields, else defaults from name and header.
 
     Args:
-        path: The file or folder. In a folder, the first file's header decides.
-        stated: Fields of `TableFormat`.
+        path: The file or folder. In a folder, the header of the first file decides.
+        stated: The fields of `TableFormat` that the curator states.
 
     Raises:
         InputError: The file does not exist, is empty, or does not begin like a table.
@@ -56,7 +56,7 @@ def default_format(path: str | os.PathLike[str], stated: Mapping[str, Any] | Non
 
 
 def header_delimiter(header: str, form: TableFormat) -> str:
-    """Return the delimiter that divides a header into most cells; a comma where none divides it."""
+    """Return the delimiter that divides a header into most cells, by default a comma."""
 
     def cells(delimiter: str) -> int:
         try:
@@ -68,6 +68,13 @@ def header_delimiter(header: str, form: TableFormat) -> str:
 
 
 def _kind(path: Location, first_line: Callable[[], bytes], is_headed: bool) -> str:
+    """Return the kind of a file, from the ending of its name and its first line.
+
+    Args:
+        path: The file.
+        first_line: A function that reads the first line.
+        is_headed: Whether the first line is a header. If it may be a record, it is not read.
+    """
     promised = kind_of(path)
     if promised == "jsonl" or (promised == "csv" and not is_headed):  # it begins with a record
         return promised
@@ -83,6 +90,7 @@ def _kind(path: Location, first_line: Callable[[], bytes], is_headed: bool) -> s
 
 
 def _encoding(path: Location, first_line: Callable[[], bytes], form: TableFormat) -> str:
+    """Return the encoding that a file states or its header shows; UTF-8 where neither is read."""
     if form.kind in STATISTICAL:
         try:
             return known_encoding(confined.about("encoding_of", path, form.kind))
@@ -92,7 +100,7 @@ def _encoding(path: Location, first_line: Callable[[], bytes], form: TableFormat
 
 
 def header_encoding(line: bytes) -> str:
-    """Return the encoding of a text whose header is this: by its byte order mark or the zero bytes of UTF-16, else UTF-8."""
+    """Return the encoding that a header shows by its byte order mark or zero bytes, else UTF-8."""
     for mark, encoding in _MARKS.items():
         if line.startswith(mark):
             return encoding
@@ -105,7 +113,13 @@ def header_encoding(line: bytes) -> str:
 
 
 def _first_line(path: Location) -> bytes:
-    """Return the first line that is not blank, up to the first byte that could end it, from a whole UTF-16 code unit on."""
+    """Return the bytes of the first line that is not blank, without its line end.
+
+    They begin at an even position of the file, so that no code unit of UTF-16 is cut.
+
+    Raises:
+        InputError: The file cannot be read or unpacked.
+    """
     try:
         with packed.opened(path) as stream:
             head = stream.read(_LONGEST_HEADER)
@@ -121,7 +135,13 @@ def _first_line(path: Location) -> bytes:
 
 
 def _check_header(header: str, is_stated: bool) -> None:
-    """Raise InputError for a header that no table has, unless the kind of the file is stated."""
+    """Raise InputError for a header that no table has, such as HTML or JSON.
+
+    Args:
+        header: The header as text.
+        is_stated: Whether the curator stated the kind of the file; then only an empty header is
+            refused.
+    """
     start = header.lstrip()[:100].lower()
     if not start:
         raise InputError("data", "the file is empty", "choose a file with a header line and rows")

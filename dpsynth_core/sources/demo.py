@@ -30,7 +30,7 @@ _NO_COMMUTE = len(COMMUTE) - 1
 
 
 def demo_domain() -> Domain:
-    """Return the domain that goes with `simulate`; it fits by construction, and was not read from any rows."""
+    """Return the domain of the tables of `simulate`; it was not read from any rows."""
     return Domain(
         (
             Attribute.integer("age", 16, 95, bins=16),
@@ -50,7 +50,7 @@ def demo_domain() -> Domain:
 
 
 def simulate(rows: int = ROWS, seed: int = 7) -> pd.DataFrame:
-    """Return a table of invented people, one row each; the same seed gives the same table."""
+    """Return a table of invented people, one row each; the same arguments give the same table."""
     rng = np.random.default_rng(seed)
     age = np.clip(np.where(rng.random(rows) < 0.75, rng.normal(42, 15, rows), rng.normal(70, 10, rows)), 16, 95).astype(np.int64)
     sex = rng.integers(0, len(SEX), rows)
@@ -85,12 +85,19 @@ def simulate(rows: int = ROWS, seed: int = 7) -> pd.DataFrame:
 
 
 def _choose(weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return one index per row, drawn with that row's weights, which are non-negative, shape (rows, choices)."""
+    """Return the index of a random choice for each row.
+
+    Args:
+        weights: Non-negative weights, shape (rows, choices); a row's choices are drawn in
+            proportion to them.
+        rng: The source of randomness.
+    """
     cumulative = np.cumsum(weights, axis=1)
     return (rng.random(len(weights))[:, None] * cumulative[:, -1:] >= cumulative).sum(axis=1)
 
 
 def _with_gaps(labels: tuple[str, ...], codes: NDArray[np.int64], share: float, rng: np.random.Generator) -> NDArray[np.object_]:
+    """Return the labels of the codes, each replaced by None with probability `share`."""
     values = np.array(labels, dtype=object)[codes]
     values[rng.random(len(codes)) < share] = None
     return values
@@ -160,7 +167,7 @@ def _hours(sex: NDArray, employment: NDArray, occupation: NDArray, rng: np.rando
 def _income(
     age: NDArray, sex: NDArray, region: NDArray, education: NDArray, employment: NDArray, hours: NDArray, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return the yearly income in the invented currency; nan for a part of the people without work."""
+    """Return the yearly income in the invented currency; 0 for some, mostly those without work."""
     by_region = np.array([0.22, 0.05, -0.12, -0.08, -0.02])[region]
     experience = 0.35 * np.clip((age - 18) / 30, 0, 1)
     wage = 9.75 + 0.17 * education + experience + by_region + 0.10 * sex + 0.35 * np.log(np.clip(hours, 4, None) / 40)

@@ -22,7 +22,10 @@ _INCOMES = (0, 10_000, 20_000, 30_000, 45_000, 60_000, 90_000, 200_000)
 
 
 def domains() -> tuple[Domain, Domain]:
-    """Return the domains of both tables, without the key. They fit by construction and were not read from any rows."""
+    """Return the domains of the households and of the members, without the key column.
+
+    They fit the simulated tables by construction and were not read from any rows.
+    """
     incomes = Attribute.integer("income", 0, 200_000, edges=_INCOMES)
     homes = Domain((Attribute.categorical("region", REGION), Attribute.categorical("dwelling", DWELLING), incomes))
     people = (Attribute.integer("age", 0, 95, bins=12), Attribute.categorical("sex", SEX), Attribute.categorical("work", WORK))
@@ -31,7 +34,12 @@ def domains() -> tuple[Domain, Domain]:
 
 @lru_cache(maxsize=1)
 def simulate(rows: int = ROWS, seed: int = 7) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return both tables with their key, for `rows` households; the same seed gives the same tables."""
+    """Return two invented tables, the households and their members, each with the key column `KEY`.
+
+    Args:
+        rows: The number of households.
+        seed: The seed; the same seed gives the same tables.
+    """
     rng = np.random.default_rng(seed)
     region = rng.choice(len(REGION), rows, p=[0.28, 0.24, 0.12, 0.14, 0.22])
     first = np.clip(np.where(rng.random(rows) < 0.7, rng.normal(42, 12, rows), rng.normal(72, 8, rows)), 20, 95)

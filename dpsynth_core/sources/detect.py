@@ -46,12 +46,15 @@ _SEPARATOR_LINE = re.compile('"?sep=(.)"?', re.IGNORECASE)
 
 
 def suggestions(path: str | os.PathLike[str], form: TableFormat, stated: Collection[str]) -> Zoned[tuple[Doubt, ...]]:
-    """Return the questions that the first records raise about a format.
+    """Return questions about fields of a format that a table's first records cast doubt on.
+
+    Each question has two answers, among them often a suggestion and the default. The result is
+    curator-only.
 
     Args:
         path: The file or folder.
         form: Its format as stated and by default.
-        stated: The fields that the curator stated, about which nothing is asked.
+        stated: The fields that the curator stated, about which no question is raised.
 
     Raises:
         InputError: The table cannot be read in this format.
@@ -72,7 +75,16 @@ def suggestions(path: str | os.PathLike[str], form: TableFormat, stated: Collect
 
 
 def _of_text(table: FileTable, form: TableFormat, fields: Collection[str]) -> list[dict[str, Any]]:
-    """Return guesses at fields of the format of a text, the best first, and {} last: encoding and division, then the encoding alone."""
+    """Return guesses at fields of the format of a text file, the best first and {} last.
+
+    The best guess has the encoding, the lines above the header and the delimiter; the next has the
+    encoding only.
+
+    Args:
+        table: The files; the first one is examined.
+        form: The format as stated and by default.
+        fields: The fields to guess.
+    """
     with readers.reading(), packed.opened(table.files[0]) as stream:
         head = stream.read(_HEAD_BYTES)
     encoding: dict[str, Any] = _encoding(head, form) if "encoding" in fields else {}
@@ -85,12 +97,13 @@ def _readable(
 ) -> tuple[dict[str, Any], dict[str, list[str]]]:
     """Return the first guess in whose format the table can be read, and its first texts by column.
 
-    A guess from the records may be unreadable, such as a header of blank cells: no record may refuse a table by that.
+    A guess may be unreadable, such as one whose header has blank cells. It is then passed over, so
+    that records cannot make a table refused.
 
     Args:
         path: The file or folder.
         form: Its format as stated and by default.
-        suggested: Fields in place of those of `form`, the best guess first, and {} last.
+        suggested: Fields that replace fields of `form`, the best guess first, and {} last.
 
     Raises:
         InputError: The table cannot be read in `form` itself.
@@ -104,13 +117,14 @@ def _readable(
 def settled_format(
     path: str | os.PathLike[str], stated: Mapping[str, Any], field: str, option: Callable[[Mapping[str, Any]], str]
 ) -> TableFormat:
-    """Return the format of a table: the stated fields and the defaults, unless its first records suggest another format.
+    """Return the stated format with defaults; fail if the first records suggest another one.
 
     Args:
         path: The file or folder.
-        stated: Fields of `TableFormat`.
+        stated: The fields of `TableFormat` that the curator states.
         field: The name of the table in errors.
-        option: Writes fields and values in the form in which the curator has to state them.
+        option: Writes fields and values in the form in which the curator has to state them, such as
+            an option of the command line.
 
     Raises:
         InputError: The file cannot be read as a table, or its first records raise a question.
@@ -129,10 +143,14 @@ def settled_format(
 
 
 def public_format(path: str | os.PathLike[str], field: str) -> TableFormat:
-    """Return the format of a public table, for which nothing can be stated, by the suggestions from its records, which are not private.
+    """Return the format of a public table, following the suggestions from its records.
+
+    Args:
+        path: The file or folder.
+        field: The name of the table in errors.
 
     Raises:
-        InputError: The table cannot be read, or its numbers or dates can be read either way.
+        InputError: The table cannot be read, or its numbers or dates can be read in two ways.
     """
     form = default_format(path)
     for doubt in suggestions(path, form, ()).value:
@@ -143,7 +161,7 @@ def public_format(path: str | os.PathLike[str], field: str) -> TableFormat:
 
 
 def in_words(form: TableFormat, fields: Collection[str]) -> str:
-    """Return a short description of these fields of a format."""
+    """Return a short description of the values of these fields, such as "dates like dd.mm.yyyy"."""
     words = {
         "encoding": form.encoding,
         "skip": f"{_ABOVE.get(form.skip, f'{form.skip} lines')} above the header",
@@ -159,6 +177,12 @@ def in_words(form: TableFormat, fields: Collection[str]) -> str:
 
 
 def _suggestion(form: TableFormat, likely: Mapping[str, Any]) -> Doubt:
+    """Return the question whether to use likely fields or to keep the default.
+
+    Args:
+        form: The format as stated and by default.
+        likely: The suggested fields, which differ from `form`.
+    """
     default = {name: getattr(form, name) for name in likely}
     new, now = in_words(replace(form, **likely), likely), in_words(form, likely)
     others = " (or another encoding)" if likely.get("encoding") in _ANY_BYTES else ""
@@ -166,7 +190,10 @@ def _suggestion(form: TableFormat, likely: Mapping[str, Any]) -> Doubt:
 
 
 def _encoding(head: bytes, form: TableFormat) -> dict[str, str]:
-    """Return the encoding that the bytes suggest, if it is not UTF-8: most of the characters beyond ASCII are damaged in UTF-8."""
+    """Return the encoding that the first bytes suggest, as a field; empty if UTF-8 fits.
+
+    UTF-8 does not fit if most of the characters beyond ASCII are damaged in it.
+    """
     if form.encoding != TableFormat.encoding:
         return {}
     if (marked := header_encoding(head)) != form.encoding:
@@ -183,7 +210,15 @@ def _encoding(head: bytes, form: TableFormat) -> dict[str, str]:
 
 
 def _division(head: bytes, form: TableFormat, fields: Collection[str]) -> dict[str, Any]:
-    """Return how many lines are above the header, and the delimiter, where most lines do not have as many cells as the header has."""
+    """Return the suggested fields `skip` and `delimiter`, as far as they differ from `form`.
+
+    They are suggested where most lines do not have as many cells as the header.
+
+    Args:
+        head: The first bytes of the file.
+        form: The format as stated, by default, and with the suggested encoding.
+        fields: The fields that may be suggested.
+    """
     if form.quoting == STANDARD:  # whose records are not lines
         return {}
     text = head.decode(known_encoding(form.encoding), "replace")
@@ -215,7 +250,7 @@ def _division(head: bytes, form: TableFormat, fields: Collection[str]) -> dict[s
 
 
 def _width(line: str, form: TableFormat) -> int:
-    """Return the number of cells of a line."""
+    """Return the number of cells of a line; 0 for a line that cannot be divided."""
     try:
         return len(
             next(csv.reader([line], delimiter=form.delimiter, quoting=csv.QUOTE_NONE if form.quoting == "none" else csv.QUOTE_MINIMAL))
@@ -225,4 +260,5 @@ def _width(line: str, form: TableFormat) -> int:
 
 
 def _share(widths: Sequence[int], width: int) -> float:
+    """Return the share, from 0 to 1, of lines that have `width` cells."""
     return widths.count(width) / len(widths) if widths else 0.0

@@ -58,12 +58,13 @@ _MONTH_SECOND, _MONTH_FIRST = "dd/mm/yyyy", "mm/dd/yyyy"
 
 @dataclass(frozen=True)
 class Doubt:
-    """A question that the first records raise about the format of their table.
+    """A question that the first records raise about the format of their table, for the curator.
 
     Attributes:
-        question: Its text, with examples that are made up.
-        answers: The two answers, each with the fields of `TableFormat` that it states.
-        is_suggestion: Whether the first answer is what the records suggest, and the second one the default.
+        question: The text of the question, with invented examples.
+        answers: Two pairs: the words of an answer, and the fields of `TableFormat` that it states.
+        is_suggestion: Whether the first answer is suggested by the records, and the second one
+            keeps the default.
     """
 
     question: str
@@ -72,16 +73,16 @@ class Doubt:
 
     @property
     def fields(self) -> frozenset[str]:
-        """The fields that have to be stated."""
+        """The names of the fields that the answers state."""
         return frozenset(field for _, stated in self.answers for field in stated)
 
 
 @dataclass(frozen=True)
 class DetectedNotation:
-    """The notation that first records suggest.
+    """The notation that the first records suggest.
 
     Attributes:
-        stated: Fields of `TableFormat` that differ from the default.
+        stated: The suggested fields of `TableFormat` with their values.
         doubts: Questions that only the curator can answer; their fields are not in `stated`.
     """
 
@@ -96,14 +97,17 @@ def detect_notation(
     given: Mapping[str, str] | None = None,
     comma_separates: bool = True,
 ) -> DetectedNotation:
-    """Return the fields of a notation that differ from the usual in almost all texts of some column.
+    """Return the notation that fits almost all texts of columns of numbers, dates or times.
+
+    Fields in the default way of writing may be left out.
 
     Args:
-        columns: The texts of the first records.
-        notation: Its markers of missing values are left out.
-        names: What to call the columns.
-        given: What is stated already, which nothing suggests otherwise.
-        comma_separates: False where fields are separated by semicolons, as they are where numbers have decimal commas.
+        columns: The texts of each column in the first records.
+        notation: The notation whose missing markers are left out.
+        names: The names of the columns, for questions.
+        given: Fields that the curator stated, which are taken as they are.
+        comma_separates: False if the fields are separated by semicolons, as is usual where numbers
+            have decimal commas.
     """
     given = given or {}
     columns = [[text for cell in cells if (text := cell.strip()) and text not in notation.missing_markers] for cells in columns]
@@ -116,11 +120,11 @@ def detect_notation(
 def detect_marks(
     columns: Iterable[Sequence[str]], names: Sequence[str] = (), given: Mapping[str, str] | None = None, comma_separates: bool = True
 ) -> DetectedNotation:
-    """Return the decimal and thousands marks that the columns suggest.
+    """Return the decimal and thousands marks that the columns suggest, or a question about them.
 
     Args:
-        columns: The trimmed texts of each column that do not mean missing.
-        names: The names of the columns.
+        columns: The texts of each column, trimmed and without missing markers.
+        names: The names of the columns, for questions.
         given: Marks that the curator stated.
         comma_separates: Whether a comma separates the fields.
     """
@@ -146,7 +150,16 @@ def detect_marks(
 
 
 def other_marks(values: Sequence[tuple[str, int]], lower: float, upper: float, notation: Notation) -> Marks | None:
-    """Return the marks with which most of these values, given with their counts, would be between the bounds; None without other marks."""
+    """Return other marks with which most of these values would be numbers between the bounds.
+
+    None if the marks of `notation` do that best.
+
+    Args:
+        values: The values, each with its number of records.
+        lower: The lower bound.
+        upper: The upper bound.
+        notation: The stated notation.
+    """
     texts, counts = pa.array([text.strip() for text, _ in values], pa.string()), np.array([count for _, count in values])
 
     def inside(marks: Marks) -> float:
@@ -159,7 +172,12 @@ def other_marks(values: Sequence[tuple[str, int]], lower: float, upper: float, n
 
 
 def _shapes(cells: Sequence[str]) -> Counter[str]:
-    """Return the shapes of a column's numbers that have a mark, with their counts; empty where few values are numbers, or are codes."""
+    """Return the shapes of a column's numbers that have a mark, with their counts.
+
+    A shape is a number with 9 in place of each digit, except for a zero at the beginning of a group
+    of digits. Empty if fewer than half of the values are numbers, or if they are codes with leading
+    zeros.
+    """
     every = Counter(_LATER_DIGIT.sub("9", cell) if len(cell) <= _LONGEST else "" for cell in cells)
     if sum(count for shape, count in every.items() if _CODE.match(shape)) > (1 - _ALMOST_ALL) * len(cells):
         return Counter()
@@ -171,37 +189,58 @@ def _shapes(cells: Sequence[str]) -> Counter[str]:
 
 @lru_cache(maxsize=4096)
 def _readings(shape: str) -> frozenset[Marks]:
-    """Return the marks with which a shape is a number. A number with an exponent has no thousands."""
+    """Return the pairs of marks with which a shape can be read as a number."""
     exponent = "e" in shape.lower()
     patterns = {one: number_pattern(one[0], "" if exponent else one[1]) for one in MARKS}
     return frozenset(one for one, pattern in patterns.items() if re.match(pattern, shape))
 
 
 def _is_open(shape: str) -> bool:
-    """Return whether a shape is one number with a decimal point, and another with a decimal comma."""
+    """Return whether a shape can be read with a decimal point and also with a decimal comma."""
     return ("," in shape or "." in shape) and len({decimal for decimal, _ in _readings(shape)}) > 1
 
 
 def _fitting(found: Counter[str], offered: Iterable[Marks]) -> list[Marks]:
-    """Return the marks with which almost all numbers of a column, and almost all of its unambiguous numbers, can be read."""
+    """Return the marks that can read almost all numbers of a column, also of the unambiguous ones.
+
+    Args:
+        found: The number of values of each shape.
+        offered: The marks to try.
+    """
     clear = Counter({shape: count for shape, count in found.items() if not _is_open(shape)})
     return [one for one in offered if all(_share(part, one) >= _ALMOST_ALL for part in (found, clear) if part)]
 
 
 def _share(found: Counter[str], marks: Marks) -> float:
+    """Return the share, from 0 to 1, of a column's numbers that can be read with these marks."""
     return sum(count for shape, count in found.items() if marks in _readings(shape)) / found.total()
 
 
 def _best(offered: Sequence[Marks], columns: Collection[Counter[str]]) -> Marks:
-    """Return the marks with which the largest number of numbers can be read; the most usual among equals."""
+    """Return the marks that read the largest share of numbers, summed over columns.
+
+    The first ones are taken among equals.
+
+    Args:
+        offered: The marks to choose from, the most usual ones first.
+        columns: For each column, the number of values of each shape.
+    """
     return max(offered, key=lambda one: sum(_share(found, one) for found in columns))
 
 
 def _stated(marks: Marks) -> dict[str, str]:
+    """Return the marks as fields `decimal` and `thousands` of a notation."""
     return {"decimal": marks[0], "thousands": marks[1]}
 
 
 def _open_question(open_ones: Sequence[str], possible: Sequence[Marks], columns: Collection[Counter[str]]) -> Doubt:
+    """Return the question whether a number like 10,584 is ten and a half or ten thousand.
+
+    Args:
+        open_ones: Shapes of the table that can be read in both ways.
+        possible: The marks to choose from.
+        columns: For each column, the number of values of each shape.
+    """
     sign = "," if any("," in shape for shape in open_ones) else "."
     halves = _best([one for one in possible if one[0] == sign], columns)
     thousands = _best([one for one in possible if one[0] != sign], columns)
@@ -210,7 +249,13 @@ def _open_question(open_ones: Sequence[str], possible: Sequence[Marks], columns:
 
 
 def _contradiction(fitting: Mapping[int, Sequence[Marks]], shapes: Mapping[int, Counter[str]], names: Sequence[str]) -> Doubt:
-    """Return the question that a contradiction between two columns, or within one, raises."""
+    """Return the question about marks that contradict each other in two columns, or in one.
+
+    Args:
+        fitting: By column index, the marks that can read the column.
+        shapes: By column index, the number of values of each shape.
+        names: The names of the columns.
+    """
     places = list(fitting)
     mixed = next((place for place in places if not fitting[place]), None)
     if mixed is None:
@@ -227,11 +272,19 @@ def _contradiction(fitting: Mapping[int, Sequence[Marks]], shapes: Mapping[int, 
 
 
 def _named(place: int, names: Sequence[str]) -> str:
+    """Return the name of a column for a question, or its number if it has none."""
     return column_field(names[place].strip()) if place < len(names) and names[place].strip() else f"column {place + 1}"
 
 
 def _dates(columns: Iterable[Sequence[str]]) -> DetectedNotation:
-    """Return the form that fits all columns of dates, else the first column's; a doubt if day and month can be exchanged in all."""
+    """Return the date format that fits all columns of dates, else the first column's.
+
+    There is a question instead if day and month can be exchanged in all columns, or if years have
+    two digits.
+
+    Args:
+        columns: The texts of each column, trimmed and without missing markers.
+    """
     found = [forms for cells in columns if (forms := _date_forms(cells))]
     if not found:
         return DetectedNotation({})
@@ -251,6 +304,10 @@ def _dates(columns: Iterable[Sequence[str]]) -> DetectedNotation:
 
 
 def _date_forms(cells: Sequence[str]) -> list[str]:
+    """Return the date formats that can read almost all texts of a column.
+
+    Empty for a column without dates, or with dates that are read in every table.
+    """
     if sum(len(cell) >= _SHORTEST_DATE for cell in cells) < _ALMOST_ALL * len(cells):
         return []
     written = plain(pa.array(cells, pa.string()))
@@ -264,7 +321,14 @@ def _date_forms(cells: Sequence[str]) -> list[str]:
 
 
 def _times(columns: Iterable[Sequence[str]]) -> dict[str, str]:
-    """Return the suggested format of times. Digits, with or without a point, are suggested only with leading zeros, which numbers lack."""
+    """Return the suggested field `time_format`; empty if the default fits.
+
+    Digits, with or without a point, are suggested only if some have leading zeros, which numbers do
+    not have.
+
+    Args:
+        columns: The texts of each column, trimmed and without missing markers.
+    """
     for cells in columns:
         for form, pattern in _TIMES.items():
             shown_as_time = "h" in form[2:-2] or any(cell.startswith("0") for cell in cells)
@@ -274,4 +338,5 @@ def _times(columns: Iterable[Sequence[str]]) -> dict[str, str]:
 
 
 def _fit(cells: Sequence[str], pattern: re.Pattern[str]) -> float:
+    """Return the share, from 0 to 1, of texts that begin with a match of the pattern."""
     return sum(bool(pattern.match(cell)) for cell in cells) / len(cells)

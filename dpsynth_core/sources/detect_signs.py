@@ -46,10 +46,13 @@ _ALMOST_ALL = 0.95
 
 
 def detect_signs(columns: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Return the fields `units` and `negative` of a notation, as far as columns of numbers differ from the usual.
+    """Return suggested fields `units` and `negative` of a notation, from columns of numbers.
+
+    A field is left out where numbers are written in the default way: without units, and with a
+    minus sign in front.
 
     Args:
-        columns: Trimmed texts that do not mean missing.
+        columns: The texts of each column, trimmed and without missing markers.
     """
     units, negatives = Counter[str](), Counter[str]()
     for cells in columns:
@@ -69,7 +72,13 @@ def detect_signs(columns: Sequence[Sequence[str]]) -> dict[str, Any]:
 
 
 def bare(columns: Sequence[Sequence[str]], stated: dict[str, Any]) -> list[list[str]]:
-    """Return the numbers of each column without stated units, and with a sign before numbers below zero."""
+    """Return the numbers of each column without units, negative ones with a sign in front.
+
+    Args:
+        columns: The texts of each column.
+        stated: The fields `units` and `negative` of the notation, as far as they differ from the
+            default.
+    """
     notation = Notation(units=stated.get("units", ()), negative=stated.get("negative", SIGN))
     every = (notation.bare(plain(pa.array(cells, pa.string()))) for cells in columns)
     return [[str(text) for text in numbers.to_pylist()] for numbers in every]

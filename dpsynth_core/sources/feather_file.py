@@ -18,7 +18,12 @@ from dpsynth_core.vocabulary.names import trimmed
 
 
 def names(path: Location, _form: TableFormat) -> tuple[str, ...]:
-    """Return the names of the columns. Raises InputError for types that cannot be read, ArrowException for a damaged file."""
+    """Return the names of the columns, trimmed and in file order.
+
+    Raises:
+        InputError: A type cannot be read, or the file is of an outdated version of Feather.
+        ArrowException: The file is damaged.
+    """
     with _mapped(path) as source, _reader(source) as reader:
         for field in reader.schema:
             check_type(field.name, field.type)
@@ -32,7 +37,10 @@ def schema(path: Location, _form: TableFormat) -> pa.Schema:
 
 
 def batches(path: Location, _form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield these columns, at most `rows` rows at a time. Raises ArrowException and OSError for a damaged file."""
+    """Yield these columns of all records, in file order, at most `rows` rows at a time.
+
+    Raises ArrowException and OSError for a damaged file.
+    """
     with _mapped(path) as source, _reader(source) as reader:
         places = [[trimmed(written) for written in reader.schema.names].index(name) for name in columns]
         whole = (reader.get_batch(i) for i in range(reader.num_record_batches)) if hasattr(reader, "get_batch") else reader
@@ -44,11 +52,12 @@ def batches(path: Location, _form: TableFormat, columns: Sequence[str], rows: in
 
 
 def _mapped(path: Location) -> pa.NativeFile:
-    """Open the file; a file of this machine is mapped, and so occupies no memory."""
+    """Return the file opened for reading; a file on this machine is mapped and takes no memory."""
     return path.open("rb") if isinstance(path, Remote) else pa.memory_map(str(path))
 
 
 def _reader(source: pa.NativeFile) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
+    """Return Arrow's reader for the file, which may be in the file format or in the stream format."""
     start = source.read(6)
     source.seek(0)
     if start.startswith(b"FEA1"):
@@ -57,7 +66,10 @@ def _reader(source: pa.NativeFile) -> pa.RecordBatchFileReader | pa.RecordBatchS
 
 
 def _checked(column: pa.Array) -> pa.Array:
-    """Return the column with its text repaired. Raises ArrowInvalid where it points outside the file: no value of a fixed width does."""
+    """Return the column with text repaired, after checking that its offsets lie inside the file.
+
+    Values of a fixed width have no offsets. Raises ArrowInvalid for a wrong offset.
+    """
     if pa.types.is_dictionary(column.type):
         column.indices.validate(full=True)
         return pa.DictionaryArray.from_arrays(column.indices, _checked(column.dictionary))  # checks that the indices are there

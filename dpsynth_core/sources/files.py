@@ -33,7 +33,11 @@ DEFAULT_LIMIT_BYTES = 2_000_000_000
 
 
 def opened(source: TableSource, form: TableFormat) -> Table:
-    """Return the source as an opened table. Raises InputError unless it is a file or a folder of files of one kind."""
+    """Return the source as an opened table: a path as `FileTable`, any other source as `HeldTable`.
+
+    Raises:
+        InputError: A path is not a file or a folder of files of one kind.
+    """
     if isinstance(source, str | os.PathLike):
         return FileTable.of(source, form)
     import pandas as pd
@@ -44,13 +48,18 @@ def opened(source: TableSource, form: TableFormat) -> Table:
 
 
 def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:
-    """Return the JSON of a domain with all columns in file order, from the file's own labels, types and declared missing values.
+    """Return the JSON of a domain from what the file itself declares of its columns.
 
-    No record is read. Labels belong to a questionnaire: they are public before any person answers. Facts that the file does not declare,
-    like bounds, stay open, and a person who knows the table fills them in (`vocabulary.declared`).
+    No record is read. Labels belong to a questionnaire: they are public before any person answers.
+    Facts that the file does not declare, such as bounds, stay open, and a person who knows the
+    table fills them in (`vocabulary.declared`).
+
+    Args:
+        path: The file or folder.
+        form: The format of the table.
 
     Raises:
-        InputError: The file cannot be read.
+        InputError: The file cannot be read, or it is of JSON lines, which declare nothing.
     """
     if form.kind == "jsonl":
         raise InputError("data", "JSON lines say nothing of themselves but in their records", "write the domain by hand")
@@ -58,26 +67,37 @@ def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:
 
 
 def sheets(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Return the names of the sheets of a workbook in order. Raises InputError."""
+    """Return the names of the sheets of a workbook, in order. Raises InputError."""
     return tuple(confined.about("sheets", table_files(path)[0], "spreadsheet"))
 
 
 class FileTable(Files):
-    """All that can be asked of files. Each question raises InputError for files that cannot be read."""
+    """A table in one file or in the files of a folder.
+
+    Files that a library in C reads are read by another process with limits (`confined`). Every
+    method raises InputError for files that cannot be read.
+    """
 
     def column_names(self) -> tuple[str, ...]:
-        """Return the names of the columns, in file order."""
+        """Return the names of the columns in file order; repeated names of a header are numbered."""
         return tuple(self._answer(readers.names))
 
     def made_names(self) -> tuple[str, ...]:
-        """Return the column names that are not in the header, because a name is missing there or repeats an earlier name."""
+        """Return the names that the tool made up where the header lacks or repeats a name.
+
+        Empty for kinds of files that have no header line.
+        """
         if not self.form.applies("names"):
             return ()
         cells = tuple(self._answer(readers.header))
         return tuple(name for name, cell in zip(told_apart(cells), cells, strict=True) if name != cell)
 
     def check(self, limit_bytes: int | None = DEFAULT_LIMIT_BYTES) -> None:
-        """Raise InputError if this is larger than the limit (None for any size), or refused by `readers.check`."""
+        """Raise InputError if the files are not a table (`readers.check`) or larger than the limit.
+
+        Args:
+            limit_bytes: The largest number of bytes of all files, unpacked; None for no limit.
+        """
         with readers.reading():
             if limit_bytes is not None and self._exceeds(limit_bytes):
                 problem = f"the file is larger than the limit of {limit_bytes / 1e6:,.0f} MB"
@@ -86,22 +106,25 @@ class FileTable(Files):
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns with their types; a column is there once for each type that it has in a file of a folder."""
+        """The columns with their types; a column is listed once for each type in a folder's files."""
         return pa.ipc.read_schema(pa.py_buffer(self._answer(readers.schema)))
 
     def described(self) -> list[Column]:
-        """Return the columns with what the files say about each, such as labels."""
+        """Return what the files declare of their columns (labels, types), reading no record."""
         return list(map(Column.from_json, self._answer(readers.described)))
 
     def first_texts(self, rows: int) -> dict[str, list[str]]:
-        """Return the texts of each column in about the first `rows` records, for the curator alone."""
+        """Return by column the texts in about the first `rows` records, for the curator only."""
         return dict(self._answer(readers.first_texts, rows))
 
     def divide(self, sizes: Sizes) -> list[Part]:
-        """Return the table in parts, at least one.
+        """Return the table in parts, in file order; at least one part.
 
-        A small table is one part. A table with the quoting "standard" is one part, because its records can only be separated from the
-        beginning. Each packed file is one piece.
+        A small table is one part. So is a CSV file with the quoting "standard", because its records
+        can only be separated from the beginning. A packed file is not cut.
+
+        Args:
+            sizes: The approximate sizes of the parts.
         """
         if self.form.kind == "csv" and self.form.quoting == STANDARD:
             return [WHOLE]
@@ -112,12 +135,13 @@ class FileTable(Files):
         return gathered(pieces, sizes.rows if self.form.kind == "parquet" else sizes.bytes) or [WHOLE]
 
     def batches(self, columns: Sequence[str], part: Part = WHOLE, listed: Listed = NOTHING_LISTED) -> Iterator[pa.RecordBatch]:
-        """Yield batches of these columns.
+        """Yield batches of these columns, in file order.
 
         Args:
-            columns: The names of columns.
-            part: The part of the files that is read.
-            listed: The listed values of columns. A listed value is a value, also where the file declares that it means missing.
+            columns: The names of the columns.
+            part: The part of the table to read; the whole table by default.
+            listed: Listed values by column. A listed value is a value, even where the file declares
+                that it means missing.
         """
         if self.form.kind in TEXT:
             yield from readers.batches(self, columns, readers.BATCH_ROWS, part, listed)
@@ -128,7 +152,10 @@ class FileTable(Files):
                     yield from reader
 
     def _exceeds(self, limit_bytes: int) -> bool:
-        """Return whether the files have more than `limit_bytes` bytes, unpacked; unpacking stops once that is known."""
+        """Return whether the files have more than `limit_bytes` bytes after unpacking.
+
+        Unpacking stops as soon as the answer is known.
+        """
         total = self.size
         for path in self.files if self.form.kind in TEXT else ():
             if total > limit_bytes:
@@ -137,7 +164,10 @@ class FileTable(Files):
         return total > limit_bytes
 
     def _answer(self, question: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the answer of a function of `readers`."""
+        """Return `question(self, *arguments)`, where `question` is a function of `readers`.
+
+        For text it runs here, for other kinds of files in a process with limits.
+        """
         if self.form.kind in TEXT:
             return question(self, *arguments)
         with confined.work("answer", self, question.__name__, *arguments) as answers:

@@ -47,13 +47,14 @@ _DECIMAL_CODE = re.compile(r"[0-9]+\.0+")
 
 @dataclass(frozen=True)
 class Remark:
-    """A note about a column of which many values were not understood.
+    """A note for the curator about a column, usually one with many values that were not understood.
 
     Attributes:
-        column: Name of the column, hostile text.
-        share: Share of the column's values that were not understood, missing ones not counted; 1 where all values are missing.
-        found: What was found, a sentence without values.
-        advice: What would help, in sentences with private values; "" where nothing is known to help.
+        column: The name of the column, which is untrusted text.
+        share: The share, from 0 to 1, of the column's values that were not understood, among values
+            that are not missing; 1 where all values are missing.
+        found: The finding, a sentence without values.
+        advice: A possible remedy, in sentences with private values; "" where no remedy is known.
     """
 
     column: str
@@ -68,12 +69,20 @@ class Remark:
 
     @property
     def is_nothing(self) -> bool:
-        """True if no value of the column was understood."""
+        """True if no value of the column was understood, or all values are missing."""
         return self.share == 1
 
 
 def look(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[Remark, ...]]:
-    """Return a remark about each column of which many values are not understood. Raises InputError if the table cannot be read."""
+    """Return remarks for the curator from the first `FIRST` records of a table.
+
+    A column gets a remark if at least a share `SOME` of its values is outside the domain, if all
+    its values are missing, or if some values look like a listed value or like each other and would
+    count as different.
+
+    Raises:
+        InputError: The table cannot be read.
+    """
     fits = outside.fit(domain, source, form, FIRST)
     learnt = [one.name for one in domain if one.most and one.is_listed]
     spellings = tuple(_spellings(learnt, source, form)) if learnt else ()
@@ -81,7 +90,10 @@ def look(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[
 
 
 def _spellings(columns: Sequence[str], source: TableSource, form: TableFormat) -> Iterator[Remark]:
-    """Yield a remark about each column whose values are to be learnt and of which some look the same."""
+    """Yield a remark for each column whose values are to be learnt and have several spellings.
+
+    Several spellings are distinct texts that look the same or differ in letter case only.
+    """
     parts = {column: list[pa.Array]() for column in columns}
     rows = 0
     for batch in files.opened(source, form).batches(columns):
@@ -101,6 +113,7 @@ def _spellings(columns: Sequence[str], source: TableSource, form: TableFormat) -
 
 
 def _remarks(domain: Domain, fits: tuple[ColumnFit, ...], notation: Notation) -> Iterator[Remark]:
+    """Yield the remarks that follow from comparing columns with their declarations."""
     for one in fits:
         attribute, present = domain[one.column], one.rows - one.missing
         where = f"{column_field(one.column)}: "
@@ -117,7 +130,7 @@ def _remarks(domain: Domain, fits: tuple[ColumnFit, ...], notation: Notation) ->
 
 
 def _look_alikes(attribute: Attribute, one: ColumnFit) -> str:
-    """Return a remedy for values that look like a listed value but are written differently, or ""."""
+    """Return a remedy for values outside that look like a listed value; "" without such values."""
     same, met = listed_as((value for value, _ in one.values), attribute.categories)
     if not met:
         return ""
@@ -127,7 +140,7 @@ def _look_alikes(attribute: Attribute, one: ColumnFit) -> str:
 
 
 def _wanted(attribute: Attribute) -> tuple[str, str]:
-    """Return the predicate of "no value ..." and of "30% of the values ..."."""
+    """Return two predicates: one to follow "no value", one to follow "30% of the values"."""
     if attribute.is_listed:
         return "is in its list", "are not in its list"
     noun = attribute.about.title.lower()
@@ -137,7 +150,15 @@ def _wanted(attribute: Attribute) -> tuple[str, str]:
 
 
 def _advice(attribute: Attribute, one: ColumnFit, notation: Notation) -> Iterator[str]:
-    """Yield the statements that would help the curator, by the cause. Frequent values come first."""
+    """Yield sentences with remedies for the values outside of a column, by the probable cause.
+
+    A cause is usually named only if it explains at least half of these values.
+
+    Args:
+        attribute: The declared column.
+        one: The comparison of the column with its declaration.
+        notation: The stated notation of the table.
+    """
     counted = Counter(dict(one.values))
     quoted = sum(number for text, number in one.values if len(text) > 1 and text[0] == text[-1] == "'")
     if quoted >= _MOST_OF_THEM * counted.total():
@@ -153,7 +174,12 @@ def _advice(attribute: Attribute, one: ColumnFit, notation: Notation) -> Iterato
 
 
 def _folds(notation: Notation) -> Mapping[str, Callable[[str], str]]:
-    """Return the rules by which two texts are one value, by the curator's remedy for each; the narrowest first."""
+    """Return text normalisations under which two texts may be one value, the narrowest first.
+
+    Returns:
+        By the remedy that the curator would apply, a function that rewrites a text; two texts with
+        the same result are one value.
+    """
 
     def number(text: str) -> str:
         found = notation.without_markers.numbers(pa.array([text]))[0].as_py()
@@ -167,6 +193,12 @@ def _folds(notation: Notation) -> Mapping[str, Callable[[str], str]]:
 
 
 def _other_spelling(attribute: Attribute, counted: Counter[str]) -> Iterator[str]:
+    """Yield the first remedy of `_folds` under which most values outside become listed values.
+
+    Args:
+        attribute: The declared column.
+        counted: The number of records by value outside.
+    """
     for remedy, rewritten in _folds(Notation()).items():
         listed = {rewritten(category): category for category in attribute.categories}
         met = [value for value in counted if rewritten(value) in listed]
@@ -176,7 +208,15 @@ def _other_spelling(attribute: Attribute, counted: Counter[str]) -> Iterator[str
 
 
 def _decimal_codes(hierarchy: Hierarchy, groups: Sequence[str], counted: Counter[str]) -> Iterator[str]:
-    """Yield a remedy if most values are codes of these groups with ".0", as programs export a column of numbers with empty cells."""
+    """Yield a remedy if most values outside are codes of listed groups with ".0" at the end.
+
+    Programs export a column of whole numbers with empty cells in this way.
+
+    Args:
+        hierarchy: The rule that gives the group of a code.
+        groups: The listed groups.
+        counted: The number of records by value outside.
+    """
     codes = {value: value.rstrip("0").removesuffix(".") for value in counted if _DECIMAL_CODE.fullmatch(value)}
     met = [value for value, code in codes.items() if hierarchy.group(code) in groups]
     if met and sum(counted[value] for value in met) >= _MOST_OF_THEM * counted.total():
@@ -184,7 +224,14 @@ def _decimal_codes(hierarchy: Hierarchy, groups: Sequence[str], counted: Counter
 
 
 def _other_notation(attribute: Attribute, one: ColumnFit, counted: Counter[str], notation: Notation) -> Iterator[str]:
-    """Yield the kind of most of the values: numbers, dates or times in another notation, or beyond the bounds."""
+    """Yield sentences on why numbers, dates or times are outside: bounds or notation.
+
+    Args:
+        attribute: The declared column, which has bins or values to be learnt.
+        one: The comparison of the column with its declaration.
+        counted: The number of records by value outside.
+        notation: The stated notation of the table.
+    """
     texts, numbers = pa.array([value for value, _ in one.values], pa.string()), np.array([number for _, number in one.values])
 
     def are_read(form: Mapping[str, Any]) -> bool:
@@ -208,4 +255,5 @@ def _other_notation(attribute: Attribute, one: ColumnFit, counted: Counter[str],
 
 
 def _stated(form: Mapping[str, Any]) -> str:
+    """Return the fields of a notation as a text, such as `decimal "," and thousands "."`."""
     return " and ".join(f'{name} "{", ".join(value) if isinstance(value, tuple) else value}"' for name, value in form.items())

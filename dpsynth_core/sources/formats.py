@@ -74,7 +74,10 @@ _USUAL = frozenset({"(usual)"})
 
 
 def usual_markers(kind: str) -> frozenset[str]:
-    """Return the texts that mean missing in a kind of table where nothing is stated: none where the table itself knows missing values."""
+    """Return the texts that mean missing in a kind of table by default.
+
+    Only "" does in kinds whose files mark missing values themselves.
+    """
     return DEFAULT_MISSING if kind in WRITTEN_AS_TEXT else frozenset({""})
 
 
@@ -85,21 +88,25 @@ class TableFormat:
     A field that a kind of file does not have is ignored (`applies`).
 
     Attributes:
-        kind: The kind of file.
+        kind: The kind of file, a key of `SUFFIXES`.
         delimiter: The character between the fields of a CSV file.
         encoding: The encoding of a text file.
         missing_markers: Texts that mean missing, see `Notation`.
-        quoting: The meaning of quotes, see `csv_file`.
+        quoting: The meaning of quotes in a CSV file, see `csv_file`.
         decimal: The decimal mark, see `Notation`.
         thousands: The mark between thousands, see `Notation`.
         date_format: The spelling of dates, see `Notation`.
         time_format: The spelling of times, see `Notation`.
         negative: The spelling of negative numbers, see `Notation`.
-        units: Texts beside numbers that are not read, see `Notation`.
+        units: Texts next to numbers that are ignored, see `Notation`.
         same_text: The rule by which texts count as the same, see `Notation`.
-        names: The column names if the first line is a record; empty if the first line is the header.
+        names: The column names if the first line is a record; empty if the first line is the
+            header.
         sheet: The sheet of a workbook, "" for the first.
-        skip: The number of lines or workbook rows with content above the header that are not records.
+        skip: The number of lines or workbook rows with content above the header that are left out.
+
+    Raises:
+        InputError: A field has a value that is not allowed.
     """
 
     kind: str = "csv"
@@ -138,23 +145,29 @@ class TableFormat:
 
     @cached_property
     def notation(self) -> Notation:
-        """The part that says how values are written."""
+        """The fields that state how values are written as text."""
         stated = {field.name: getattr(self, field.name) for field in fields(Notation)}
         return Notation(**stated | {"missing_markers": frozenset(self.missing_markers)})
 
     def applies(self, name: str) -> bool:
-        """Return whether files of this kind have the field `name`."""
+        """Return whether the field `name` has a meaning for this kind of file."""
         return self.kind in _STATED[name]
 
     @classmethod
     def of(cls, section: Mapping[str, Any]) -> TableFormat:
-        """Return the format that a section of a spec states; a table that is not a file has the format of a CSV file. Raises InputError."""
+        """Return the format that a `data` section of a spec states.
+
+        A table that is not a file has the kind "csv". Raises InputError.
+        """
         given = {field.name: section[field.name] for field in fields(cls) if section.get(field.name) is not None}
         markers = {"missing_markers": usual_markers(given["kind"])}
         return cls(**markers | given | {"kind": given["kind"] if given["kind"] in SUFFIXES else "csv"})
 
     def section(self, path: str | os.PathLike[str]) -> dict[str, Any]:
-        """Return the format as a section of a spec. Fields that were added to specs later are left out if they have their defaults."""
+        """Return the format and a path as a `data` section of a spec.
+
+        Fields that were added to specs later are left out if they have their defaults.
+        """
         written = {"kind": self.kind, "delimiter": self.delimiter, "encoding": self.encoding, "quoting": self.quoting}
         later = {name: getattr(self, name) for name in (*NOTATION, "names", "sheet", "skip")}
         further = {name: list(value) if type(value) is tuple else value for name, value in later.items() if value != _DEFAULTS[name]}
@@ -168,12 +181,12 @@ _DEFAULTS = {field.name: field.default for field in fields(TableFormat) if field
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a table, in order (`table_files`).
+    """The files of a table, in the order of their paths (`table_files`).
 
     Attributes:
         files: The files.
-        folder: The folder that they are in; None for a single file.
-        form: Their format.
+        folder: The folder that contains them; None for a single file.
+        form: The format of the files.
     """
 
     files: tuple[Location, ...]
@@ -182,28 +195,28 @@ class Files:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str], form: TableFormat) -> Self:
-        """Return the files at a path. Raises InputError as `table_files`."""
+        """Return the table file or files at a path. Raises as `table_files`."""
         place = located(path).absolute()
         return cls(tuple(table_files(place)), place if place.is_dir() else None, form)
 
     @property
     def size(self) -> int:
-        """The bytes of all files together."""
+        """The number of bytes of all files together, as they are stored."""
         return sum(file.stat().st_size for file in self.files)
 
     def to_json(self) -> list[Any]:
-        """Return the files as text, to send to a process."""
+        """Return paths, folder and format as JSON, to send them to another process."""
         return [list(map(str, self.files)), self.folder and str(self.folder), self.form.section("")]
 
     @classmethod
     def from_json(cls, obj: list[Any]) -> Self:
-        """Read what `to_json` wrote."""
+        """Return the files from the JSON that `to_json` returned."""
         files, folder, form = obj
         return cls(tuple(map(located, files)), folder and located(folder), TableFormat.of(form))
 
 
 def kind_of(path: Location) -> str | None:
-    """Return the kind of table that the name of a file promises; None without a known ending."""
+    """Return the kind of table that the ending of a file's name shows; None without a known ending."""
     name = path.name.lower()
     packed = next((ending for ending in COMPRESSED if name.endswith(ending)), "")
     kinds = TEXT if packed else tuple(SUFFIXES)
@@ -211,14 +224,16 @@ def kind_of(path: Location) -> str | None:
 
 
 def table_files(path: str | os.PathLike[str]) -> list[Location]:
-    """Return the file itself, or a folder's tables, all of one kind, in order of their paths.
+    """Return a list of the file itself, or of the table files of a folder in order of their paths.
 
-    Hidden files, and files whose names have no table's ending, are ignored (`left_out`).
+    Hidden files and files without the ending of a table are ignored (`left_out`).
 
     Raises:
-        InputError: There is nothing to read, or the path is neither file nor folder. Or a folder holds files that would be left out in
-            silence (tables of another kind, links to nothing or to folders), or the same file twice (by links): its people would own twice
-            as many rows.
+        InputError: There is nothing to read, the path is neither a file nor a folder, or a folder
+            holds tables of several kinds, links to nothing or to folders, or the same file twice by
+            links. Such files would be left out without notice, or their people would be counted
+            twice.
+        CapacityError: A folder holds more than `MAX_FILES` files and folders.
     """
     place = located(path)
     if isinstance(place, Remote):
@@ -239,17 +254,21 @@ def table_files(path: str | os.PathLike[str]) -> list[Location]:
 
 
 def left_out(place: Location) -> int:
-    """Return how many visible files of a folder are not tables by their names."""
+    """Return the number of visible files of a folder whose names lack the ending of a table."""
     return sum(kind_of(file) is None for file in (place.inside() if isinstance(place, Remote) else _inside(place)))
 
 
 def partition(place: Location, file: Location) -> tuple[str, ...]:
-    """Return the columns in the folder names of a file below `place`, like sex in sex=f/part.parquet, in their order."""
+    """Return the column names in the folder names between `place` and a file below it.
+
+    For data/sex=f/part.parquet below data, it is ("sex",).
+    """
     within = PurePosixPath(inner(file)).relative_to(inner(place)).parent.parts
     return tuple(unquote(part.partition("=")[0]) for part in within if "=" in part)
 
 
 def _remote_files(place: Remote) -> list[Location]:
+    """Return the table files at a place in an object store. Raises InputError as `table_files`."""
     try:
         if place.is_file():
             if not place.stat().st_size:
@@ -267,6 +286,7 @@ def _remote_files(place: Remote) -> list[Location]:
 
 
 def _readable_there(file: Remote) -> Remote:
+    """Return the file if its kind can be read from an object store. Raises InputError otherwise."""
     if kind_of(file) in _ONLY_HERE:
         raise InputError("data", "files of this kind are read from this machine only", "copy it here, or save it as Parquet")
     return file
@@ -276,10 +296,11 @@ _File = TypeVar("_File", bound=Location)
 
 
 def _of_one_kind(place: Location, inside: Sequence[_File]) -> list[_File]:
-    """Return the files that are tables.
+    """Return the table files among the files of a folder.
 
     Raises:
-        InputError: The folder holds no table or several kinds of tables, or has unusable folder names like column=value.
+        InputError: The folder holds no table or several kinds of tables, or has unusable folder
+            names like column=value.
     """
     tables = [file for file in inside if kind_of(file) is not None]
     kinds = sorted({str(kind_of(file)) for file in tables})
@@ -298,7 +319,12 @@ def _of_one_kind(place: Location, inside: Sequence[_File]) -> list[_File]:
 
 
 def _inside(place: Path) -> Iterator[Path]:
-    """Return the files of a folder that are not hidden. Raises CapacityError for more files than one table has."""
+    """Yield the files of a folder, at any depth, that are not hidden.
+
+    Raises:
+        CapacityError: There are more than `MAX_FILES` files and folders.
+        InputError: A folder cannot be read, or an entry is a link to a folder or to nothing.
+    """
     seen = 0
     for folder, folders, names in os.walk(place, onerror=_refuse_folder):
         folders[:] = [name for name in folders if not _hidden(name)]
@@ -318,4 +344,5 @@ def _refuse_folder(_: OSError) -> None:
 
 
 def _hidden(name: str) -> bool:
+    """Return whether a name begins with a dot or underscore."""
     return name.startswith((".", "_"))

@@ -66,14 +66,15 @@ _IDENTIFIER = re.compile(r"(^|[_\W])(id|key|uuid|guid|nr|no|number|index|row)$",
 
 @dataclass(frozen=True)
 class Guess:
-    """A proposed declaration of a column.
+    """A proposed declaration of a column, for the curator to confirm or change.
 
     Attributes:
         name: The column's name.
         attribute: The proposed attribute; None if no proposal is sensible.
         advice: A caution for the curator, or "".
         drop: Whether leaving the column out is advised.
-        identifies: Whether nearly every row has its own value, so that new identifiers could replace the column.
+        identifies: Whether nearly every row has its own value, so that invented identifiers could
+            replace the column.
     """
 
     name: str
@@ -86,7 +87,20 @@ class Guess:
 def propose(
     table: TableSource, form: TableFormat, sample_rows: int = SAMPLE_ROWS, *, is_public: bool = False, only: Sequence[str] = ()
 ) -> Zoned[tuple[Guess, ...]]:
-    """Return a guess for every column, or for the columns in `only`, from the first records, at most `sample_rows`."""
+    """Return a guess for each column from the values in the first records of a table.
+
+    The result is curator-only unless the table is public.
+
+    Args:
+        table: The table.
+        form: The format of the table.
+        sample_rows: The largest number of records to read.
+        is_public: Whether the table is public.
+        only: The columns to guess; empty for all columns.
+
+    Raises:
+        InputError: The table cannot be read.
+    """
     source = opened(table, form)
     names = tuple(only) or source.column_names()
     collected: dict[str, _DistinctValues] = {name: _DistinctValues() for name in names}
@@ -104,7 +118,7 @@ def propose(
 
 
 def _with_notes(summary: _Summary, guess: Guess, notation: Notation) -> Guess:
-    """Return a guess with notes on which texts count as missing, and which look the same as others."""
+    """Return the guess with notes on texts that count as missing and texts that look the same."""
     marked = sorted(summary.marked - {""})
     notes = [f"{_quoted(marked)} counts as missing; if it is a value, list it." if len(marked) == 1 else ""]
     notes += [f"{_quoted(marked)} count as missing; list those that are values." if len(marked) > 1 else ""]
@@ -121,10 +135,12 @@ def _with_notes(summary: _Summary, guess: Guess, notation: Notation) -> Guess:
 
 
 def _quoted(texts: Sequence[str]) -> str:
+    """Return at most four texts in quotation marks, shortened, separated by commas."""
     return ", ".join(f"“{text[:40]}”" for text in texts[:4])
 
 
 def _guess(summary: _Summary, notation: Notation) -> Guess:
+    """Return the proposed declaration of a column from its distinct values, without notes."""
     if not len(summary.values):
         return Guess(summary.name, None, "Leave it out.", drop=True)
     if pa.types.is_boolean(summary.values.type):
@@ -156,7 +172,7 @@ def _guess(summary: _Summary, notation: Notation) -> Guess:
 
 
 def _are_codes(summary: _Summary) -> bool:
-    """Return whether texts that can be read as numbers are codes, which reading as numbers would change (e.g. leading zeros)."""
+    """Return whether texts like 007 are codes, which would change if they were read as numbers."""
 
     def any_like(pattern: str) -> bool:
         return bool(pc.any(pc.match_substring_regex(summary.values, pattern)).as_py())
@@ -165,7 +181,12 @@ def _are_codes(summary: _Summary) -> bool:
 
 
 def _sentinels(numbers: NDArray[np.float64]) -> list[float]:
-    """Return the numbers of a column that stand apart and are written with 9s, 8s or 7s alone, such as -99 or 99999999999."""
+    """Return the numbers of a column that probably mean "missing", such as -99 or 99999999999.
+
+    They consist of the digit 9, 8 or 7 only. Negative numbers are among them if all negative
+    numbers are of this form and few. So is the largest number if it is above `_FAR` times the next
+    smaller one.
+    """
     values = sorted({*numbers.tolist()})
     negative = [value for value in values if value < 0]
     below = negative if len(negative) <= _MOST_SENTINELS and all(_SENTINEL.match(plain_number(value)) for value in negative) else []
@@ -176,7 +197,14 @@ def _sentinels(numbers: NDArray[np.float64]) -> list[float]:
 
 
 def _other_notation(categories: Sequence[str], notation: Notation) -> str:
-    """Return the notation of numbers or dates that fits almost all of these texts, if it is not the stated one; else ""."""
+    """Return in words another notation in which nearly all texts are numbers or dates.
+
+    "" if no other notation fits.
+
+    Args:
+        categories: The distinct texts of a column.
+        notation: The stated notation.
+    """
     found = detect_notation([categories], notation)
     stated = {name: value for name, value in found.stated.items() if value != getattr(notation, name)}
     texts = pa.array(categories, pa.string())
@@ -190,6 +218,7 @@ _WORDS = {"units": "units", "negative": "below zero", "date_format": "dates", "t
 
 
 def _text(summary: _Summary, notation: Notation) -> Guess:
+    """Return a guess for texts: a list, a hierarchy of codes, or advice to leave the column out."""
     categories = sorted(set(texts(summary.values).to_pylist()))  # alphabetical: the order of frequency would say more about the data
     own = len(categories) > 20 and len(categories) > 0.5 * summary.present
     if sum(bool(_DECIMAL_COMMA.match(category)) for category in categories) > 0.95 * len(categories):
@@ -208,7 +237,11 @@ def _text(summary: _Summary, notation: Notation) -> Guess:
 
 
 def _code_groups(name: str, texts: Sequence[str]) -> Guess | None:
-    """Return a guess for texts that look like codes of a classification: the finest level with few groups; None for other texts."""
+    """Return a guess for codes of a classification, grouped by their first characters.
+
+    The level is the finest one, of 4 characters at most, with no more than `MANY_CATEGORIES`
+    groups. None for texts that do not look like codes, or if every level has more groups.
+    """
     if sum(bool(_CODE.match(text)) for text in texts) < 0.95 * len(texts):
         return None
     for level in range(4, 0, -1):
@@ -221,6 +254,7 @@ def _code_groups(name: str, texts: Sequence[str]) -> Guess | None:
 
 
 def _categories(summary: _Summary, categories: Sequence[str], dtype: str) -> Guess:
+    """Return a guess that lists these values."""
     attribute = Attribute.categorical(summary.name, categories, dtype=dtype, **OWN_CELLS)
     if len(categories) == 1:
         return Guess(summary.name, attribute, _TELLS_NOTHING, drop=True)
@@ -228,7 +262,10 @@ def _categories(summary: _Summary, categories: Sequence[str], dtype: str) -> Gue
 
 
 def _times(summary: _Summary, notation: Notation) -> Guess | None:
-    """Return a guess for a column with nearly only timestamps, times of day or durations; None for other columns and plain days."""
+    """Return a guess if nearly all values are timestamps, times of day or durations; else None.
+
+    Timestamps that are all at midnight are days and not times, so they give None.
+    """
     values, is_time = summary.values, holds_times(summary.values.type)
     if not is_time:
         if not summary.is_text:
@@ -250,6 +287,13 @@ def _times(summary: _Summary, notation: Notation) -> Guess | None:
 
 
 def _timed(name: str, kind: str, micros: Micros) -> Guess:
+    """Return a guess for a column of times, whose bounds are its smallest and largest value.
+
+    Args:
+        name: The column's name.
+        kind: "timestamp", "time" or "duration".
+        micros: The values in microseconds.
+    """
     precision = next(precision for precision, unit in MICROSECONDS.items() if not (micros % unit).any())
     scale = scale_of(name, kind, precision)
     lower, upper = (scale.value(int(end) // MICROSECONDS[precision]) for end in (micros.min(), micros.max()))
@@ -258,6 +302,13 @@ def _timed(name: str, kind: str, micros: Micros) -> Guess:
 
 
 def _numbers(summary: _Summary, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> Guess:
+    """Return a guess for numbers: a list for few scattered whole numbers, else bins.
+
+    Args:
+        summary: The distinct values of the column.
+        numbers: The distinct numbers.
+        counts: The number of rows of each number.
+    """
     whole = bool((numbers == np.floor(numbers)).all())
     lower, upper = float(numbers.min()), float(numbers.max())
     distinct = len(np.unique(numbers))
@@ -284,6 +335,14 @@ _BOUNDS_ADVICE = "Replace the bounds by numbers that are known without the data.
 
 
 def _integers(summary: _Summary, numbers: NDArray[np.float64], counts: NDArray[np.int64], distinct: int) -> Guess:
+    """Return a guess for whole numbers, with a bin for each value or bins between rounded bounds.
+
+    Args:
+        summary: The distinct values of the column.
+        numbers: The distinct numbers.
+        counts: The number of rows of each number.
+        distinct: The number of distinct numbers.
+    """
     lower, upper = int(numbers.min()), int(numbers.max())
     if upper - lower < ONE_BIN_PER_VALUE_UP_TO:
         attribute = Attribute.integer(summary.name, lower, upper, **OWN_CELLS)
@@ -299,7 +358,17 @@ def _integers(summary: _Summary, numbers: NDArray[np.float64], counts: NDArray[n
 
 
 def _zero_edges(numbers: NDArray[np.float64], counts: NDArray[np.int64], upper: float, unit: float) -> list[float] | None:
-    """Return edges with a bin for zero alone where zeros dominate a non-negative column; the rest equal, or by ratio if it is skewed."""
+    """Return bin edges with a bin for zero alone, if many numbers are zero; else None.
+
+    No number may be negative. The other edges are equally spaced, or in equal ratios if the numbers
+    are skewed.
+
+    Args:
+        numbers: The distinct numbers.
+        counts: The number of rows of each number.
+        upper: The upper bound of the column.
+        unit: The smallest step between values, which is the upper edge of the bin for zero.
+    """
     share = counts[numbers == 0].sum() / counts.sum()
     if numbers.min() < 0 or share < ZERO_INFLATED or upper <= 4 * unit:
         return None
@@ -313,7 +382,7 @@ def _zero_edges(numbers: NDArray[np.float64], counts: NDArray[np.int64], upper: 
 
 
 def _round_out(lower: float, upper: float) -> tuple[float, float]:
-    """Return the bounds widened to two significant digits of the range, without crossing zero."""
+    """Return the bounds, widened to two significant digits of the range, without crossing zero."""
     step = 10.0 ** (np.floor(np.log10(upper - lower)) - 1)
     digits = max(0, int(-np.log10(step)) + 1)
     return round(float(np.floor(lower / step) * step), digits), round(float(np.ceil(upper / step) * step), digits)
@@ -321,14 +390,15 @@ def _round_out(lower: float, upper: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class _Summary:
-    """The distinct values of a column.
+    """The distinct values of a column in the records that were read.
 
     Attributes:
         name: The name of the column.
-        values: A plain Arrow array without nulls and missing markers.
+        values: The distinct values, an Arrow array without nulls and missing markers.
         counts: The number of rows of each value.
-        present: The number of rows with a value.
-        complete: Whether all values are there, and none was cut off at the limit.
+        present: The number of rows with a value that is not missing.
+        complete: Whether all distinct values were kept, so that none was dropped at the limit
+            `MOST_DISTINCT`.
         marked: Texts of the column that count as missing.
     """
 
@@ -341,17 +411,19 @@ class _Summary:
 
     @property
     def is_text(self) -> bool:
+        """True if the values are texts."""
         return pa.types.is_string(self.values.type)
 
 
 class _DistinctValues:
-    """The distinct values of one column over batches, at most MOST_DISTINCT values."""
+    """A collector of a column's distinct values with their counts, at most `MOST_DISTINCT`."""
 
     def __init__(self) -> None:
         self._parts: list[pa.Table] = []
         self._complete = True
 
     def add(self, column: pa.Array) -> None:
+        """Add the values of one batch; lists and structures count as null."""
         if pa.types.is_nested(column.type):
             column = pa.nulls(len(column))
         plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
@@ -363,6 +435,13 @@ class _DistinctValues:
         self._parts = [merged]
 
     def summary(self, name: str, rows: int, notation: Notation) -> _Summary:
+        """Return the distinct values without missing ones.
+
+        Args:
+            name: The name of the column.
+            rows: The number of rows that were added.
+            notation: The stated notation, which has the missing markers.
+        """
         if not self._parts:
             return _Summary(name, pa.nulls(0, pa.string()), np.zeros(0, np.int64), 0, True)
         values, marked = self._parts[0].column("value").combine_chunks(), frozenset[str]()
@@ -379,5 +458,6 @@ class _DistinctValues:
 
 
 def _counted(table: pa.Table) -> pa.Table:
+    """Return the table with one row for each distinct `value`, and the sum of its `count`."""
     grouped = table.group_by("value", use_threads=False).aggregate([("count", "sum")])
     return grouped.rename_columns(["value" if name == "value" else "count" for name in grouped.column_names])

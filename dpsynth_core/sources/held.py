@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Batches(Protocol):
-    """A `Frame`, `memory.Columns` or `databases.DatabaseTable`."""
+    """A table that yields batches: `Frame`, `memory.Columns` or `databases.DatabaseTable`."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -32,13 +32,18 @@ class Batches(Protocol):
         ...
 
     def batches(self, columns: Sequence[str], decimal: str, /) -> Iterator[pa.RecordBatch]:
-        """Yield the records in order, in these columns, with `decimal` as the mark of numbers that become text."""
+        """Yield all records in order, with these columns.
+
+        Args:
+            columns: The names of the columns.
+            decimal: The decimal mark of numbers that become text.
+        """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class HeldTable:
-    """A table in memory or in a database, in a stated format."""
+    """A table in memory or in a database with its format; it has the methods of `files.FileTable`."""
 
     source: Batches
     form: TableFormat
@@ -48,26 +53,30 @@ class HeldTable:
         return self.source.names
 
     def made_names(self) -> tuple[str, ...]:
-        """Return no names: every column has its own."""
+        """Return an empty tuple, because the tool makes up no column names here."""
         return ()
 
     def check(self) -> None:
-        """Raise InputError for names that cannot be read."""
+        """Raise InputError if a column name is blank or repeated, or there are no columns."""
         readers.check_names(self.source.names)
 
     def divide(self, _sizes: Sizes) -> list[Part]:
-        """Return one part: such a table is not divided."""
+        """Return a single part, because such a table is not divided."""
         return [WHOLE]
 
     def batches(self, columns: Sequence[str], _part: Part = WHOLE, _listed: Listed = NOTHING_LISTED) -> Iterator[pa.RecordBatch]:
-        """Yield these columns of all records, in order."""
+        """Yield these columns of all records, in order.
+
+        Raises:
+            InputError: The table lacks a column or has it twice.
+        """
         readers.check_columns(self.source.names, columns)
         return self.source.batches(columns, self.form.decimal)
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A table of pandas."""
+    """A pandas DataFrame as a table that yields record batches."""
 
     frame: pd.DataFrame
 
@@ -78,15 +87,15 @@ class Frame:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns with the types that they have when this is first asked."""
+        """The columns with their Arrow types at the first request; later batches must keep them."""
         empty = (_array(self.frame.iloc[:0, place], ".") for place in range(len(self.names)))
         return pa.schema([(name, array.type) for name, array in zip(self.names, empty, strict=True)])
 
     def batches(self, columns: Sequence[str], decimal: str) -> Iterator[pa.RecordBatch]:
-        """See `Batches.batches`.
+        """Yield all rows in order, with these columns; `decimal` is the mark of numbers as text.
 
         Raises:
-            InputError: The type of a column changed.
+            InputError: The type of a column changed since `schema` was first requested.
         """
         place = {name: i for i, name in enumerate(self.names)}
         arrays = [_array(self.frame.iloc[:, place[name]], decimal) for name in columns]
@@ -98,7 +107,10 @@ class Frame:
 
 
 def _array(series: pd.Series, decimal: str) -> pa.Array:
-    """Convert a column by its type alone, so that no value decides how another is read: each object becomes its text."""
+    """Return a pandas column as an Arrow array; the conversion depends on the column's type only.
+
+    Objects become their texts one by one, so that no value decides how another one is read.
+    """
     import pandas as pd
 
     if isinstance(series.dtype, pd.CategoricalDtype):
@@ -115,7 +127,11 @@ def _array(series: pd.Series, decimal: str) -> pa.Array:
 
 
 def _text(value: object, decimal: str) -> str | None:
-    """Return the text of a value in the curator's notation, equal to its text in a column of only this value; None if missing or nested."""
+    """Return the text of a value in an object column; None for a missing value or one with parts.
+
+    It is the text that the value has in a typed column, and numbers have the decimal mark
+    `decimal`.
+    """
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     try:
@@ -129,7 +145,7 @@ def _text(value: object, decimal: str) -> str | None:
 
 
 def _words(value: object) -> str | None:
-    """Return an object's own text; None where it has none, like a number of more than 4,300 digits."""
+    """Return `str(value)`; None if that fails, as for a number of more than 4,300 digits."""
     try:
         return str(value).encode(errors="replace").decode()
     except Exception:  # noqa: BLE001  # the same

@@ -25,13 +25,21 @@ _HEAD_BYTES = 1 << 20
 
 
 def names(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """Return the columns of the first lines, in order of their appearance. Raises OSError and InputError."""
+    """Return the keys of the objects in the first lines, in order of appearance: the columns.
+
+    Raises:
+        OSError: The file cannot be read.
+        InputError: The encoding leaves the byte order open.
+    """
     first = next(lines.blocks(path, _writing(path, form), _HEAD_BYTES), b"")
     return tuple(dict.fromkeys(name for record in map(_record, first.splitlines()) if record is not None for name in record))
 
 
 def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[str]]:
-    """Return the texts of each column in the first lines: values that JSON writes as texts, and no numbers. Raises as `names`."""
+    """Return by column the text values in the first `rows` lines, without numbers and others.
+
+    Raises as `names`.
+    """
     first = next(lines.blocks(path, _writing(path, form), _HEAD_BYTES), b"")
     texts: dict[str, list[str]] = {}
     for record in (_record(line, float) or {} for line in first.splitlines()[:rows]):
@@ -41,17 +49,23 @@ def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[
 
 
 def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield these columns of all records, in order, as dictionary-encoded text. Raises as `names`."""
+    """Yield these columns of all records, in order, as dictionary-encoded text; `_rows` is ignored.
+
+    Raises as `names`.
+    """
     return piece_batches(Piece(str(path)), form, columns)
 
 
 def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
-    """Return the line ends where the file can be divided, about every `every` bytes. Raises as `names`."""
+    """Return byte positions at which lines begin, about `every` bytes apart, to cut the file.
+
+    A packed file cannot be divided. Raises as `names`.
+    """
     return [] if packed.is_packed(path) else lines.cuts(path, _writing(path, form), every)
 
 
 def piece_batches(piece: Piece, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield record batches with these columns from a piece of a file."""
+    """Yield record batches with these columns from a piece of a file. Raises as `names`."""
     path = located(piece.file)
     for block in lines.blocks(path, _writing(path, form), None, piece.begin, piece.end):
         records = [_record(line) or {} for line in block.removesuffix(b"\n").split(b"\n")]
@@ -60,7 +74,7 @@ def piece_batches(piece: Piece, form: TableFormat, columns: Sequence[str]) -> It
 
 
 def malformed(path: Location, form: TableFormat) -> tuple[int, int]:
-    """Return how many lines are not JSON objects, and how many of these are blank."""
+    """Return two numbers: lines that are not JSON objects, and those among them that are blank."""
     wrong = blank = 0
     for block in lines.blocks(path, _writing(path, form)):
         for line in block.removesuffix(b"\n").split(b"\n"):
@@ -74,6 +88,12 @@ def _writing(path: Location, form: TableFormat) -> lines.Writing:
 
 
 def _record(line: bytes, number: Callable[[str], Any] = str) -> Mapping[str, Any] | None:
+    """Return the object of a line, with trimmed keys; None for a line that is not a JSON object.
+
+    Args:
+        line: The line in UTF-8.
+        number: A function that converts the digits of a number; by default they stay text.
+    """
     try:
         record = json.loads(line.decode(), parse_int=number, parse_float=number, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
@@ -82,6 +102,7 @@ def _record(line: bytes, number: Callable[[str], Any] = str) -> Mapping[str, Any
 
 
 def _text(value: Any) -> str | None:
+    """Return a JSON value as the text of a cell; None for null, lists and objects."""
     if isinstance(value, bool):
         return str(value).lower()
     return value.encode(errors="replace").decode() if isinstance(value, str) else None  # a lone surrogate may be escaped in it

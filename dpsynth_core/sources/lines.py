@@ -59,10 +59,11 @@ ENCODINGS = frozenset({"utf-8", "utf-8-sig", *_UNMARKED, *_WIDE, *_SINGLE_BYTE, 
 
 
 def known_encoding(name: str) -> str:
-    """Return the encoding's usual name.
+    """Return the canonical name of an encoding, such as "iso8859-1" for "latin-1".
 
     Raises:
-        InputError: The name is not an encoding, or one in which damaged bytes could reach into another line.
+        InputError: The name is not an encoding, or one in which damaged bytes could reach into
+            another line.
     """
     try:
         usual = codecs.lookup(name).name
@@ -75,7 +76,18 @@ def known_encoding(name: str) -> str:
 
 
 def blocks(path: Location, writing: Writing, size: int | None = None, begin: int = 0, end: int | None = None) -> Iterator[bytes]:
-    """Yield the lines of a file in pieces of whole lines, each of about `size` bytes, from `begin` to `end` (of `cuts`). Raises OSError."""
+    """Yield the normalised lines of a file (`Writing.normalised`) in blocks of whole lines.
+
+    Args:
+        path: The file.
+        writing: How the lines are written.
+        size: The approximate bytes of a block; `BLOCK_BYTES` by default.
+        begin: The byte position of the first line, 0 or one of `cuts`.
+        end: The byte position at which to end, one of `cuts`; None for the end of the file.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
     with packed.opened(path) as stream:
         if begin:
             stream.seek(begin)
@@ -85,7 +97,10 @@ def blocks(path: Location, writing: Writing, size: int | None = None, begin: int
 
 
 def cuts(path: Location, writing: Writing, every: int) -> list[int]:
-    """Return where lines begin, at least `every` bytes apart and without 0, in a file that is not packed. Raises as `blocks`."""
+    """Return byte positions at which lines begin, at least `every` bytes apart; 0 is left out.
+
+    The file must not be packed. Raises as `blocks`.
+    """
     size = path.stat().st_size
     places: list[int] = []
     with path.open("rb") as stream:
@@ -98,7 +113,10 @@ def cuts(path: Location, writing: Writing, every: int) -> list[int]:
 
 
 def _line_after(stream: BinaryIO, writing: Writing, place: int) -> int | None:
-    """Return where the first line begins after a line end at or behind `place`; None without a further line end."""
+    """Return the byte position after the first line end at or after `place`.
+
+    None without a further line end.
+    """
     stream.seek(place)
     while raw := stream.read(_HEAD_BYTES):
         if (end := writing.first_end(raw)) >= 0:
@@ -121,12 +139,12 @@ class _Until:
 
 @dataclass(frozen=True)
 class Writing:
-    """The way in which the lines of a file are written.
+    """The encoding and line ends of a text file.
 
     Attributes:
-        encoding: The encoding, without a byte order mark.
-        unit: Bytes of a code unit.
-        line_end: LF, or a lone CR.
+        encoding: The encoding, with a fixed byte order.
+        unit: The number of bytes of a code unit.
+        line_end: LF, or CR if a lone CR ends the lines.
     """
 
     encoding: str
@@ -135,16 +153,18 @@ class Writing:
 
     @classmethod
     def of(cls, path: Location, encoding: str, headed: bool) -> Writing:
-        """Return how a file is written. Without a header, nothing here follows from the content of the first line.
+        """Return how the lines of a file are written.
+
+        Without a header the first line is a record, and its content has no influence on the result.
 
         Args:
             path: The file.
             encoding: The stated encoding.
-            headed: Whether the first line is a header.
+            headed: Whether the first line is a header, which shows the line end.
 
         Raises:
             OSError: The file cannot be read.
-            InputError: The encoding leaves the byte order open.
+            InputError: The encoding is not known, or leaves the byte order open.
         """
         usual = known_encoding(encoding).removesuffix("-sig")
         with packed.opened(path) as stream:
@@ -163,30 +183,35 @@ class Writing:
         return self.line_end.encode(self.encoding)
 
     def whole_units(self, raw: bytes) -> int:
-        """Return the number of bytes in whole code units."""
+        """Return the number of bytes of `raw` that are whole code units."""
         return len(raw) // self.unit * self.unit
 
     def first_end(self, raw: bytes) -> int:
-        """Return the number of bytes before the first line end; -1 without a line end."""
+        """Return the byte position of the first line end in `raw`; -1 without a line end."""
         if self.unit == 1:
             return raw.find(self.end_bytes)
         ends = self._wide_ends(raw)
         return int(ends[0]) if len(ends) else -1
 
     def last_end(self, raw: bytes) -> int:
-        """Return the number of bytes before the last line end; -1 without a line end."""
+        """Return the byte position of the last line end in `raw`; -1 without a line end."""
         if self.unit == 1:
             return raw.rfind(self.end_bytes)
         ends = self._wide_ends(raw)
         return int(ends[-1]) if len(ends) else -1
 
     def _wide_ends(self, raw: bytes) -> NDArray[np.int64]:
+        """Return the byte positions of all line ends in text with code units of 2 or 4 bytes."""
         order = "<" if self.encoding.endswith("le") else ">"
         units = np.frombuffer(raw, dtype=f"{order}u{self.unit}", count=self.whole_units(raw) // self.unit)
         return np.flatnonzero(units == ord(self.line_end)) * self.unit
 
     def normalised(self, raw: bytes) -> bytes:
-        """Return whole lines in UTF-8, each ended by LF, with no other CR or LF and no mark at its start."""
+        """Return whole lines in UTF-8, each ended by LF.
+
+        Any other CR or LF is replaced by a space, and byte order marks at the beginning of lines
+        are removed.
+        """
         text = self._utf8(raw)
         if self.line_end == "\r":
             text = text.replace(b"\n", b" ").replace(b"\r", b"\n")
@@ -208,16 +233,17 @@ class Writing:
 
 
 def _header_end(text: str) -> str:
-    """Return the line end of the first line: LF, also after a CR, or a lone CR."""
+    """Return the line end that a header shows: CR if a lone CR ends the first line, else LF."""
     ends = [at for at in (text.find("\r"), text.find("\n")) if at >= 0]
     lone = bool(ends) and text[min(ends)] == "\r" and text[min(ends) + 1 : min(ends) + 2] not in ("\n", "")
     return "\r" if lone else "\n"
 
 
 def _whole_lines(stream: BinaryIO | _Until, writing: Writing, size: int) -> Iterator[bytes]:
-    """Yield pieces that end with a line end. A line of more than MAX_LINE_BYTES becomes an empty line.
+    """Yield the bytes of a stream in pieces that end with a line end.
 
-    Only the first line of a piece can be that long: the others lie within one `size`.
+    A line of more than `MAX_LINE_BYTES` is read as an empty line. Only the first line of a piece
+    can be so long, because the other lines were read in one chunk of `size` bytes.
     """
     carried, too_long = b"", False
     while chunk := stream.read(size):

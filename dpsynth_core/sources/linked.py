@@ -29,10 +29,21 @@ from dpsynth_core.vocabulary.tally import Tally
 
 
 class LinkedSource:
-    """A `MarginalSource` over the pairs of a link. Counts are its only answers."""
+    """A source of marginals and roots over the pairs of members of households (`vocabulary.link`)."""
 
     def __init__(self, link: Link, households: Table, members: Table, key: str) -> None:
-        """Open both tables. Raises InputError if a table lacks a column of its domain or the key."""
+        """Open both tables.
+
+        Args:
+            link: The domains of both tables, and the number of members of a household that are
+                counted.
+            households: The table of households.
+            members: The table of members.
+            key: The column that names the household, in both tables.
+
+        Raises:
+            InputError: A table lacks a column of its domain or the key.
+        """
         self.domain, self._link = link.domain, link
         self._tables = Records(households, key, 1), Records(members, key, link.most)
         for domain, records in zip((link.households, link.members), self._tables, strict=True):
@@ -40,7 +51,7 @@ class LinkedSource:
         self._pairs: list[tuple[int, NDArray[np.integer]]] | None = None
 
     def over(self, domain: Domain) -> LinkedSource:
-        """Return a source of the same pairs, with the households' columns coded in another domain."""
+        """Return a source of the same tables, with household columns encoded in another domain."""
         other = copy(self)
         households = Domain(tuple(domain[name] for name in self._link.households.names))
         other._link, other._pairs = Link(households, self._link.members, self._link.most), None
@@ -48,7 +59,11 @@ class LinkedSource:
         return other
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-        """See `MarginalSource.counts`: of records, of which a household is `Link.whole`."""
+        """Return the exact marginal over each clique: numbers of records of pairs.
+
+        A household is `Link.whole` records, divided among its pairs of members. See
+        `MarginalSource.counts`.
+        """
         total = {clique: np.zeros(self.domain.sizes(clique), dtype=np.int64) for clique in cliques}
         for records, codes in self._records():
             tally = Tally(self.domain, cliques)
@@ -58,7 +73,17 @@ class LinkedSource:
         return total
 
     def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
-        """See `RootSource.roots`: of a household's records in which somebody is in the place of each member who is asked about."""
+        """Return per cell the sum over households of whole * sqrt(share), in units of 1/ROOT_STEPS.
+
+        `whole` is `Link.whole`, and the share is the fraction of the household's records that are
+        in the cell. If `clique` has columns of members, only records in which these members exist
+        are counted, and shares are fractions of these. Each household's term is rounded down. See
+        `RootSource.roots`.
+
+        Args:
+            clique: The columns of the cells; a name of `groups` may stand in place of a column.
+            groups: Groups of the values of a column, by name.
+        """
         over = [groups[name].column if name in groups else name for name in clique]
         sizes = [groups[name].size if name in groups else self.domain[name].size for name in clique]
         places = [self.domain.position(name) for name in over]
@@ -75,11 +100,16 @@ class LinkedSource:
         return total.reshape(sizes)
 
     def _records(self) -> Sequence[tuple[int, NDArray[np.integer]]]:
+        """Return blocks of pairs as codes of the domain, each with the number of records per pair.
+
+        They are read at the first call and then kept.
+        """
         if self._pairs is None:
             self._pairs = list(self._link.records(*self._read()))
         return self._pairs
 
     def _read(self) -> tuple[Codes, NDArray[np.int64], Codes]:
+        """Return the arguments of `Link.records`: households' codes, their sizes, members' codes."""
         number: dict[str, int] = {}
         first, rows = [], []
         for names, codes in _rows(self._tables[0], self._link.households):
@@ -96,7 +126,7 @@ class LinkedSource:
 
 
 def _rows(records: Records, domain: Domain) -> Iterator[tuple[list[str], Codes]]:
-    """Yield for each batch of rows that count the key of each row, and the codes, shape (rows, columns)."""
+    """Yield by batch the keys of the counted rows and their codes, shape (rows, columns)."""
     assert records.person_column is not None
     for batch in records.batches(domain.names):
         named = persons.named(batch.column(records.person_column), records.table.form)

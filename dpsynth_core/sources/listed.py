@@ -18,14 +18,18 @@ _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d(?:\.\d+)?))?")
 
 @lru_cache(maxsize=1024)
 def in_type(categories: tuple[str, ...], kind: pa.DataType) -> pa.Array:
-    """Return the text that `arrays.texts` gives the value which each category equals.
+    """Return each listed value in the text that `arrays.texts` gives equal values of this type.
+
+    So 1.50 and 001 become 1.5 and 1 in a column of numbers, and a day becomes its midnight in a
+    column of timestamps. Among truth values, yes and 1 become true.
 
     Args:
         categories: The listed values, as text.
-        kind: The type of a column. Among numbers, 1.50 and 001 equal 1.5 and 1; among truths, yes and 1 equal true; a day is its midnight.
+        kind: The Arrow type of a column.
 
     Returns:
-        Texts, null for a category that equals no value of the type.
+        Texts; null for a value that no value of the type equals, and all null for types other than
+        numbers, truth values, dates and timestamps.
     """
     if is_plain_number(kind):
         return pa.array(list(map(_number, categories)), pa.string())
@@ -39,6 +43,7 @@ def in_type(categories: tuple[str, ...], kind: pa.DataType) -> pa.Array:
 
 
 def _number(category: str) -> str | None:
+    """Return the text of an equal number in a column of numbers; None for other texts."""
     if (number := finite(category)) is None:
         return None
     exact = Decimal(category)
@@ -46,6 +51,7 @@ def _number(category: str) -> str | None:
 
 
 def _moment(category: str) -> str | None:
+    """Return the text of an equal timestamp in a column of timestamps; None for any other text."""
     if match := _MOMENT.fullmatch(category):
         seconds = (match[3] or "00").rstrip("0").rstrip(".") if "." in (match[3] or "") else match[3] or "00"
         return f"{match[1]} {match[2]}:{seconds}"

@@ -35,7 +35,7 @@ class Status(NamedTuple):
 
 @dataclass(frozen=True, order=True)
 class Remote(os.PathLike[str]):
-    """A file or folder of an object store, by a URI without credentials."""
+    """A file or folder in an object store, by a URI without credentials; it acts like a path."""
 
     uri: str
 
@@ -52,12 +52,12 @@ class Remote(os.PathLike[str]):
 
     @property
     def filesystem(self) -> pafs.FileSystem:
-        """The opened object store; shared by all places in it."""
+        """The object store as Arrow's file system; places in one store share it."""
         return _opened(self.uri)[0]
 
     @property
     def inner(self) -> str:
-        """The path inside the store."""
+        """The path of the file or folder inside the store."""
         return _opened(self.uri)[1]
 
     def open(self, mode: str = "rb") -> BinaryIO:
@@ -82,11 +82,15 @@ class Remote(os.PathLike[str]):
         return bool(self._info().type == pafs.FileType.Directory)
 
     def absolute(self) -> Remote:
-        """Return the place itself, as a URI is absolute."""
+        """Return the place itself, because a URI is always absolute."""
         return self
 
     def inside(self) -> Iterator[Remote]:
-        """Yield the files of a folder, at any depth, whose names and folders do not begin with a dot or underscore."""
+        """Yield the files of a folder, at any depth.
+
+        Files are left out if their name, or the name of a folder above them, begins with a dot or
+        underscore.
+        """
         plain, _, options = self.uri.partition("?")
         for info in self.filesystem.get_file_info(pafs.FileSelector(self.inner, recursive=True)):
             below = PurePosixPath(info.path).relative_to(self.inner)
@@ -101,7 +105,11 @@ Location = Path | Remote
 
 
 def located(place: str | os.PathLike[str]) -> Location:
-    """Return the place that a text names. Raises InputError for a URI that cannot be opened or holds credentials."""
+    """Return the place that a path or URI names. No file is looked at.
+
+    Raises:
+        InputError: The URI is not of a known object store, or holds credentials.
+    """
     if isinstance(place, Path | Remote):
         return place
     text = os.fspath(place)
@@ -116,18 +124,22 @@ def located(place: str | os.PathLike[str]) -> Location:
 
 
 def together(places: Sequence[Location]) -> tuple[pafs.FileSystem | None, list[str]]:
-    """Return the file system that Arrow finds the files of one table in (None for this machine's), and their paths in it."""
+    """Return the file system of the files of one table, and the paths of the files in it.
+
+    The file system is None for files on this machine.
+    """
     filesystem = places[0].filesystem if places and isinstance(places[0], Remote) else None
     return filesystem, [inner(place) for place in places]
 
 
 def inner(place: Location) -> str:
-    """Return the path of a place in its file system."""
+    """Return the path of a place in its own file system, without the address of an object store."""
     return place.inner if isinstance(place, Remote) else str(place)
 
 
 @lru_cache(maxsize=10_000)
 def _opened(uri: str) -> tuple[pafs.FileSystem, str]:
+    """Return the file system of a URI, and the path in it."""
     scheme, _, rest = uri.partition("://")
     where, slash, inner = rest.partition("?")[0].partition("/")
     options = rest.partition("?")[2]
@@ -137,6 +149,11 @@ def _opened(uri: str) -> tuple[pafs.FileSystem, str]:
 
 @lru_cache(maxsize=64)
 def _store(uri: str) -> tuple[pafs.FileSystem, str]:
+    """Return the file system of an object store, and the path that its own URI names.
+
+    Raises:
+        InputError: The object store cannot be opened.
+    """
     try:
         store: tuple[pafs.FileSystem, str] = pafs.FileSystem.from_uri(uri)
     except (pa.ArrowException, OSError, ValueError):

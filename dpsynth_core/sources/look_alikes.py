@@ -9,11 +9,11 @@ from dpsynth_core.sources.characters import CASE, LOOK, fold
 
 
 def groups(texts: Iterable[str], same: str) -> list[list[str]]:
-    """Return the texts that count as the same, in groups of at least two.
+    """Return groups of at least two different texts that count as the same.
 
     Args:
         texts: Different texts.
-        same: One of `characters.SAME_TEXTS`.
+        same: The rule by which texts count as the same, one of `characters.SAME_TEXTS`.
     """
     found = defaultdict[str, list[str]](list)
     for text in texts:
@@ -22,7 +22,16 @@ def groups(texts: Iterable[str], same: str) -> list[list[str]]:
 
 
 def listed_as(texts: Iterable[str], categories: Iterable[str]) -> tuple[str, Mapping[str, str]]:
-    """Return the weakest comparison under which the largest number of texts are categories, and the category of each of these texts."""
+    """Return the rule under which most of the texts equal a category, and the category of each.
+
+    Args:
+        texts: The texts.
+        categories: The listed values.
+
+    Returns:
+        `LOOK` or `CASE`, the weaker `LOOK` among equals, and a mapping from each text that equals a
+        category under this rule to the category.
+    """
     listed, every = list(categories), list(texts)
     ways = {}
     for same in (LOOK, CASE):

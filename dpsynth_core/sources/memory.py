@@ -29,7 +29,7 @@ KIND = "memory"
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """A table of typed columns, as `held.Frame` is one of pandas."""
+    """An Arrow table in memory, with the methods of `held.Batches`."""
 
     table: pa.Table
 
@@ -44,32 +44,39 @@ class Columns:
         return self.table.schema
 
     def batches(self, columns: Sequence[str], _decimal: str) -> Iterator[pa.RecordBatch]:
-        """See `held.Batches.batches`."""
+        """Yield all rows in order, with these columns, at most `readers.BATCH_ROWS` at a time."""
         for batch in self.table.select(list(columns)).to_batches(max_chunksize=readers.BATCH_ROWS):
             yield pa.RecordBatch.from_arrays([repaired(column) for column in batch.columns], names=list(columns))
 
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """A table in memory, with the name that specs call it by."""
+    """A table in memory with the name that stands for it in specs.
+
+    Attributes:
+        name: A random name, valid in this process as long as this object exists.
+        source: The table.
+    """
 
     name: str
     source: Frame | Columns
 
     def opened(self, form: TableFormat) -> HeldTable:
-        """Return the table to read, in a format."""
+        """Return the table as one that can be read in the given format."""
         return HeldTable(self.source, form)
 
     def check(self) -> None:
-        """Raise InputError if the table's names or types cannot be read, for any use of the columns."""
+        """Raise InputError if a name is blank or repeated, or a type cannot be read."""
         readers.check_names(self.source.names)
         for field in self.source.schema:
             check_type(field.name, field.type)
 
     def content(self) -> Iterator[bytes]:
-        """Yield the table's content, the same for every kind of frame: each column's name, then its cells as texts.
+        """Yield bytes that identify the content: each column's name, then its cells as texts.
 
-        Ledgers hold hashes of these bytes, so they never change: numbers and times keep the texts that the first version gave them.
+        Tables of pandas and Arrow with equal cells give the same bytes. Ledgers store hashes of
+        these bytes, so the bytes must never change: numbers and times keep the texts that the first
+        version gave them.
         """
         for name in self.source.names:
             yield name.encode() + b"\0"
@@ -82,7 +89,11 @@ class Held:
 
 
 def _hashed_texts(values: pa.Array) -> pa.Array:
-    """Return `arrays.texts` of the first version, whose hashes ledgers hold: numbers with exponents, decimals and times with zeros."""
+    """Return the texts of values in the way of the first version, whose hashes ledgers store.
+
+    They differ from `arrays.texts` in numbers with exponents, decimals and times, which keep zeros
+    at the end.
+    """
     kind = values.type
     if pa.types.is_floating(kind):
         return pc.if_else(pc.is_nan(values), None, values).cast(pa.string())
@@ -96,14 +107,14 @@ _NAMED: WeakValueDictionary[str, Held] = WeakValueDictionary()
 
 
 def hold(table: pd.DataFrame | pa.Table) -> Held:
-    """Give the table a name for as long as the returned object is kept."""
+    """Return an object that gives the table a name, for as long as the object exists."""
     held = Held(secrets.token_hex(8), Columns(table) if isinstance(table, pa.Table) else Frame(table))
     _NAMED[held.name] = held
     return held
 
 
 def named(name: str) -> Held:
-    """Return the table in memory with this name. Raises InputError if the memory was released."""
+    """Return the table in memory with this name. Raises InputError if it does not exist any more."""
     held = _NAMED.get(name)
     if held is None:
         raise InputError("data", "the table was held in memory by a program, and is not held any more", "run the program again")

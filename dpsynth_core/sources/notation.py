@@ -34,21 +34,26 @@ _BELOW_ZERO = {spelling.BRACKETS: r"^\((.*)\)$", spelling.BEHIND: "^(.*)-$"}
 
 @dataclass(frozen=True)
 class Notation:
-    """The way in which values are written as text.
+    """The way in which values are written as text, as the curator states it.
 
     Attributes:
         missing_markers: Texts that mean missing, without spaces around them.
         decimal: The decimal mark, "." or ",".
-        thousands: The mark between groups of digits, "" for none; a number may also be written without it.
-        date_format: yyyy or yy, mm or mmmm (a name) and dd with signs, or none, between them, and perhaps dddd (a name); with yy, "from"
-            and the first of the hundred years that are meant. A time of day behind a date is cut off.
-        time_format: One of `spelling.TIME_FORMATS`; times with a colon are understood beside it.
-        negative: One of `spelling.NEGATIVES`; a sign before a number is understood beside it.
-        units: Texts that may stand before or behind a number, such as % or EUR, and do not change it.
-        same_text: Which texts count as the same category, one of `characters.SAME_TEXTS`.
+        thousands: The mark between groups of digits, "" for none. Numbers without it are read, too.
+        date_format: A format such as dd.mm.yyyy: yyyy or yy, mm or mmmm (a name) and dd, with or
+            without signs between them, and perhaps dddd (the name of the day). With yy, it ends
+            with "from" and the first of the hundred years that are meant. A time of day after a
+            date is cut off.
+        time_format: One of `spelling.TIME_FORMATS`. Times with a colon are read, too.
+        negative: How negative numbers are written, one of `spelling.NEGATIVES`. Numbers with a sign
+            in front are read, too.
+        units: Texts that may stand before or behind a number, such as % or EUR, and do not change
+            it.
+        same_text: The rule by which texts count as the same category, one of
+            `characters.SAME_TEXTS`.
 
     Raises:
-        InputError: If a field is unknown or two contradict each other.
+        InputError: A field is unknown, or two fields contradict each other.
     """
 
     missing_markers: frozenset[str] = DEFAULT_MISSING
@@ -74,7 +79,11 @@ class Notation:
         return set(form) <= set("ymd") and "mmm" not in form
 
     def digit_dates(self, numbers: pa.Array) -> pa.Array:
-        """Return texts of whole numbers with the zeros at the beginning that numbers lose."""
+        """Return texts of whole numbers padded with the leading zeros of the date format.
+
+        A number loses leading zeros: with ddmmyyyy, 5032024 becomes 05032024. Other texts become
+        null.
+        """
         length = len(spelling.written_part(self.date_format))
         return pc.if_else(pc.match_substring_regex(numbers, "^[0-9]+$"), pc.utf8_lpad(numbers, length, "0"), None)
 
@@ -84,11 +93,14 @@ class Notation:
         return replace(self, missing_markers=frozenset())
 
     def absent(self, text: pa.Array) -> pa.BooleanArray:
-        """Return which of these trimmed texts are markers of missing values; null where the text is null."""
+        """Return which of these trimmed texts mean missing (markers and ""); null for null."""
         return pc.is_in(text, pa.array(sorted({*self.missing_markers, ""}), pa.string()))
 
     def numbers(self, text: pa.Array) -> pa.Array:
-        """Return trimmed texts as float64, null where a text is not a number. Missing markers are not looked for."""
+        """Return trimmed texts as float64, null where a text is not a number in this notation.
+
+        Missing markers are not treated specially: a marker such as -9 is returned as a number.
+        """
         text = self.bare(characters.plain(text, self.decimal))
         if self.decimal != "." or self.thousands:
             text = pc.if_else(pc.match_substring_regex(text, spelling.number_pattern(self.decimal, self.thousands)), text, None)
@@ -98,7 +110,7 @@ class Notation:
         return pc.if_else(pc.match_substring_regex(text, spelling.NUMBER), text, None).cast(pa.float64())
 
     def bare(self, text: pa.Array) -> pa.Array:
-        """Return numbers without their unit, with the sign of those below zero in front."""
+        """Return texts of numbers without their unit, negative ones with a minus sign in front."""
         text = self._without_unit(text)
         if self.negative not in _BELOW_ZERO:
             return text
@@ -107,7 +119,7 @@ class Notation:
         return pc.if_else(is_below, self._without_unit(below) if self.negative == spelling.BRACKETS else below, text)
 
     def _without_unit(self, text: pa.Array) -> pa.Array:
-        """Return texts without the unit before them or, without a unit before, the unit behind."""
+        """Return texts without a unit in front, or without a unit behind if none is in front."""
         if not self.units:
             return text
         (before, rest), (behind, start) = spelling.unit_patterns(self.units)
@@ -116,7 +128,7 @@ class Notation:
 
     @cached_property
     def marked_numbers(self) -> list[float]:
-        """The numbers among the markers, such as -9."""
+        """The missing markers that are numbers, such as -9."""
         return self.numbers(pa.array(sorted(self.missing_markers), pa.string())).drop_null().to_pylist()
 
     def days(self, text: pa.Array) -> NDArray[np.float64]:
@@ -152,11 +164,11 @@ class Notation:
         return np.maximum.reduce(readings)  # at most one reads a text, and `NO_TIME` is the lowest number
 
     def durations(self, text: pa.Array, unit: int) -> NDArray[np.int64]:
-        """Return the durations that texts state, in microseconds; `NO_TIME` for a text that states none.
+        """Return the microseconds of durations written as text; `NO_TIME` for other texts.
 
         Args:
-            text: Texts without spaces at the ends: like 26:30:00, or a number.
-            unit: The microseconds that the number 1 stands for.
+            text: Trimmed texts, like 26:30:00 or a number.
+            unit: The number of microseconds that a plain number 1 means.
         """
         text = characters.plain(text, self.decimal)
         micros = _scattered(pc.extract_regex(text, spelling.LASTING), clocks.lasting)
@@ -165,7 +177,11 @@ class Notation:
         return np.where(usable, np.where(usable, counted, 0).astype(np.int64), micros)
 
     def _days(self, parts: pa.StructArray) -> NDArray[np.float64]:
-        """Return days since 1970-01-01; nan where the day does not exist."""
+        """Return days since 1970-01-01; nan where the day does not exist.
+
+        Args:
+            parts: The matched groups `year` or `short`, `month` and `day` of each text.
+        """
         years, months, days = self._years(parts), _months(pc.struct_field(parts, "month")), _whole(pc.struct_field(parts, "day"))
         first = ((years - 1970) * 12 + months - 1).astype("datetime64[M]")
         there = first.astype("datetime64[D]") + (days - 1)
@@ -173,7 +189,7 @@ class Notation:
         return np.where(exists, there.astype(np.int64).astype(np.float64), np.nan)
 
     def _years(self, parts: pa.StructArray) -> NDArray[np.int64]:
-        """Return years; two digits are the year of the stated hundred that ends so."""
+        """Return the year of each date; two digits mean a year of the stated hundred years."""
         if parts.type.get_field_index("short") < 0:
             return _whole(pc.struct_field(parts, "year"))
         first = spelling.first_year(self.date_format)
@@ -181,18 +197,24 @@ class Notation:
 
 
 def _scattered(written: pa.Array, read: Callable[[pa.StructArray], NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return the values that `read` finds in the parts of matched texts, at the texts' places; `NO_TIME` for texts without a match."""
+    """Return one value for each text: what `read` returns for matched texts, `NO_TIME` for others.
+
+    Args:
+        written: The matched groups of each text, null for a text without a match.
+        read: A function from the matched groups to one value each.
+    """
     every = np.full(len(written), NO_TIME)
     every[np.flatnonzero(pc.is_valid(written).to_numpy(zero_copy_only=False))] = read(written.drop_null())
     return every
 
 
 def _months(written: pa.Array) -> NDArray[np.int64]:
-    """Return the numbers of months from numbers or names; 0 for an unknown name."""
+    """Return the number of each month, from its digits or its name; 0 for an unknown name."""
     named = pa.array(MONTHS.values(), pa.int32()).take(pc.index_in(pc.utf8_lower(written), pa.array(MONTHS)))
     numbered = pc.if_else(pc.match_substring_regex(written, "^[0-9]+$"), written, None).cast(pa.int32())
     return _whole(pc.coalesce(numbered, named))
 
 
 def _whole(numbers: pa.Array) -> NDArray[np.int64]:
+    """Return numbers as int64, 0 for null."""
     return np.asarray(pc.fill_null(numbers.cast(pa.int64()), 0).to_numpy(zero_copy_only=False))

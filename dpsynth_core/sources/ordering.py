@@ -28,12 +28,12 @@ _ROUNDS = 16
 
 
 def in_order(domain: Domain, codes: Codes, drawn: Numbers, draw: Draw, rng: np.random.Generator) -> Numbers:
-    """Return the numbers, with rows out of order drawn again.
+    """Return the drawn numbers after drawing again the rows that break an order of columns.
 
     Args:
         domain: The domain with the orders of columns.
         codes: The cells of the rows, shape (n, attributes of the domain).
-        drawn: The numbers drawn so far, by column.
+        drawn: The numbers drawn so far, by column. Its arrays are changed.
         draw: Draws numbers of a column from the bins of codes.
         rng: The source of randomness.
     """
@@ -62,11 +62,22 @@ def _out_of_order(domain: Domain, codes: Codes, numbers: Mapping[str, NDArray[An
 
 
 def _known(domain: Domain, codes: Codes, name: str) -> NDArray[np.bool_]:
+    """Return which rows have a value in the column, and not a cell for missing or other values."""
     return codes[:, domain.position(name)] < domain[name].values
 
 
 def _one_after_the_other(domain: Domain, codes: Codes, names: Sequence[str], rng: np.random.Generator) -> Numbers:
-    """Return numbers in order: each between its bin's ends, above the columns before it, and with room for the columns behind it."""
+    """Return numbers in order, drawn column by column.
+
+    Each number lies in its bin, not below what the earlier columns require, and leaves room for the
+    later columns.
+
+    Args:
+        domain: The domain with the orders of columns.
+        codes: The cells of the rows.
+        names: The columns of the orders, each after those that are at most as large.
+        rng: The source of randomness.
+    """
     lowest, highest = {}, {}
     for name in names:
         attribute, cells = domain[name], np.minimum(codes[:, domain.position(name)], domain[name].values - 1)
@@ -94,7 +105,11 @@ def _one_after_the_other(domain: Domain, codes: Codes, names: Sequence[str], rng
 
 
 def _between(low: NDArray[np.float64], high: NDArray[np.float64], decimals: int | None, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return numbers drawn uniformly between two ends, with the column's decimals where a number with these decimals exists there."""
+    """Return numbers drawn uniformly from `low` to `high`, with `decimals` where possible.
+
+    A number keeps all its digits if no number with these decimals lies between its ends, or if
+    `decimals` is None.
+    """
     drawn = np.minimum(low + rng.random(len(low)) * (high - low), high)
     if decimals is None:
         return drawn
@@ -104,7 +119,13 @@ def _between(low: NDArray[np.float64], high: NDArray[np.float64], decimals: int 
 
 
 def _most(rule: Order, first: Attribute, bound: NDArray[Any]) -> NDArray[Any]:
-    """Return the largest numbers of the first column that are in order with these positions of the second."""
+    """Return the largest numbers of the column `first` that an order allows.
+
+    Args:
+        rule: The order of two columns.
+        first: The column with the smaller values.
+        bound: The other column's values, on the common axis (`vocabulary.order.positions`).
+    """
     if rule.span:
         return np.asarray(((bound // rule.span - rule.gap + 1) * rule.span) // first.scale.span - 1)
     if first.scale.whole:
@@ -113,7 +134,13 @@ def _most(rule: Order, first: Attribute, bound: NDArray[Any]) -> NDArray[Any]:
 
 
 def _least(rule: Order, second: Attribute, bound: NDArray[Any]) -> NDArray[Any]:
-    """Return the smallest numbers of the second column that are in order with these positions of the first."""
+    """Return the smallest numbers of the column `second` that an order allows.
+
+    Args:
+        rule: The order of two columns.
+        second: The column with the larger values.
+        bound: The other column's values, on the common axis (`vocabulary.order.positions`).
+    """
     if rule.span:
         return np.asarray((bound // rule.span + rule.gap) * rule.span // second.scale.span)
     if second.scale.whole:

@@ -34,16 +34,19 @@ _PLACEHOLDERS |= {"keine angabe", "k.a.", "unbekannt", "-9", "-99", "-999", "999
 
 @dataclass(frozen=True)
 class ColumnFit:
-    """A comparison of one column with its declaration.
+    """A comparison of the values of one column with its declaration.
 
     Attributes:
         column: The column's name.
         rows: The number of rows compared.
         missing: The number of missing values.
-        missing_to: The cell that counts missing values if they have no cell of their own, else "".
+        missing_to: The label of the cell in which missing values count if they have no cell of
+            their own, else "".
         outside: The number of values outside the domain.
-        outside_to: The cell that counts values outside if they have no cell of their own, else "".
-        values: The most frequent values outside, each with its count.
+        outside_to: The label of the cell in which values outside count if they have no cell of
+            their own, else "".
+        values: Different values outside with their counts, the most frequent first. Only the first
+            `MOST_KEPT` different values that were met are kept.
     """
 
     column: str
@@ -56,25 +59,28 @@ class ColumnFit:
 
     @property
     def share_outside(self) -> float:
-        """The share of rows with a value outside."""
+        """The share of rows, from 0 to 1, with a value outside the domain."""
         return self.outside / max(1, self.rows)
 
     @property
     def recoded(self) -> int:
-        """The number of rows that another cell counts."""
+        """The number of rows whose missing or outside value counts in a cell of other values."""
         return self.missing * bool(self.missing_to) + self.outside * bool(self.outside_to)
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """Values outside that look as if they meant "missing"."""
+        """The values outside that probably mean "missing", such as "n.a." or -9."""
         return tuple(value for value, _ in self.values if value.lower() in _PLACEHOLDERS)
 
 
 def fit(domain: Domain, source: TableSource, form: TableFormat, first: int | None = None) -> Zoned[tuple[ColumnFit, ...]]:
-    """Compare every column of the domain with its values, in one pass.
+    """Return for every column of the domain how well its values fit the declaration, from one pass.
+
+    The exact counts are curator-only.
 
     Args:
-        domain: The declared columns. In a column whose values are to be learnt, only values that its kind cannot read are outside.
+        domain: The declared columns. In a column whose values are to be learnt, only values that
+            its kind cannot read are outside.
         source: The table.
         form: The format of the table.
         first: The number of records to read; None for all.
@@ -105,17 +111,23 @@ def fit(domain: Domain, source: TableSource, form: TableFormat, first: int | Non
 
 
 def outside(attribute: Attribute, column: pa.Array, notation: Notation) -> int:
-    """Return how many values are neither missing nor in the attribute's domain: unlisted, beyond the bounds, or unreadable."""
+    """Return the number of values of a column that are outside the domain.
+
+    They are unlisted, beyond the bounds or unreadable; missing values are not among them.
+    """
     return int(apart(attribute, column, notation)[1].sum())
 
 
 def missing_label(attribute: Attribute) -> str:
-    """Return the label of the cell that counts missing values if they have no cell of their own, else ""."""
+    """Return the label of the cell where missing values count if they lack a cell, else ""."""
     return "" if attribute.missing or attribute.most else attribute.cell_labels()[attribute.code_for_missing]
 
 
 def outside_label(attribute: Attribute) -> str:
-    """Return the label of the cell that counts values outside the domain if they have no cell of their own, else ""."""
+    """Return the label of the cell where values outside count if they lack a cell, else "".
+
+    `NEAREST` means that values beyond the bounds count in the nearest bin or code.
+    """
     if attribute.other or attribute.most:
         return ""
     if attribute.is_coded or (attribute.is_number and attribute.code_for_beyond is None):
@@ -124,7 +136,7 @@ def outside_label(attribute: Attribute) -> str:
 
 
 def apart(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
-    """Return which values are missing and which are outside the domain, two arrays of shape (rows,)."""
+    """Return two masks over the rows, shape (rows,): missing values, and values outside the domain."""
     if attribute.most:
         return _unreadable(attribute, column, notation)
     if attribute.is_coded:
@@ -139,7 +151,11 @@ def apart(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[n
 
 
 def _unreadable(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
-    """Return which values are missing and which are not a number, date or time of the kind of a column with values to be learnt."""
+    """Return the masks of missing and of unreadable values, for a column to be learnt.
+
+    A value is unreadable if it is not a number, date or time of the column's kind; listed kinds
+    read every text.
+    """
     plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     text = texts(plain)
     gone = np.asarray(pc.or_kleene(pc.is_null(text), notation.absent(text)).to_numpy(zero_copy_only=False)).astype(bool)
@@ -149,6 +165,7 @@ def _unreadable(attribute: Attribute, column: pa.Array, notation: Notation) -> t
 
 
 def _count(counter: Counter[str], column: pa.Array) -> None:
+    """Add the texts of a column to the counter, which keeps at most `MOST_KEPT` different texts."""
     plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     for one in pc.value_counts(texts(plain)).to_pylist():
         if one["values"] in counter or len(counter) < MOST_KEPT:

@@ -23,7 +23,11 @@ _PIECE = 1 << 22
 
 
 class _Unpacked(io.RawIOBase):
-    """Bytes of a packed file. Reading raises CapacityError where it unpacks to too much."""
+    """A stream of the unpacked bytes of a packed file.
+
+    Reading raises CapacityError once more than `MAX_RATIO` times the file's size, and more than
+    `ANY_RATIO_BYTES`, came out.
+    """
 
     def __init__(self, path: Location, codec: str) -> None:
         self._stream = pa.input_stream(path.open("rb") if isinstance(path, Remote) else path, compression=codec)
@@ -42,9 +46,10 @@ class _Unpacked(io.RawIOBase):
 
 
 def opened(path: Location) -> BinaryIO:
-    """Open a text file, unpacked.
+    """Return a stream of a text file's bytes, unpacked if the file is packed.
 
-    Reading raises OSError for a packed file that is damaged or cut off, and CapacityError if it unpacks to far more than a table would.
+    Reading raises OSError for a packed file that is damaged or cut off, and CapacityError if it
+    unpacks to far more than a table would.
     """
     with path.open("rb") as stream:
         start = stream.read(4)
@@ -53,13 +58,19 @@ def opened(path: Location) -> BinaryIO:
 
 
 def is_packed(path: Location) -> bool:
-    """Return whether a file begins like a packed one. Raises OSError."""
+    """Return whether a file begins like one packed by gzip or Zstandard. Raises OSError."""
     with path.open("rb") as stream:
         return stream.read(4).startswith(tuple(_PACKED))
 
 
 def size(path: Location, most: int | None = None) -> int:
-    """Return the bytes of the text. A packed file is unpacked until there are more than `most`. Raises as reading does."""
+    """Return the number of bytes of a text file after unpacking. Raises as reading does.
+
+    Args:
+        path: The file.
+        most: If given, unpacking stops once there are more bytes; the result is then some number
+            above `most`.
+    """
     if not is_packed(path):
         return path.stat().st_size
     total = 0

@@ -23,11 +23,11 @@ from dpsynth_core.vocabulary.names import column_field, trimmed
 
 
 def names(paths: Sequence[Location], folder: Location | None) -> tuple[str, ...]:
-    """Return the names of the columns, trimmed, the columns of folder names last.
+    """Return the names of the columns of the first file, trimmed, and then those in folder names.
 
     Args:
         paths: The files.
-        folder: Their folder; None for a single file.
+        folder: The folder of the files; None for a single file.
 
     Raises:
         InputError: The files cannot be read.
@@ -36,7 +36,14 @@ def names(paths: Sequence[Location], folder: Location | None) -> tuple[str, ...]
 
 
 def check(paths: Sequence[Location], folder: Location | None) -> None:
-    """Raise InputError if a file is not Parquet, the files differ in their columns, a type cannot be read, or there are no rows."""
+    """Raise InputError if the files are damaged, have no rows, or differ in their columns.
+
+    It is also raised if a type of a column cannot be read.
+
+    Args:
+        paths: The files.
+        folder: The folder of the files; None for a single file.
+    """
     try:
         fragments = list(_dataset(paths, folder).get_fragments())
         schemas = [fragment.physical_schema for fragment in fragments]
@@ -52,18 +59,31 @@ def check(paths: Sequence[Location], folder: Location | None) -> None:
 
 
 def schemas(paths: Sequence[Location], folder: Location | None) -> list[pa.Schema]:
-    """Return the columns with their types: of all files together, then of each file. Raises as `names`."""
+    """Return the schema of the table, and then the schema of each file. Raises as `names`.
+
+    The table has the columns of the first file, and those in folder names.
+
+    Args:
+        paths: The files.
+        folder: The folder of the files; None for a single file.
+    """
     dataset = _dataset(paths, folder)
     return [dataset.schema, *(fragment.physical_schema for fragment in dataset.get_fragments())]
 
 
 def schema(paths: Sequence[Location], folder: Location | None) -> pa.Schema:
-    """Return the columns with their types, from the first file."""
+    """Return the columns with their types: columns of the first file and of folder names.
+
+    Raises as `names`.
+    """
     return _dataset(paths, folder).schema
 
 
 def row_groups(paths: Sequence[Location]) -> Iterator[tuple[Piece, int]]:
-    """Yield each row group of the files, with its number of rows. Raises ArrowException and OSError for a damaged file."""
+    """Yield each row group of the files as a piece, with its number of rows.
+
+    Raises ArrowException and OSError for a damaged file.
+    """
     for path in paths:
         with path.open("rb") as file:
             metadata = pq.read_metadata(file)
@@ -74,9 +94,18 @@ def row_groups(paths: Sequence[Location]) -> Iterator[tuple[Piece, int]]:
 def batches(
     paths: Sequence[Location], folder: Location | None, columns: Sequence[str], rows: int, part: Part = WHOLE
 ) -> Iterator[pa.RecordBatch]:
-    """Yield these columns, at most `rows` rows at a time, of all records or a part. Raises ArrowException and OSError for a damaged file.
+    """Yield these columns of a table or part, in file order, at most `rows` rows at a time.
 
-    One row group is read after the other: scanning the whole dataset at once would read far ahead and fill the memory.
+    Row groups are read one after the other: scanning the whole dataset at once would read far ahead
+    and fill the memory. Raises ArrowException and OSError for a damaged file, and InputError for a
+    file that does not exist any more.
+
+    Args:
+        paths: The files.
+        folder: The folder of the files; None for a single file.
+        columns: The names of the columns.
+        rows: The largest number of rows of a batch.
+        part: The part to read; the whole table by default.
     """
     dataset = _dataset(paths, folder)
     written = {trimmed(name): name for name in dataset.schema.names}
@@ -93,6 +122,10 @@ def batches(
 
 
 def _dataset(paths: Sequence[Location], folder: Location | None) -> ds.Dataset:
+    """Return the files as an Arrow dataset, with a column of text for each name in folder names.
+
+    Text is read as dictionaries. Raises InputError.
+    """
     try:
         filesystem, files = together(paths)
         schema = ds.dataset(files[0], format="parquet", filesystem=filesystem).schema
@@ -112,7 +145,11 @@ def _dataset(paths: Sequence[Location], folder: Location | None) -> ds.Dataset:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    """Return whether values are text. Arrow reads codes of text without asking whether it is UTF-8, and refuses a file of anything else."""
+    """Return whether values of an Arrow type are text.
+
+    Text is read in dictionary encoding, because Arrow then accepts bytes that are not UTF-8 instead
+    of refusing the file.
+    """
     if pa.types.is_dictionary(kind):
         return _is_text(kind.value_type)
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)

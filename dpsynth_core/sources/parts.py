@@ -20,9 +20,10 @@ class Sizes:
     """The approximate sizes of parts.
 
     Attributes:
-        bytes: Bytes per part.
-        rows: Rows per part of Parquet files.
-        divided: A table with fewer bytes is a single part: dividing would take longer than counting.
+        bytes: Bytes of files in a part.
+        rows: Rows in a part of Parquet files.
+        divided: A table with fewer bytes is a single part, because dividing it would take longer
+            than counting it.
     """
 
     bytes: int = 64 << 20
@@ -34,7 +35,13 @@ USUAL = Sizes()
 
 
 class Piece(NamedTuple):
-    """The records of a file between two places, or to its end: bytes of text, where lines begin; row groups of Parquet."""
+    """A range of the records of one file, which can be read independently of the rest of the file.
+
+    Attributes:
+        file: The path or URI of the file.
+        begin: The first byte, where a line begins; for Parquet the first row group.
+        end: The end, exclusive, in the same unit; None for the end of the file.
+    """
 
     file: str
     begin: int = 0
@@ -51,22 +58,22 @@ NOTHING_LISTED: Listed = MappingProxyType({})
 
 
 def whole(files: Iterable[Location]) -> Part:
-    """Return the part that is all of the files, in order."""
+    """Return the part that contains all records of these files, in order."""
     return tuple(Piece(str(file)) for file in files)
 
 
 def cut(file: str, places: Sequence[int]) -> Iterator[Piece]:
-    """Yield the file in pieces that end at these places, which are in rising order."""
+    """Yield the pieces of a file that is cut at these ascending positions."""
     for begin, end in zip([0, *places], [*places, None], strict=True):
         yield Piece(file, begin, end)
 
 
 def gathered(pieces: Iterable[tuple[Piece, int]], size: int) -> list[Part]:
-    """Return parts of whole pieces, each of about `size` or one piece.
+    """Return parts made of consecutive pieces; each has at most `size`, or is one larger piece.
 
     Args:
-        pieces: The pieces with their sizes, in file order.
-        size: The wanted size of a part.
+        pieces: The pieces in file order, each with its size.
+        size: The wanted size of a part, in the unit of the pieces' sizes (bytes or rows).
     """
     parts: list[Part] = []
     part: Part = ()

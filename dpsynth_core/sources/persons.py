@@ -49,14 +49,14 @@ def check_limit(max_rows_per_person: int) -> None:
 
 
 def named(column: pa.Array, form: TableFormat) -> pa.DictionaryArray:
-    """Return the person that each record names; null for records without a person.
+    """Return the person whom each record names; null for records without a person.
 
-    A person has one name, though a program that lost an identifier in between wrote the others as 12.0 from there on: a text of digits
-    with only zeros behind the decimal mark names the whole number.
+    Spellings such as 12.0 and 12 name one person, because programs write a column of whole numbers
+    with gaps as decimals. So zeros behind the decimal mark of a whole number are removed.
 
     Args:
         column: The person column.
-        form: The format of the table.
+        form: The format of the table, with the missing markers and the decimal mark.
     """
     distinct = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     written = texts(distinct.dictionary)
@@ -71,12 +71,22 @@ Before = Callable[[pa.Array], NDArray[np.int64]]
 
 
 def nobody(people: pa.Array) -> NDArray[np.int64]:
-    """Return 0 for each person: the `Before` of a table that is read from its beginning."""
+    """Return 0 for each person: the `Before` of a part without earlier parts."""
     return np.zeros(len(people), dtype=np.int64)
 
 
 def within_limit(persons: pa.DictionaryArray, seen: dict[object, int], limit: int, before: Before = nobody) -> NDArray[np.bool_]:
-    """Return which records are among the first `limit` of their person, over all batches so far, and add this batch to `seen`."""
+    """Return which records are among their person's first `limit`; False without a person.
+
+    Batches have to be passed in file order.
+
+    Args:
+        persons: The person of each record of a batch (`named`).
+        seen: The number of rows of each person in the batches so far, at most `limit`. This batch
+            is added to it.
+        limit: The number of rows of each person that are counted.
+        before: A function that returns the number of rows of each person in the earlier parts.
+    """
     people = persons.dictionary.to_pylist()
     begun = zip(people, before(persons.dictionary).tolist(), strict=True)
     earlier_rows = np.array([seen.get(person, rows) for person, rows in begun] + [limit], dtype=np.int64)
@@ -93,10 +103,11 @@ def within_limit(persons: pa.DictionaryArray, seen: dict[object, int], limit: in
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Turnout:
-    """The number of rows of some persons.
+    """The number of rows of each of some persons, who are identified by hashes.
 
     Attributes:
-        hashes: The hashes of the persons, shape (n,), 16 bytes each; rising after `together`.
+        hashes: The hashes of the persons, shape (n,), 16 bytes each, ascending in results of
+            `together`.
         rows: The number of rows of each person, shape (n,).
     """
 
@@ -104,7 +115,13 @@ class Turnout:
     rows: NDArray[np.int64]
 
     def before(self, keys: Keys) -> Before:
-        """Return these rows as the rows before a part; 0 for a person who is not in the turnout."""
+        """Return a function that looks up the rows of persons here; 0 for a person not found.
+
+        The hashes must be ascending.
+
+        Args:
+            keys: The keys with which the hashes were made.
+        """
 
         def rows_of(people: pa.Array) -> NDArray[np.int64]:
             wanted = hashes(people, keys)
@@ -114,7 +131,7 @@ class Turnout:
         return rows_of
 
     def bucket(self, number: int, of: int) -> Turnout:
-        """Return the turnout of the persons whose counts meet in place `number` among `of` places."""
+        """Return the turnout of the persons whose hash falls into bucket `number` among `of`."""
         chosen = self.hashes.view(np.uint8).reshape(-1, _BYTES)[:, 0] % of == number
         return Turnout(self.hashes[chosen], self.rows[chosen])
 
@@ -124,12 +141,12 @@ _BYTES = 16
 
 
 def new_keys() -> Keys:
-    """Draw keys for the hashes of one count."""
+    """Return two new random keys for the hashes of one count."""
     return secrets.token_hex(_BYTES // 2), secrets.token_hex(_BYTES // 2)
 
 
 def hashes(people: pa.Array, keys: Keys) -> NDArray[np.bytes_]:
-    """Return a hash of 16 bytes for each name. Nulls are not allowed."""
+    """Return a keyed hash of 16 bytes for each name. Nulls are not allowed."""
     names = people.to_numpy(zero_copy_only=False).astype(object)
     from pandas.util import hash_array  # takes a while to load, and only tables with a column of persons need it
 
@@ -138,7 +155,13 @@ def hashes(people: pa.Array, keys: Keys) -> NDArray[np.bytes_]:
 
 
 def turnout(batches: Iterable[pa.DictionaryArray], keys: Keys, limit: int) -> Turnout:
-    """Return the rows of each person in a part, from the names of its records (`named`)."""
+    """Return the number of rows of each person in a part, at most `limit`.
+
+    Args:
+        batches: The person of each record (`named`), batch by batch.
+        keys: The keys of the hash.
+        limit: The number of rows of each person that are counted.
+    """
     turned_out = together([], limit)
     for persons in batches:
         present = np.bincount(persons.indices.drop_null().to_numpy(), minlength=len(persons.dictionary))
@@ -147,7 +170,7 @@ def turnout(batches: Iterable[pa.DictionaryArray], keys: Keys, limit: int) -> Tu
 
 
 def together(turnouts: Sequence[Turnout], limit: int) -> Turnout:
-    """Return the sum of the turnouts, at most `limit` rows per person."""
+    """Return the sum of the turnouts by person, at most `limit` rows each, with ascending hashes."""
     everybody = np.concatenate([np.empty(0, f"S{_BYTES}"), *(one.hashes for one in turnouts)])
     different, person = np.unique(everybody, return_inverse=True)
     rows = np.zeros(len(different), dtype=np.int64)
@@ -156,11 +179,13 @@ def together(turnouts: Sequence[Turnout], limit: int) -> Turnout:
 
 
 def earlier(turnouts: Sequence[Turnout], limit: int) -> list[Turnout]:
-    """Return for each part the rows of its persons in the parts before it, at most `limit`, without persons who have no earlier rows.
+    """Return for each part the rows that its persons have in the parts before it, at most `limit`.
+
+    Persons without rows in earlier parts are left out.
 
     Args:
-        turnouts: The turnouts of the parts in file order.
-        limit: The rows of a person that count.
+        turnouts: The turnouts of the parts, in file order.
+        limit: The number of rows of each person that are counted.
     """
     everybody = np.concatenate([np.empty(0, f"S{_BYTES}"), *(one.hashes for one in turnouts)])
     rows = np.concatenate([np.empty(0, np.int64), *(one.rows for one in turnouts)])

@@ -40,7 +40,8 @@ class Differences:
     Attributes:
         missing: Columns of the domain that the table lacks.
         extra: Columns of the table that the domain lacks, which are not used.
-        outside: For each column with values that the domain does not list, their share of the rows; the largest first.
+        outside: For each column with values outside the domain, the share of rows with such a
+            value, from 0 to 1; the largest first.
         rows: The number of rows of the table.
     """
 
@@ -52,7 +53,7 @@ class Differences:
 
 @contextmanager
 def _about_this_table() -> Iterator[None]:
-    """Turn errors about a table file into errors about the public table."""
+    """Turn errors about a table's files into errors about the public table."""
     try:
         yield
     except InputError as error:
@@ -61,20 +62,33 @@ def _about_this_table() -> Iterator[None]:
 
 @_about_this_table()
 def compare(path: Location, form: TableFormat, domain: Domain) -> Differences:
-    """Return how the table differs from the domain, after one pass over it.
+    """Return how a public table differs from the domain, after one pass over the table.
+
+    Args:
+        path: The file or folder of the table.
+        form: The format of the table.
+        domain: The domain of the private table.
 
     Raises:
         InputError: The table cannot be read.
+        CapacityError: The table has more than `MAX_CODES` cells.
     """
     return _read(FileTable.of(path, form), domain)[0]
 
 
 @_about_this_table()
 def read(path: Location, form: TableFormat, domain: Domain) -> PublicTable:
-    """Return the table in the codes of the domain.
+    """Return a public table as codes of the domain.
+
+    Args:
+        path: The file or folder of the table.
+        form: The format of the table.
+        domain: The domain of the private table.
 
     Raises:
-        InputError: The table lacks a column, writes the values of a column differently, or holds too few rows.
+        InputError: The table lacks a column, at least half of a column's values are outside the
+            domain, or fewer than two different rows are possible in the domain.
+        CapacityError: The table has more than `MAX_CODES` cells.
     """
     table = FileTable.of(path, form)
     table.check()
@@ -88,7 +102,7 @@ def read(path: Location, form: TableFormat, domain: Domain) -> PublicTable:
 
 
 def refusal(differences: Differences) -> InputError | None:
-    """Return why a table with these differences cannot be used, or None."""
+    """Return an error that says why a table with these differences cannot be used; None if it can."""
     if names := differences.missing:
         problem = f"it lacks the column{'s' * (len(names) > 1)} {listed(list(map(repr, names)), 5)} of the domain"
         return InputError(FIELD, problem, "add the column, under the same name, or drop it from the domain")
@@ -103,7 +117,7 @@ def refusal(differences: Differences) -> InputError | None:
 
 @_about_this_table()
 def digest(path: Location) -> str:
-    """Return the SHA-256 of the content of a file, or of a folder's table files one after the other."""
+    """Return the SHA-256, in hexadecimal digits, of the bytes of a table's files in order."""
     content_hash = sha256()
     for file in table_files(path):
         for chunk in _chunks(file):
@@ -112,7 +126,7 @@ def digest(path: Location) -> str:
 
 
 def is_same_table(public: Location, private: Location) -> bool:
-    """Return whether the two tables have a file with equal bytes in common, under any name."""
+    """Return whether a file of the public table has the same bytes as one of the private table."""
     theirs: dict[int, list[Location]] = {}
     for file in table_files(private):
         theirs.setdefault(file.stat().st_size, []).append(file)
@@ -129,7 +143,13 @@ def _chunks(file: Location) -> Iterator[bytes]:
 
 
 def _read(table: FileTable, domain: Domain) -> tuple[Differences, np.ndarray[tuple[int, int], np.dtype[np.int32]]]:
-    """Return the differences, and the codes of the domain's columns, shape (rows, columns), with 0 in columns that the table lacks."""
+    """Return the differences between table and domain, and the table's codes.
+
+    The codes have shape (rows, columns of the domain), with 0 in columns that the table lacks.
+
+    Raises:
+        CapacityError: The table has more than `MAX_CODES` cells.
+    """
     names = table.column_names()
     there = [attribute for attribute in domain if attribute.name in names]
     extra = tuple(name for name in names if name not in domain)

@@ -30,11 +30,13 @@ COUNT = "count"
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """The numbers of people in the cells of a table.
+    """The published numbers of people in the cells of a table.
 
     Attributes:
-        columns: names of columns of the domain, in the table's order.
-        cells: the count by code in each of `columns`; cells without a line are left out.
+        columns: The names of the table's columns, in the table's order. They are columns of the
+            domain.
+        cells: The number of people by cell, a tuple of one code for each of `columns`. Cells
+            without a line are left out.
     """
 
     columns: tuple[str, ...]
@@ -42,7 +44,18 @@ class Counts:
 
 
 def section(source: TableSource, domain: Domain, where: str, field: str) -> dict[str, Any]:
-    """Return the spec's section about a published table (see `_section`); errors name `field` instead of the private table."""
+    """Return the entry of a spec for a published table.
+
+    Args:
+        source: The published table: columns of the domain, and a column `count` of numbers of
+            people. Lines in the same cell are added up.
+        domain: The domain of the private table.
+        where: Where the table was published.
+        field: The subject of error messages, in place of the private table.
+
+    Raises:
+        InputError: The table cannot be read, or `vocabulary.published.read` refuses it.
+    """
     with _about(field):
         return _section(source, domain, where, field)
 
@@ -61,16 +74,9 @@ def _about(field: str) -> Iterator[None]:
 
 
 def _section(source: TableSource, domain: Domain, where: str, field: str) -> dict[str, Any]:
-    """Return the spec's section about a published table.
+    """Return the entry of a spec for a published table, with errors not yet named after `field`.
 
-    Args:
-        source: The table, with columns of the domain and `count`; counts of lines in the same cells are added up.
-        domain: The domain of the private table.
-        where: The place of publication.
-        field: The subject of error messages.
-
-    Raises:
-        InputError: The table cannot be read, or `vocabulary.published.read` refuses it.
+    For the arguments see `section`.
     """
     found = _counts(source, domain, field)
     labels = [domain[name].cell_labels() for name in found.columns]
@@ -80,12 +86,23 @@ def _section(source: TableSource, domain: Domain, where: str, field: str) -> dic
 
 
 def counts(source: TableSource, domain: Domain, field: str) -> Counts:
-    """Return the counts of a table of lines by cell. Raises InputError, which calls the table `field`."""
+    """Return the number of people by cell from a table with a line for each cell.
+
+    Args:
+        source: The published table: columns of the domain, and a column `count`. Lines in the same
+            cell are added up.
+        domain: The domain of the private table.
+        field: The subject of error messages.
+
+    Raises:
+        InputError: The table cannot be read, or it has values that the domain lacks.
+    """
     with _about(field):
         return _counts(source, domain, field)
 
 
 def _counts(source: TableSource, domain: Domain, field: str) -> Counts:
+    """Return what `counts` returns, with errors not yet named after `field`."""
     form = public_format(source, field) if isinstance(source, str | os.PathLike) else TableFormat.of({"kind": memory.KIND})
     table = opened(source, form)
     table.check()
@@ -106,7 +123,20 @@ def _counts(source: TableSource, domain: Domain, field: str) -> Counts:
 
 
 def cells_of(attribute: Attribute, column: pa.Array, form: TableFormat, field: str) -> list[int]:
-    """Return the cell that each label names: a value as a file of the domain writes it, or the name of a cell, such as "0 to 9"."""
+    """Return the code of the cell that each value of a column names.
+
+    A value is written as in a file of the domain, or it is the name of a cell, such as "0 to 9".
+
+    Args:
+        attribute: The column of the domain.
+        column: The values.
+        form: The format of the published table.
+        field: The subject of error messages.
+
+    Raises:
+        InputError: A value is missing and the domain has no cell for that, or it does not name
+            exactly one cell.
+    """
     absent, unlisted = apart(attribute, column, form.notation)
     if absent.any() and not attribute.missing:
         problem = f"a value of its column {shown(attribute.name)} is missing, and the domain has no cell for that"
@@ -126,4 +156,5 @@ def cells_of(attribute: Attribute, column: pa.Array, form: TableFormat, field: s
 
 
 def _plain(column: pa.Array) -> pa.Array:
+    """Return the column without dictionary encoding."""
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

@@ -43,18 +43,21 @@ _CONVERT: Mapping[str, str] = {
 
 
 def opaque(name: str) -> pa.DataType:
-    """Return an Arrow type for a column of another library that Arrow cannot hold."""
+    """Return an Arrow type that stands for a pandas type `name` that Arrow cannot hold."""
     return pa.opaque(pa.null(), name, "pandas")
 
 
 def check(domain: Domain, types: pa.Schema, person: str | None, notation: Notation) -> None:
-    """Raise InputError if a type of a table cannot be read as the kind of its column, or as the name of a person.
+    """Raise InputError if no value of a column's Arrow type can be read as its kind.
+
+    The types of the person column are checked, too.
 
     Args:
-        domain: The columns that are read.
-        types: The columns of the table with their types; a column is there several times if the files of a folder differ.
-        person: The column that tells people apart, if there is one.
-        notation: How dates and times are written.
+        domain: The declared columns.
+        types: The columns of the table with their types. A column has several entries if the files
+            of a folder differ in its type.
+        person: The column that names persons, if there is one.
+        notation: The stated notation of dates and times.
     """
     for attribute in domain:
         for kind in _of(types, attribute.name):
@@ -66,10 +69,12 @@ def check(domain: Domain, types: pa.Schema, person: str | None, notation: Notati
 
 
 def _of(types: pa.Schema, name: str) -> Iterable[pa.DataType]:
+    """Return the types of the column `name`, one for each entry in the schema."""
     return (types.field(place).type for place in types.get_all_field_indices(name))
 
 
 def _check_person(kinds: list[pa.DataType]) -> None:
+    """Raise InputError if these types of the person column cannot be read, or if they differ."""
     if any(not _class(kind) for kind in kinds):
         problem = "its values are lists or structures, or of a type that cannot be read"
         raise InputError("unit.person_column", problem, "choose a column of texts or numbers" + _UNSPENT)
@@ -79,7 +84,7 @@ def _check_person(kinds: list[pa.DataType]) -> None:
 
 
 def _spelled(kind: pa.DataType) -> str:
-    """Return a name that types share if equal values of theirs have equal texts."""
+    """Return a label for a type; equal values of two types with the same label have equal texts."""
     if pa.types.is_dictionary(kind):
         return _spelled(kind.value_type)
     if pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_float64(kind):
@@ -88,13 +93,14 @@ def _spelled(kind: pa.DataType) -> str:
 
 
 def _meaning(attribute: Attribute) -> str:
-    """Return the description of values that have a cell of their own."""
+    """Return the kind of value that the column is declared to have, a key of `_MEANT`."""
     if attribute.is_listed:
         return {"bool": "truth", "string": "text"}.get(attribute.dtype, "number")
     return attribute.dtype if attribute.dtype in _TYPES else "number"
 
 
 def _readable(kind: pa.DataType, notation: Notation) -> frozenset[str]:
+    """Return the kinds of value that a type can be read as, given the stated notation."""
     found = _class(kind)
     if found != "number":
         return _TYPES[found]
@@ -103,6 +109,7 @@ def _readable(kind: pa.DataType, notation: Notation) -> frozenset[str]:
 
 
 def _class(kind: pa.DataType) -> str:
+    """Return the class of an Arrow type, a key of `_TYPES`; "" for nested and unknown types."""
     if isinstance(kind, pa.BaseExtensionType):
         return "text" if _class(kind.storage_type) == "text" and not is_binary(kind.storage_type) else ""
     if pa.types.is_dictionary(kind):
@@ -121,6 +128,7 @@ def _class(kind: pa.DataType) -> str:
 
 
 def _name(kind: pa.DataType) -> str:
+    """Return the name of an Arrow type for an error message."""
     if pa.types.is_dictionary(kind):
         return _name(kind.value_type)
     if isinstance(kind, pa.OpaqueType):
@@ -129,6 +137,7 @@ def _name(kind: pa.DataType) -> str:
 
 
 def _remedy(attribute: Attribute, kind: pa.DataType) -> str:
+    """Return the advice for a column whose type cannot be read as its declared kind."""
     name, wanted = _name(kind), _meaning(attribute)
     if convert := next((remedy for begins, remedy in _CONVERT.items() if name.lower().startswith(begins)), None):
         return convert

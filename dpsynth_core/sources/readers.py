@@ -36,17 +36,22 @@ _READERS |= dict.fromkeys(STATISTICAL, f"{__package__}.statistical_file")
 
 
 def reader(kind: str) -> ModuleType:
-    """Return the module that reads a kind of file. All modules raise InputError, OSError and ArrowException.
+    """Return the module that reads a kind of file.
 
-    Except for CSV and Parquet, whose folders are read as one, a module reads one file after the other, and has two functions: `names(path,
-    form)` returns the column names in file order, trimmed; `batches(path, form, columns, rows)` yields these columns of every record in
-    file order, about `rows` rows at once or fewer.
+    The functions of all modules raise InputError, OSError and ArrowException. Except for CSV and
+    Parquet, whose folders are read as one table, a module reads one file after the other. It has
+    two functions: `names(path, form)` returns the column names in file order, trimmed;
+    `batches(path, form, columns, rows)` yields these columns of every record in file order, at most
+    about `rows` rows at a time.
     """
     return jsonl_file if kind == "jsonl" else import_module(_READERS[kind])
 
 
 def names(table: Files) -> tuple[str, ...]:
-    """Return the column names in file order, trimmed; repeated names of a header are numbered apart. `check` looks for other repeats."""
+    """Return the column names in file order, trimmed; repeated names of a header are numbered.
+
+    Repeated names of other kinds of files stay, and `check` refuses them. Raises InputError.
+    """
     with reading():
         if table.form.kind == "parquet":
             return tuple(reader("parquet").names(table.files, table.folder))
@@ -56,13 +61,19 @@ def names(table: Files) -> tuple[str, ...]:
 
 
 def header(table: Files) -> tuple[str, ...]:
-    """Return the header cells of a CSV file or workbook, which `names` makes distinct."""
+    """Return the trimmed header cells of a CSV file or workbook; `names` makes them distinct.
+
+    If names are stated in place of a header, these are returned. Raises InputError.
+    """
     with reading():
         return _header(table.files[0], table.form) if table.form.kind == "csv" else reader("spreadsheet").header(table.files[0], table.form)
 
 
 def described(table: Files) -> list[dict[str, Any]]:
-    """Return the table's own declarations of its columns, as JSON of `Column`, without reading a record. Raises InputError."""
+    """Return the columns as the table itself declares them, as JSON of `Column`, reading no record.
+
+    Raises InputError.
+    """
     columns: Iterable[Column]
     with reading():
         if table.form.kind in STATISTICAL:
@@ -77,9 +88,10 @@ def described(table: Files) -> list[dict[str, Any]]:
 
 
 def schema(table: Files) -> bytes:
-    """Return the columns with their types, trimmed and in file order, as an Arrow schema in Arrow's own form. Raises InputError.
+    """Return the columns with their types as a serialised Arrow schema. Raises InputError.
 
-    A column is there once for each type that it has in a file of a folder. No record is read.
+    The columns are trimmed and in file order. A column is listed once for each type that it has in
+    a file of a folder. No record is read.
     """
     form = table.form
     with reading():
@@ -94,9 +106,10 @@ def schema(table: Files) -> bytes:
 
 
 def check(table: Files) -> None:
-    """Raise InputError if this cannot be used as a table: no rows, not a table, blank or repeated column names.
+    """Raise InputError if these files are not one table with named columns and with rows.
 
-    The structure of every file of a folder is read, and the whole content only with the quoting "standard" (see `csv_file`).
+    The structure of every file of a folder is checked, such as equal headers. The whole content is
+    read only with the quoting "standard" (see `csv_file`).
     """
     with reading():
         there = names(table)
@@ -110,7 +123,10 @@ def check(table: Files) -> None:
 
 
 def first_texts(table: Files, rows: int) -> dict[str, list[str]]:
-    """Return the texts of each column in about the first `rows` records, without other values. Raises InputError."""
+    """Return by column the texts in about the first `rows` records of the first file.
+
+    Values of other types and empty texts are left out. Raises InputError.
+    """
     kind, path = table.form.kind, table.files[0]
     with reading():
         if kind in ("jsonl", "spreadsheet"):
@@ -127,15 +143,20 @@ def first_texts(table: Files, rows: int) -> dict[str, list[str]]:
 
 
 def _texts(column: pa.Array) -> list[str]:
+    """Return the non-empty texts of a column; an empty list for a column of another type."""
     values = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
     return [text for text in values.to_pylist() if text] if is_text else []
 
 
 def pieces(table: Files, every: int) -> list[tuple[Piece, int]]:
-    """Return the table in pieces that can be read alone, in file order, with their sizes. Raises InputError.
+    """Return pieces of the table that can be read independently, in file order, with their sizes.
 
-    Parquet has row groups, with their rows. Other kinds have files with their bytes; files of lines are cut about every `every` bytes.
+    The pieces of Parquet are row groups, and their sizes are rows. The pieces of other kinds are
+    files, and their sizes are bytes; CSV and JSON lines are cut about every `every` bytes.
+
+    Raises:
+        InputError: A file cannot be read.
     """
     with reading():
         if table.form.kind == "parquet":
@@ -144,6 +165,7 @@ def pieces(table: Files, every: int) -> list[tuple[Piece, int]]:
 
 
 def _cut(path: Location, form: TableFormat, every: int) -> Iterator[tuple[Piece, int]]:
+    """Yield the pieces of one file with their sizes in bytes."""
     places = csv_file.cuts(path, form, every) if form.kind == "csv" else jsonl_file.cuts(path, form, every) if form.kind == "jsonl" else []
     size = path.stat().st_size
     for piece in parts.cut(str(path), places):
@@ -153,14 +175,17 @@ def _cut(path: Location, form: TableFormat, every: int) -> Iterator[tuple[Piece,
 def batches(
     table: Files, columns: Sequence[str], rows: int, part: Part = WHOLE, listed: Listed = NOTHING_LISTED
 ) -> Iterator[pa.RecordBatch]:
-    """Yield record batches in file order, never the whole file at once. CSV values are dictionary-encoded text.
+    """Yield record batches of a table in file order, never the whole file at once.
+
+    Values of CSV are dictionary-encoded text.
 
     Args:
         table: The files.
         columns: The columns of the batches, at least one.
         rows: The approximate number of rows of a batch.
         part: The part to read; the whole table by default.
-        listed: Values that are never missing, even if a file declares them missing.
+        listed: Listed values by column, which are never missing, even if the file declares them
+            missing.
 
     Raises:
         InputError: A column does not exist, or a file cannot be read.
@@ -183,7 +208,7 @@ def batches(
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raise InputError unless these can be the names of columns."""
+    """Raise InputError unless there are column names, and none is blank or repeated."""
     if not names:
         raise InputError("data", "the table has no columns", "choose a file with a header line and rows")
     if (unnamed := next((at for at, name in enumerate(names, start=1) if not name.strip()), None)) is not None:
@@ -193,7 +218,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def check_columns(names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Raise InputError if a wanted column does not exist, or exists twice."""
+    """Raise InputError if a column in `wanted` is not in `names`, or is there twice."""
     there = Counter(names)
     for name in wanted:
         if not there[name]:
@@ -203,6 +228,7 @@ def check_columns(names: Sequence[str], wanted: Sequence[str]) -> None:
 
 
 def _check_files(paths: Sequence[Location], form: TableFormat, names: Sequence[str]) -> None:
+    """Raise InputError if the files differ in their columns or have no rows."""
     kind, rows = reader(form.kind), 0
     for path in paths:
         if path != paths[0] and sorted(kind.names(path, form)) != sorted(names):
@@ -213,6 +239,7 @@ def _check_files(paths: Sequence[Location], form: TableFormat, names: Sequence[s
 
 
 def _check_csv(paths: Sequence[Location], form: TableFormat) -> None:
+    """Raise InputError if CSV files differ in the header, have no rows, or break their format."""
     header, records = _header(paths[0], form), 0
     quoted = form.quoting != NONE and any(cell.startswith('"') for cell in header)
     if quoted and f'{form.delimiter} "' in csv_file.header_text(paths[0], form):
@@ -237,7 +264,7 @@ def _check_csv(paths: Sequence[Location], form: TableFormat) -> None:
 
 
 def _other_width(head: csv_file.Block) -> InputError:
-    """Return why the header does not fit most lines."""
+    """Return the error for a file in which most lines do not have as many fields as the header."""
     field, wider = f"{ALL_DELIMITERS.get(head.form.delimiter, 'delimiter')}-separated field", replace(head, names=(*head.names, "one more"))
     if 2 * (other := wider.malformed()).sum() < len(other):
         problem = f"most lines have one {field} more than the header, as where R writes names of rows, or a delimiter ends each line"
@@ -260,6 +287,7 @@ def reading() -> Iterator[None]:
 
 
 def _header(path: Location, form: TableFormat) -> tuple[str, ...]:
+    """Return the header cells of a CSV file. Raises InputError for an empty file."""
     cells = csv_file.header(path, form)
     if not cells:
         raise InputError("data", "the file is empty", "choose a file with a header line and rows")

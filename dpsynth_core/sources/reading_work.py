@@ -21,14 +21,35 @@ SLOWEST = 100_000
 
 
 def answer(table: list[Any], which: str, *arguments: Any) -> Iterator[Any]:
-    """Yield the answer of the function `which` of `readers`."""
+    """Yield the result of one function of `readers`.
+
+    Args:
+        table: The files, as `Files.to_json` wrote them.
+        which: The name of the function.
+        *arguments: Its further arguments.
+    """
     yield getattr(readers, which)(Files.from_json(table), *arguments)
 
 
 def batches(
     table: list[Any], columns: list[str], rows: int, pieces: list[list[Any]], seconds: int, listed: dict[str, list[str]]
 ) -> Iterator[bytes]:
-    """Yield each batch as a stream of its own, within `seconds` of work for each, and for all a limit that grows with the files' bytes."""
+    """Yield each record batch as the bytes of an Arrow stream.
+
+    Each batch may take `seconds` of processor time. All batches together have a limit that grows
+    with the bytes of the files.
+
+    Args:
+        table: The files, as `Files.to_json` wrote them.
+        columns: The names of the columns.
+        rows: The approximate number of rows of a batch.
+        pieces: The pieces of the part to read; empty for the whole table.
+        seconds: The processor time of a batch, in seconds.
+        listed: Listed values by column, which are never missing.
+
+    Raises:
+        InputError: The files cannot be read, or reading takes longer than all batches may.
+    """
     files, part = Files.from_json(table), tuple(Piece(*piece) for piece in pieces)
     longest = seconds + files.size / SLOWEST
     for batch in readers.batches(files, columns, rows, part, listed):
@@ -42,5 +63,11 @@ def batches(
 
 
 def about(path: str, kind: str, which: str) -> Iterator[Any]:
-    """Yield the answer of the function `which` of the module that reads files of this kind."""
+    """Yield the result of one function of the module that reads a kind of file.
+
+    Args:
+        path: The file, the only argument of the function.
+        kind: The kind of file.
+        which: The name of the function.
+    """
     yield getattr(readers.reader(kind), which)(Path(path))

@@ -22,7 +22,9 @@ _ROWS = 1 << 16
 
 
 def total(batches: Iterable[pa.RecordBatch], key: bytes) -> bytes:
-    """Return the number of records (8 bytes) and the sum of their hashes, for records in any order.
+    """Return 40 bytes: the number of records in 8 bytes, and the sum of their keyed hashes in 32.
+
+    Both are big-endian, and the order of the records has no influence.
 
     Args:
         batches: The records, all with the same columns in the same order.
@@ -40,12 +42,16 @@ def total(batches: Iterable[pa.RecordBatch], key: bytes) -> bytes:
 
 
 def _written(batch: pa.RecordBatch) -> list[bytes]:
-    """Return each record as bytes that no other record has: of each cell its length and its text, or "-" where it is missing."""
+    """Return each record as bytes; different records have different bytes.
+
+    A cell is written as its length and its text, or as "-" where it is missing.
+    """
     cells = [_cells(column) for column in batch.columns]
     return pc.binary_join_element_wise(*cells, pa.scalar(b"", pa.large_binary())).to_pylist()
 
 
 def _cells(column: pa.Array) -> pa.Array:
+    """Return each value of a column as bytes: its length, a colon and its text; "-" for null."""
     if pa.types.is_dictionary(column.type):
         return pc.fill_null(_cells(column.dictionary).take(column.indices), b"-")
     text = texts(column.storage if isinstance(column, pa.ExtensionArray) else column).cast(pa.large_binary())

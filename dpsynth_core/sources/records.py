@@ -30,7 +30,7 @@ from dpsynth_core.vocabulary.tally import Tally, check_canonical
 
 
 class Batches(Protocol):
-    """A counter that takes in the records of a table batch by batch, and uses the codes of `columns`."""
+    """A counter that is fed with records batch by batch, as the codes of `columns`."""
 
     @property
     def domain(self) -> Domain:
@@ -38,30 +38,30 @@ class Batches(Protocol):
 
     @property
     def columns(self) -> Clique:
-        """The columns whose codes `add` uses."""
+        """The columns whose codes `add` needs."""
 
     def add(self, codes: Mapping[str, NDArray[np.int32]], rows: int) -> None:
-        """Add records.
+        """Add a batch of records.
 
         Args:
-            codes: The codes of each column, shape (rows,).
-            rows: The number of records.
+            codes: By column, the code of each record, shape (rows,).
+            rows: The number of records in the batch.
         """
 
 
 class Counting(Batches, Protocol):
-    """Numbers that records are added to."""
+    """A counter of sums over records, to which a counter of other records can be added."""
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes before any record is counted."""
+        """The memory of an empty counter, in bytes."""
 
     @property
     def tables(self) -> tuple[NDArray[np.int64], ...]:
-        """The numbers so far."""
+        """The arrays counted so far, in the form that `absorb` takes."""
 
     def absorb(self, tables: Iterable[NDArray[np.int64]]) -> None:
-        """Add the numbers from other records."""
+        """Add the arrays `tables` of a counter of other records to this counter."""
 
 
 Counts = TypeVar("Counts", bound=Counting)
@@ -69,13 +69,19 @@ Counts = TypeVar("Counts", bound=Counting)
 
 @dataclass(frozen=True)
 class Records:
-    """The records of a table that count.
+    """An opened table with the rule for which of its records are counted.
+
+    Without a person column all records are counted.
 
     Attributes:
         table: The opened table.
-        person_column: The column that names persons; only their first rows in file order count (see `persons`).
-        max_rows_per_person: The number of rows of each person that count.
-        sizes: The sizes of parts.
+        person_column: The column that names persons. Only the first rows of each person in file
+            order are counted, and rows without a person are not (see `persons`).
+        max_rows_per_person: The number of rows of each person that are counted.
+        sizes: The approximate sizes of the parts into which the table is divided.
+
+    Raises:
+        InputError: `max_rows_per_person` is below 1.
     """
 
     table: Table
@@ -87,7 +93,11 @@ class Records:
         persons.check_limit(self.max_rows_per_person)
 
     def check_columns(self, domain: Domain) -> None:
-        """Raise InputError if the table lacks a column of the domain or the person column, or if categories count as the same text."""
+        """Raise InputError if the table and the domain do not fit.
+
+        They do not if the table lacks a column of the domain or the person column, if it has such a
+        column twice, or if two categories of a column count as the same text.
+        """
         person = [self.person_column] if self.person_column else []
         check_columns(self.table.column_names(), [*domain.names, *person])
         for attribute in domain if self.table.form.same_text != EXACT else ():
@@ -96,19 +106,22 @@ class Records:
                 raise InputError(column_field(attribute.name), problem, "list one of them, or let texts be told apart (same_text: exact)")
 
     def parts(self) -> list[Part]:
-        """Return the table in parts, in file order."""
+        """Return the parts into which the table is divided, in file order."""
         return self.table.divide(self.sizes)
 
     def batches(
         self, columns: Sequence[str], part: Part = WHOLE, before: Before = nobody, listed: Listed = NOTHING_LISTED
     ) -> Iterator[pa.RecordBatch]:
-        """Yield batches with at least these columns, without the rows beyond a person's limit.
+        """Yield batches of the records that are counted, with at least these columns.
+
+        With a person column, rows beyond a person's limit and rows without a person are left out.
 
         Args:
             columns: Column names.
             part: The part of the table to read.
-            before: The rows of each person in the earlier parts.
-            listed: Values that are never missing, even if the file declares them missing (`FileTable.batches`).
+            before: A function that returns the number of rows of each person in the earlier parts.
+            listed: Listed values by column, which are never missing, even if the file declares them
+                missing (`FileTable.batches`).
         """
         if self.person_column is None:
             yield from self.table.batches(columns, part, listed)
@@ -120,13 +133,28 @@ class Records:
             yield batch.filter(pa.array(persons.within_limit(named, seen, self.max_rows_per_person, before)))
 
     def turnout(self, part: Part, keys: Keys) -> Turnout:
-        """Return how many rows of each person a part has. Requires a person column."""
+        """Return each person's number of rows in a part, at most the limit, by the person's hash.
+
+        The table must have a person column.
+
+        Args:
+            part: The part of the table to read.
+            keys: The keys of the hash, the same for all parts of a count.
+        """
         assert self.person_column is not None
         batches = self.table.batches((self.person_column,), part)
         return persons.turnout((persons.named(batch.column(0), self.table.form) for batch in batches), keys, self.max_rows_per_person)
 
     def add_to(self, tally: Batches, part: Part = WHOLE, before: Before = nobody) -> Iterator[None]:
-        """Count a part, a batch with each step."""
+        """Add the counted records of a part to a counter, one batch with each step of the iterator.
+
+        The iterator yields None, so that the caller can stop between batches.
+
+        Args:
+            tally: The counter.
+            part: The part of the table to read.
+            before: A function that returns the number of rows of each person in the earlier parts.
+        """
         listed = {one.name: one.categories for one in tally.domain if one.is_listed}
         for batch in self.batches(tally.columns or tally.domain.names[:1], part, before, listed):
             codes = {name: encode_column(tally.domain[name], batch.column(name), self.table.form.notation) for name in tally.columns}
@@ -135,34 +163,46 @@ class Records:
 
 
 class RecordCounts(ABC):
-    """A `RecordSource` that works all records of a table into something that counts them."""
+    """A base class of sources that pass all counted records of a table through a counter."""
 
     def __init__(self, domain: Domain, records: Records) -> None:
-        """Check the columns. Raises InputError if the table lacks a column of the domain or the person column."""
+        """Check the columns of the table. Raises InputError as `Records.check_columns`."""
         self.domain = domain
         self._records = records
         records.check_columns(domain)
 
     def over(self, domain: Domain) -> Self:
-        """See `ValueSource.over`. Raises InputError if the table lacks a column of the domain."""
+        """Return a source of the same records, encoded in another domain.
+
+        Raises InputError as `Records.check_columns`.
+        """
         self._records.check_columns(domain)
         other = copy(self)
         other.domain = domain
         return other
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-        """See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order."""
+        """Return the exact marginal over each clique, in numbers of counted records.
+
+        See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order.
+        """
         check_canonical(self.domain, cliques)
         return self._counted(partial(Tally, self.domain, tuple(cliques))).counts() if cliques else {}
 
     def occupied(self, clique: Clique) -> Occupied:
-        """See `CellSource.occupied`."""
+        """Return the non-empty cells of the marginal over a canonical clique, with record counts.
+
+        See `CellSource.occupied`.
+        """
         return self._counted(partial(OccupiedCounts, self.domain, clique)).occupied
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-        """See `RecordSource.right`."""
+        """Return how many counted records have the target value that each predictor guesses.
+
+        See `RecordSource.right`.
+        """
         return self._counted(partial(RightCounts, self.domain, tuple(predictors))).numbers
 
     @abstractmethod
     def _counted(self, new: Callable[[], Counts]) -> Counts:
-        """Return a counter of all records, where `new` makes an empty counter."""
+        """Return a counter that all counted records were added to; `new` makes an empty counter."""

@@ -31,21 +31,30 @@ Section = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class TableKind:
-    """A kind of table.
+    """A kind of table, with the functions that treat tables of this kind differently from others.
+
+    The functions take the `data` section of a spec.
 
     Attributes:
         label: The name of the kind on pages.
-        open: Returns the counting source of a section, over a domain, with the column that tells people apart (or None) and the number of
-            rows that each person may have.
-        columns: Returns the columns of a table with their types (see `files.FileTable.schema`), from a look at its structure that reads no
-            more records than this takes. Raises InputError. None if a table has the columns of the domain.
-        survey: Returns what in these columns cannot be read, for the curator's eyes before the charge; None if all values can be read.
-        simulated: Whether the records are invented, so that no person's privacy is at stake and no file is named.
-        skips_rows: Whether a row may fail to be a record because of its content, so that the number of records is not public even where
-            persons replace each other.
-        base_name: Returns the published name of a table's place.
-        content: Returns the bytes that identify a table without a file.
-        source: Returns the table that the records are read from (`records`, `first_records`); None if the records are not private.
+        open: Returns the counting source of a table. Further arguments are the domain, the person
+            column (or None) and the number of rows that each person may have.
+        columns: Returns the columns of a table with their types (see `files.FileTable.schema`),
+            reading no more records than this needs. It raises InputError. None if tables of this
+            kind always have the columns of the domain.
+        survey: Returns the numbers of records that cannot be read, for the curator before the
+            privacy budget is charged. Further arguments are the columns and the person column. None
+            if all records can be read.
+        simulated: Whether the records are invented, so that no person's privacy is at stake and no
+            file is named.
+        skips_rows: Whether a row may fail to be a record because of its content. The number of
+            records is then not public, even under the relation in which neighbouring tables have
+            one person replaced.
+        base_name: Returns the published name of a table from its path.
+        content: Returns the bytes that identify a table that is not in a file; None for other
+            kinds.
+        source: Returns the table from which records are read; None for kinds whose records are
+            invented.
     """
 
     label: str
@@ -60,7 +69,7 @@ class TableKind:
 
     @property
     def is_file(self) -> bool:
-        """True if a table of this kind is files."""
+        """True if tables of this kind are files."""
         return self.open is _open_file
 
 
@@ -69,11 +78,19 @@ LINKED_DEMO = ("demo-households", "demo-members")
 
 
 def can_be_linked(first: str, second: str) -> bool:
-    """Return whether tables of these kinds can be linked to each other."""
+    """Return whether tables of these kinds can be linked as households and their members.
+
+    They can if each is in files or in memory, or if both are the invented ones of `LINKED_DEMO`.
+
+    Args:
+        first: The kind of the table of households.
+        second: The kind of the table of members.
+    """
     return (first, second) == LINKED_DEMO or all(KINDS[kind].is_file or KINDS[kind].content is not None for kind in (first, second))
 
 
 def _file_columns(section: Section) -> pa.Schema:
+    """Return the columns of files with their types, after checking files and cluster."""
     table = _table(section)
     table.check(limit_bytes=None)
     columns = table.schema
@@ -91,6 +108,7 @@ def _table(section: Section) -> FileTable:
 
 
 def _counted_here(table: TableSource, section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
+    """Return a source that counts a table in this process."""
     from dpsynth_core.sources.arrow import ArrowSource
     from dpsynth_core.sources.formats import TableFormat
 
@@ -98,6 +116,7 @@ def _counted_here(table: TableSource, section: Section, domain: Domain, person: 
 
 
 def _open_file(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
+    """Return the counting source of files: by Dask if the section names an engine, else here."""
     if section.get("engine") is None:
         return _counted_here(section["path"], section, domain, person, rows)
     from dpsynth_core.sources.dask_cluster import DaskSource
@@ -107,7 +126,14 @@ def _open_file(section: Section, domain: Domain, person: str | None, rows: int) 
 
 
 def open_linked(link: Link, households: Section, members: Section, key: str) -> MarginalSource:
-    """Return the counting source of two linked tables (`can_be_linked`)."""
+    """Return the counting source of two linked tables, whose kinds `can_be_linked` allows.
+
+    Args:
+        link: The domains of both tables, and the number of members of a household that are counted.
+        households: The section of the table of households.
+        members: The section of the table of members.
+        key: The column that names the household, in both tables.
+    """
     from dpsynth_core.sources.files import opened
     from dpsynth_core.sources.formats import TableFormat
     from dpsynth_core.sources.linked import LinkedSource
@@ -117,7 +143,10 @@ def open_linked(link: Link, households: Section, members: Section, key: str) -> 
 
 
 def sheet_with(section: Section, column: str) -> str | None:
-    """Return the first sheet of a workbook that has a column of this name; None for other tables. Raises InputError."""
+    """Return the name of the first sheet of a workbook that has this column.
+
+    None if no sheet has it, or if the table is not a workbook. Raises InputError.
+    """
     if section["kind"] != "spreadsheet":
         return None
     from dpsynth_core.sources.files import FileTable, sheets
@@ -135,6 +164,7 @@ def _cluster(section: Section) -> Cluster:
 
 
 def _survey_file(section: Section, columns: Sequence[str], person: str | None) -> Zoned[RecordsCheck]:
+    """Return the numbers of unreadable records in files; none counted if a cluster reads them."""
     from dpsynth_core.foundation.zones import curator_only
     from dpsynth_core.sources.check_records import RecordsCheck, check_records
 
@@ -150,6 +180,7 @@ def _database_columns(section: Section) -> pa.Schema:
 
 
 def _database_name(path: str) -> str:
+    """Return the published name of a database; "" for an address that cannot be used."""
     from dpsynth_core.foundation.errors import InputError
     from dpsynth_core.sources.databases import address
 
@@ -171,6 +202,11 @@ def _database_source(section: Section) -> TableSource:
 
 
 def _open_database(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
+    """Return the counting source of a database table, sorted if there is a person column.
+
+    The order is by the person and all columns of the domain, so that the first rows of a person are
+    well defined.
+    """
     from dpsynth_core.sources.databases.connect import DatabaseTable
 
     order = () if person is None else (person, *domain.names)
@@ -201,7 +237,11 @@ def _survey_held(section: Section, columns: Sequence[str], person: str | None) -
 
 
 def invented(kind: str, rows: int | None = None) -> pd.DataFrame:
-    """Return a table that the program invents, its first `rows` rows or all."""
+    """Return an invented table of a kind, with `rows` rows or its usual number.
+
+    The rows are the first ones of the usual table only for linked tables; the table "demo" is
+    simulated anew and has other rows.
+    """
     from dpsynth_core.sources import demo, demo_households
 
     if kind in LINKED_DEMO:
@@ -217,10 +257,12 @@ def _demo_columns(section: Section) -> pa.Schema:
 
 
 def _open_demo(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
+    """Return the counting source of an invented table."""
     return _counted_here(invented(section["kind"]), section, domain, person, rows)
 
 
 def _open_standin(section: Section, domain: Domain, _person: str | None, _rows: int) -> MarginalSource:
+    """Return the counting source of a stand-in: codes that are simulated over the domain."""
     from dpsynth_core.sources import simulated
     from dpsynth_core.sources.codes import CodesSource
 
@@ -261,7 +303,15 @@ KINDS: Mapping[str, TableKind] = {
 
 
 def records(section: Section, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield the records of a table that has a source, in these columns. Raises InputError."""
+    """Yield all records of a table, batch by batch, with these columns.
+
+    Args:
+        section: The section of the table; not of a stand-in, which has no records to read.
+        columns: The names of the columns.
+
+    Raises:
+        InputError: The table cannot be read.
+    """
     from dpsynth_core.sources.files import opened
     from dpsynth_core.sources.formats import TableFormat
 
@@ -269,4 +319,5 @@ def records(section: Section, columns: Sequence[str]) -> Iterator[pa.RecordBatch
 
 
 def _source(section: Section) -> TableSource:
+    """Return the table that a section names, an invented one if its kind has no other source."""
     return (KINDS[section["kind"]].source or (lambda one: invented(one["kind"])))(section)

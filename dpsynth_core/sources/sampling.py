@@ -16,14 +16,25 @@ _SEED = 0
 
 
 class SampledSource(MarginalSource, Protocol):
-    """A source with records that can be sampled for the curator's own screen."""
+    """A source whose records can be sampled, for display to the curator only."""
 
     def sample(self, most: int) -> NDArray[np.int32]:
-        """Return a uniform sample of at most `most` records in random order: codes of shape (records, attributes of the domain)."""
+        """Return a uniform random sample of at most `most` records, in random order.
+
+        The records are codes, shape (records, attributes of the domain).
+        """
 
 
 class Sample:
-    """A random sample of the records that are added: the ones with the smallest random numbers. Used like `vocabulary.tally.Tally`."""
+    """A uniform random sample of the records that are added, in bounded memory.
+
+    Each record gets a random number, and the records with the smallest numbers are kept. It has the
+    methods of a counter (`records.Batches`).
+
+    Attributes:
+        records: The sampled records, codes of shape (records, columns of the domain), in random
+            order.
+    """
 
     nbytes = 0
 
@@ -33,7 +44,7 @@ class Sample:
         self._numbers, self._rng = np.zeros(0), np.random.default_rng(_SEED)
 
     def add(self, codes: Codes, rows: int) -> None:
-        """Look at one batch: `rows` codes of every column."""
+        """Add a batch of `rows` records, given by the codes of every column."""
         numbers = np.concatenate([self._numbers, self._rng.random(rows)])
         whole = np.concatenate([self.records, np.column_stack([codes[name] for name in self.columns]).astype(np.int32)])
         kept = np.argsort(numbers)[: self._most]

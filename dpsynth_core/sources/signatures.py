@@ -25,7 +25,9 @@ _OTHERS = {
 
 
 def binary_kind(line: bytes) -> str | None:
-    """Return the kind of table by the first bytes of its file, or None for text, zip archives and files that are not tables.
+    """Return the kind of table that a file's first bytes show, a key of `formats.SUFFIXES`.
+
+    None for text, zip archives and files that are not tables.
 
     Args:
         line: The file's first line.
@@ -43,7 +45,7 @@ def binary_kind(line: bytes) -> str | None:
 
 
 def statistical_kind(start: bytes) -> str | None:
-    """Return the kind of a statistics program's file that begins so; None for any other file."""
+    """Return "spss", "stata" or "sas" for a file that begins with `start`; None for any other file."""
     if start.startswith((b"$FL2", b"$FL3")) or b"SPSS PORT FILE" in start or b"SPSSPORT" in start:
         return "spss"
     if start.startswith(b"<stata_dta>") or (len(start) > 3 and 104 <= start[0] <= 115 and start[1] in (1, 2) and start[2:4] == b"\1\0"):
@@ -54,12 +56,12 @@ def statistical_kind(start: bytes) -> str | None:
 
 
 def has_controls(line: bytes) -> bool:
-    """Tell whether a line has control characters that no text has."""
+    """Return whether a line has control characters that do not occur in text."""
     return len(line.translate(None, _CONTROLS)) < len(line)
 
 
 def refuse_others(line: bytes) -> None:
-    """Raise InputError for archives, images and other files that begin so and are no tables."""
+    """Raise InputError if the line begins like an archive, image or other file that is not a table."""
     for magic, (what, remedy) in _OTHERS.items():
         if line.startswith(magic):
             raise InputError("data", f"the file is {what}, not a table that can be read", remedy)

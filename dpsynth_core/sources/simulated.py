@@ -33,14 +33,19 @@ Float = NDArray[np.float64]
 
 
 def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: float = SKEW) -> NDArray[np.int32]:
-    """Return codes, shape (rows, columns of the domain); the same arguments give the same table.
+    """Return simulated rows of codes, shape (rows, columns of the domain).
+
+    The same arguments give the same table.
 
     Args:
         domain: The domain.
-        rows: The number of rows.
-        strength: 0 for independent columns, 1 for columns that follow from earlier columns.
-        seed: The seed.
-        skew: 0 for values that are equally common.
+        rows: The number of rows, at most `MAX_ROWS`.
+        strength: The correlation, from 0 to 1, of a column's hidden score with the scores of
+            earlier columns: 0 for independent columns, 1 for columns that are determined by earlier
+            columns.
+        seed: The seed of the random numbers.
+        skew: The exponent of the shares of unordered values, rank^-skew: 0 for values that are
+            equally common.
 
     Raises:
         InputError: The number of rows or the strength is out of range.
@@ -62,7 +67,7 @@ def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: fl
 
 
 def check(rows: int, strength: float) -> None:
-    """Raise InputError for a number of rows or a strength that cannot be simulated."""
+    """Raise InputError if the number of rows or the strength of dependence is out of range."""
     if not 1 <= rows <= MAX_ROWS:
         raise InputError("stand-in rows", f"{rows:,} is out of range", f"use 1 to {MAX_ROWS:,}")
     if not 0 <= strength <= 1:
@@ -70,7 +75,11 @@ def check(rows: int, strength: float) -> None:
 
 
 def _shares(attribute: Attribute, skew: float, rng: np.random.Generator) -> Float:
-    """Return the share of each cell, all positive: one hump for ordered values, ranks in random order for values without an order."""
+    """Return the share of each cell of a column; all are positive and they add up to 1.
+
+    Ordered values have one hump, and values without an order fall by rank, in random order. Cells
+    for missing and other values have `RARE`.
+    """
     values, extra = attribute.values, attribute.size - attribute.values
     if not attribute.is_coded and attribute.about.ordered:
         middle, place = rng.uniform(0.25, 0.75), (np.arange(values) + 0.5) / values
@@ -81,7 +90,11 @@ def _shares(attribute: Attribute, skew: float, rng: np.random.Generator) -> Floa
 
 
 def _scores(columns: int, rows: int, strength: float, rng: np.random.Generator) -> Float:
-    """Return standard normal scores, shape (rows, columns); each has correlation `strength` with its own mixture of earlier scores."""
+    """Return one hidden score for each row and column, standard normal, shape (rows, columns).
+
+    Each column's score has correlation `strength` with a random mixture of up to `FOLLOWED` earlier
+    columns' scores.
+    """
     scores = rng.standard_normal((rows, columns))
     correlation = np.eye(columns)
     for column in range(1, columns):
@@ -95,20 +108,23 @@ def _scores(columns: int, rows: int, strength: float, rng: np.random.Generator) 
 
 
 def _pick(shares: Float, quantile: Float) -> NDArray[np.int32]:
-    """Return the cell in which each quantile lies, shape (rows,)."""
+    """Return the cell whose interval of cumulated shares contains each quantile, shape (rows,)."""
     return np.minimum(np.searchsorted(np.cumsum(shares), quantile, side="right"), len(shares) - 1).astype(np.int32)
 
 
 def _among(
     shares: Float, quantile: Float, name: str, columns: tuple[str, ...], possible: Cells, codes: dict[str, NDArray[np.int32]]
 ) -> NDArray[np.int32]:
-    """Return the cell of `name` for each row, picked by its quantile among the cells that the row's values in the other `columns` allow.
+    """Return a possible cell of column `name` for each row, shape (rows,).
+
+    A row's quantile picks the cell among those that are possible together with the row's cells in
+    the other `columns`.
 
     Args:
         shares: The share of each cell of `name`.
         quantile: The quantile of each row, shape (rows,).
         name: The column to draw.
-        columns: The columns of `possible`, in the order of its axes.
+        columns: The columns of `possible`, in the order of its axes; `name` is one of these.
         possible: True for each combination of cells that can occur.
         codes: The cells drawn so far, by column.
     """

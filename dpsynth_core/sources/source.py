@@ -22,63 +22,97 @@ from dpsynth_core.vocabulary.predictors import Predictor
 
 
 class MarginalSource(Protocol):
-    """A source of exact counts."""
+    """A source of private records that answers only with exact marginal counts."""
 
     @property
     def domain(self) -> Domain:
         """The domain of the counted cells."""
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-        """Return exact counts of each canonical clique, shape domain.sizes(clique); the empty clique has the number of rows, shape ()."""
+        """Return the exact marginal over each clique: numbers of records, without noise.
+
+        Args:
+            cliques: Canonical cliques, that is, tuples of column names in the order of the domain.
+
+        Returns:
+            By clique, an array of shape `domain.sizes(clique)`. The empty clique has the number of
+            all records, shape ().
+        """
 
 
 class CellSource(MarginalSource, Protocol):
-    """A source that can name the cells of a table that is too large to be counted into."""
+    """A source that can list the non-empty cells of a marginal that is too large for a dense array."""
 
     def occupied(self, clique: Clique) -> Occupied:
-        """Return exactly the cells of a canonical clique that records are in. For the same records, every source returns the same arrays.
+        """Return the non-empty cells of the marginal over a canonical clique, with record counts.
+
+        For the same records, every source returns the same arrays.
 
         Raises:
-            ValueError: The cells of the table cannot be numbered in 64 bits (`vocabulary.occupied`).
+            ValueError: The cells of the marginal cannot be numbered in 64 bits
+                (`vocabulary.occupied`).
         """
 
 
 class RecordSource(MarginalSource, Protocol):
-    """A source through whose hands records go one by one, so that a released function of a record can be asked of each."""
+    """A source that can apply a released function to each record."""
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-        """Return how many records each predictor is right about, exactly; a record and the public predictor alone decide it."""
+        """Return how many records have the target value that each predictor guesses, exactly.
+
+        Whether a record is counted depends on this record and the public predictor only.
+
+        Returns:
+            Counts, shape (predictors,).
+        """
 
 
 class RootSource(MarginalSource, Protocol):
-    """A source that knows which records are one person's."""
+    """A source that knows which records belong to the same person."""
 
     def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
-        """Return the sum over persons of sqrt(share of the person's records in a cell) times the limit of rows per person, for each cell.
+        """Return per cell the sum over persons of limit * sqrt(share), in units of 1/ROOT_STEPS.
 
-        The unit is 1/ROOT_STEPS, and each root is rounded down to whole units. Records in the cell of "no person" may be left out; the
-        shares are then of the other records.
+        The share is the fraction of the person's records that are in the cell; the limit is the
+        number of rows that a person may have. Each person's term is rounded down to a whole unit.
+        Records in the cell of "no person" may be left out; the shares are then fractions of the
+        person's other records.
 
         Args:
-            clique: The columns, and names of `groups` in place of columns.
+            clique: The columns of the cells; a name of `groups` may stand in place of a column.
             groups: Groups of the values of a column, by name.
+
+        Returns:
+            An array with one axis for each entry of `clique`.
         """
 
 
 class ValueSource(MarginalSource, Protocol):
-    """A source that holds values as they were written, of which any domain can be a coding."""
+    """A source that keeps values as they were written, so that it can encode them in any domain."""
 
     def over(self, domain: Domain) -> ValueSource:
-        """Return a source of the same records, coded in another domain."""
+        """Return a source of the same records, encoded in another domain."""
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
-        """Yield exact counts of records by key (`vocabulary.keys`) of a column, in parts without common keys."""
+        """Yield the exact number of records for each key of a column (`vocabulary.keys`).
+
+        The mappings from key to number of records come in parts; no key is in two parts.
+
+        Args:
+            name: The column.
+        """
 
 
 def counted(source: MarginalSource, cliques: Collection[Clique], table_bytes: int = TABLE_BYTES) -> dict[Clique, NDArray[np.int64]]:
-    """Return `MarginalSource.counts` in as many passes as keep the tables of counts below `table_bytes` (`vocabulary.blocks.slices`).
+    """Return the marginals over the cliques, counted in several passes to bound the memory.
 
-    The integers are the same as in one pass. The returned tables do not count towards `table_bytes`.
+    A single call of `source.counts` would return the same integers.
+
+    Args:
+        source: The source of the counts.
+        cliques: Canonical cliques.
+        table_bytes: The memory in bytes of the arrays in which one pass counts
+            (`vocabulary.blocks.slices`). The returned arrays are additional.
     """
     tables: dict[Clique, NDArray[np.int64]] = {}
     for group in slices(source.domain, cliques, table_bytes):

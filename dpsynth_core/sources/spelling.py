@@ -73,7 +73,7 @@ _STATED = {
 
 
 def check(decimal: str, thousands: str, date_format: str, time_format: str, negative: str, units: Sequence[str]) -> None:
-    """Raise InputError for an unknown or contradictory statement."""
+    """Raise InputError if a field of a `Notation` is unknown or contradicts another."""
     if decimal not in DECIMALS:
         raise InputError("data.decimal", "it is not a known decimal mark", "use a point or a comma")
     if thousands not in THOUSANDS:
@@ -99,17 +99,24 @@ def _is_unit(unit: str) -> bool:
 
 
 def example(decimal: str, thousands: str) -> str:
-    """Return a number that shows both marks."""
+    """Return an example of a number with these decimal and thousands marks, such as 1,234.5."""
     return f"1{thousands}234{decimal}5"
 
 
 def thousands_marks(thousands: str) -> str:
-    """Return the mark, and the characters that are written in its place."""
+    """Return all characters that are read as this thousands mark, itself included.
+
+    Args:
+        thousands: A key of `THOUSANDS`; "" for no mark, which gives "".
+    """
     return _GROUPED_BY.get(thousands, thousands)
 
 
 def number_pattern(decimal: str, thousands: str) -> str:
-    """Return the pattern of a number with these marks: groups of three digits; with commas, also groups as in India (1,00,000)."""
+    """Return a regular expression for numbers with these decimal and thousands marks.
+
+    Groups have three digits; with commas, groups as in India (1,00,000) are allowed, too.
+    """
     point, marks = re.escape(decimal), "".join(re.escape(mark) for mark in thousands_marks(thousands))
     grouped = rf"[1-9][0-9]{{0,2}}([{marks}][0-9]{{3}})+"  # the first group does not begin with 0
     if thousands == ",":
@@ -119,24 +126,35 @@ def number_pattern(decimal: str, thousands: str) -> str:
 
 
 def unit_patterns(units: Sequence[str]) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Return the patterns of a unit before and behind a number, each with the replacement that keeps a sign."""
+    """Return two pairs of regular expression and replacement that remove a unit from a number.
+
+    The first pair is for a unit before the number, the second for one behind it. The replacements
+    keep the sign of the number.
+    """
     named = "|".join(re.escape(unit) for unit in sorted(units, key=len, reverse=True))
     return (rf"^([+-]?) ?(?:{named}) ?", r"\1"), (rf" ?(?:{named})([+-]?)$", r"\1")
 
 
 def written_part(form: str) -> str:
-    """Return a form of dates without the first year of those with two digits."""
+    """Return a date format without an ending like " from 1930" (see `first_year`)."""
     return form.partition(" from ")[0]
 
 
 def first_year(written: str) -> int:
-    """Return the first of the hundred years that two digits mean; 0 for a form with years of four digits."""
+    """Return the first of the hundred years that two digits mean; 0 for years of four digits.
+
+    Args:
+        written: The date format, such as "dd.mm.yy from 1930".
+    """
     match = _SHORT_YEARS.fullmatch(written)
     return int(match["first"]) if match else 0
 
 
 def date_pattern(written: str) -> str | None:
-    """Return the pattern of a stated form; None for an unknown form."""
+    """Return a regular expression for dates in this format (dd.mm.yyyy); None if it is unknown.
+
+    Its named groups are `day`, `month` and `year`, or `short` for a year of two digits.
+    """
     short = _SHORT_YEARS.fullmatch(written)
     begin, *rest = _TOKEN.split(written_part(written))
     parts, signs = rest[::2], rest[1::2]
@@ -150,32 +168,46 @@ def date_pattern(written: str) -> str | None:
 
 
 def _is_whole(parts: Sequence[str], has_first_year: bool) -> bool:
-    """Return whether a form has one day, month and year, and at most one day name; the year has two digits if there is a first year."""
+    """Return whether a date format has one day, month and year, and at most one day name.
+
+    Args:
+        parts: The parts, such as dd, mmmm and yyyy.
+        has_first_year: Whether the format states the first of a hundred years. Then, and only then,
+            the year has two digits.
+    """
     kinds = sorted("name" if part in ("ddd", "dddd") else part[0] for part in parts)
     return kinds in (["d", "m", "y"], ["d", "m", "name", "y"]) and ("yy" in parts) == has_first_year
 
 
 def _sign_pattern(sign: str) -> str:
-    """Return the pattern of the text between two parts: a lone space may be several, and a space beside a sign may be left out."""
+    """Return a regular expression for the text between two parts of a date.
+
+    A space alone matches several spaces, and a space beside another sign may be left out.
+    """
     return re.escape(sign).replace(r"\ ", " *" if sign.strip() else " +")
 
 
 def date_patterns(date_format: str) -> list[str]:
-    """Return the patterns of yyyy-mm-dd, of the basic form before a time, and of the stated form if that is another one."""
+    """Return regular expressions for dates: yyyy-mm-dd, digits before a time, and as stated."""
     return [_ISO, _BASIC_DAY, _FOURTEEN, *([] if date_format == ISO_DATES else [str(date_pattern(date_format))])]
 
 
 def time_patterns(time_format: str) -> list[str]:
-    """Return the patterns of times with or without a date before them, for times with a colon and in the stated format."""
+    """Return regular expressions for times, with a colon or as stated, perhaps after a date.
+
+    Named groups are `hour`, `minute`, `second`, `fraction` and `half` (am or pm), as far as the
+    form has them.
+    """
     return [f"{_WITH_OR_WITHOUT_A_DATE}{clock}" for clock in (_CLOCK, *_further(time_format))]
 
 
 def moment_patterns(date_format: str, time_format: str) -> list[str]:
-    """Return the patterns of dates with a time of day, or without one."""
+    """Return regular expressions for dates with or without a time of day, in all known forms."""
     clocks = [f"(?:$|Z$|{_ZONE_HOURS}$|[T :,]+{_CLOCK})", *(f"[T ,]+{clock}" for clock in _further(time_format))]
     days = [day.removesuffix(_BEHIND) for day in date_patterns(date_format) if day not in (_BASIC_DAY, _FOURTEEN)]
     return [f"{_BASIC_DAY}{_BASIC_CLOCK}", f"{_DAY_DIGITS}{_FULL_CLOCK}", *(day + clock for day in days for clock in clocks)]
 
 
 def _further(time_format: str) -> list[str]:
+    """Return a list with the expression of the stated time format; empty for hh:mm."""
     return [_STATED[time_format]] if time_format in _STATED else []

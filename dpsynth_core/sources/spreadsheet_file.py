@@ -55,17 +55,25 @@ def is_workbook(path: Location) -> bool:
 
 
 def header(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """Return the cells of the header, or the stated names. Raises InputError, CapacityError for a sheet that is too large."""
+    """Return the header cells of the sheet, or the stated names.
+
+    Raises:
+        InputError: The file is not a readable workbook, or it lacks the stated sheet.
+        CapacityError: The workbook is too large.
+    """
     return form.names or _header(_cells(path, form), form)[0]
 
 
 def names(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """Return the names of the columns. Raises as `header`."""
+    """Return the names of the columns, distinct and in order. Raises as `header`."""
     return told_apart(header(path, form))
 
 
 def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield these columns of all rows that are not blank, as dictionary-encoded text. Raises as `names`."""
+    """Yield these columns of all rows that are not blank, as dictionary-encoded text.
+
+    A row is blank if its cells below the header are. Raises as `header`.
+    """
     cells = _cells(path, form)
     texts, at = _header(cells, form)
     there = told_apart(texts)
@@ -78,7 +86,10 @@ def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: in
 
 
 def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[str]]:
-    """Return the texts of each column in the first rows: cells that the workbook holds as text, and no numbers. Raises as `names`."""
+    """Return by column the cells of the first `rows` rows that the workbook holds as text.
+
+    Numbers and dates are left out. Raises as `header`.
+    """
     cells = _cells(path, form)
     texts, at = _header(cells, form)
     first = list(islice(cells, rows))
@@ -87,7 +98,12 @@ def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[
 
 
 def _header(cells: Iterator[list[Any]], form: TableFormat) -> tuple[tuple[str, ...], int]:
-    """Return the cells of the header and the place of the first one; take the rows above the records from `cells`."""
+    """Return the header cells and the index of their first column, reading up to the header.
+
+    Args:
+        cells: The rows of the sheet. Skipped rows and the header are consumed; the records follow.
+        form: The format of the table. With stated names no header is read, and the index is 0.
+    """
     above = form.skip
     if form.names and not above:
         return form.names, 0
@@ -103,6 +119,12 @@ def _header(cells: Iterator[list[Any]], form: TableFormat) -> tuple[tuple[str, .
 
 
 def _cells(path: Location, form: TableFormat) -> Iterator[list[Any]]:
+    """Yield the cells of each row of the sheet, from its first column.
+
+    Raises:
+        InputError: The file is not a readable workbook, or it lacks the stated sheet.
+        CapacityError: The workbook is too large.
+    """
     there = sheets(path)
     if form.sheet and form.sheet not in there:
         raise InputError("data.sheet", "the workbook has no sheet of this name", "check the spelling, or state none")
@@ -127,7 +149,11 @@ def _cells(path: Location, form: TableFormat) -> Iterator[list[Any]]:
 
 
 def _rows_of(sheet: python_calamine.CalamineSheet) -> Iterator[list[Any]]:
-    """Yield the rows of a sheet; a row with a value that the library cannot return, like a date after the last one, is damaged."""
+    """Yield the rows of a sheet that a library has decoded.
+
+    If the library cannot return a value of a row, such as a date after the last possible one, all
+    cells of this row are `DAMAGED`.
+    """
     rows = iter(sheet.iter_rows())
     while True:
         try:

@@ -66,7 +66,7 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 
 
 def encoding_of(path: Location) -> str:
-    """Return the encoding that the file names, or that its kind and version have, as a suggestion."""
+    """Return the encoding that a file names or that its version implies, as a suggestion."""
     head = _head(path)
     if statistical_kind(head) == "stata":
         return "utf-8" if re.match(rb"<stata_dta><header><release>(118|119|12[01])", head) else "cp1252"
@@ -78,7 +78,7 @@ def encoding_of(path: Location) -> str:
 
 
 def names(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """Return the names of the columns. Raises InputError for a file that cannot be read."""
+    """Return the names of the columns in file order. Raises InputError."""
     return _names(_meta(path), form)
 
 
@@ -87,7 +87,11 @@ def _names(meta: Any, form: TableFormat) -> tuple[str, ...]:
 
 
 def described(path: Location, form: TableFormat) -> tuple[Column, ...]:
-    """Return the declarations of the columns that the file holds, without reading a record. Raises InputError."""
+    """Return the column declarations from a file's labels and formats, reading no record.
+
+    Raises:
+        InputError: The file cannot be read, or a column has too many labels.
+    """
     meta = _meta(path)
     columns = (
         labelled(
@@ -104,7 +108,7 @@ def described(path: Location, form: TableFormat) -> tuple[Column, ...]:
 
 
 def schema(path: Location, form: TableFormat) -> pa.Schema:
-    """Return the columns with the types that `batches` gives them. Raises InputError."""
+    """Return the columns with the Arrow types that `batches` gives them. Raises InputError."""
     meta = _meta(path)
     shown = zip(_names(meta, form), meta.column_names, strict=True)
     return pa.schema([(name, _converter(meta, raw, form)([]).type) for name, raw in shown])
@@ -113,17 +117,18 @@ def schema(path: Location, form: TableFormat) -> pa.Schema:
 def batches(
     path: Location, form: TableFormat, columns: Sequence[str], rows: int, listed: Listed = NOTHING_LISTED
 ) -> Iterator[pa.RecordBatch]:
-    """Yield these columns, at most `rows` rows at a time.
+    """Yield these columns of all records, in file order, at most `rows` rows at a time.
 
     Args:
         path: The file.
-        form: How the file is written.
-        columns: The names of columns.
-        rows: The number of rows of a batch, at most.
-        listed: The listed values of columns, which are values also where the file declares that they mean missing.
+        form: The format of the table.
+        columns: The names of the columns.
+        rows: The largest number of rows of a batch.
+        listed: Listed values by column. A listed value is a value, even where the file declares
+            that it means missing.
 
     Raises:
-        InputError: If the file is damaged.
+        InputError: The file is damaged.
     """
     meta = _meta(path)
     raw = dict(zip(_names(meta, form), meta.column_names, strict=True))
@@ -156,6 +161,7 @@ def batches(
 
 
 def _reader(head: bytes) -> Callable[..., tuple[Any, Any]]:
+    """Return the function of pyreadstat that reads files with this beginning. Raises InputError."""
     import pyreadstat  # takes a while, and other questions do not need it
 
     readers: dict[str | None, Callable[..., tuple[Any, Any]]] = {
@@ -169,17 +175,22 @@ def _reader(head: bytes) -> Callable[..., tuple[Any, Any]]:
 
 
 def _head(path: Location) -> bytes:
+    """Return the first bytes of a file, which show its kind."""
     with path.open("rb") as stream:
         return stream.read(_HEAD_BYTES)
 
 
 def _opened(head: bytes) -> Callable[..., tuple[Any, Any]]:
-    """Return the function that reads files with this beginning, with text as bytes if it can do so."""
+    """Return the function that reads files with this beginning.
+
+    It returns text as undecoded bytes (as ISO-8859-1), except from a portable file of SPSS, whose
+    text it decodes.
+    """
     return _reader(head) if _is_portable(head) else partial(_reader(head), encoding=_BYTES)
 
 
 def _meta(path: Location) -> Any:
-    """Return the file's metadata, with declared missing values."""
+    """Return the file's metadata as pyreadstat gives it, with declared missing values."""
     head = _head(path)
     declared = {} if _is_portable(head) or statistical_kind(head) == "sas" else {"user_missing": True}
     reader = _opened(head)
@@ -188,6 +199,7 @@ def _meta(path: Location) -> Any:
 
 
 def _is_portable(head: bytes) -> bool:
+    """Return whether a file with this beginning is a portable file of SPSS (.por)."""
     return statistical_kind(head) == "spss" and not head.startswith(b"$FL")
 
 
@@ -207,6 +219,7 @@ def _damaged() -> InputError:
 
 
 def _decoded(text: str, form: TableFormat) -> str:
+    """Return a text of the file, which was read as bytes, in the stated encoding."""
     try:
         return text.encode(_BYTES).decode(form.encoding, "replace")
     except UnicodeEncodeError:  # a portable file, whose text is decoded already
@@ -214,7 +227,11 @@ def _decoded(text: str, form: TableFormat) -> str:
 
 
 def _labels(meta: Any, name: str, form: TableFormat) -> dict[float | str, str]:
-    """Return the labels of values that are not declared missing. Missing values .a to .z of Stata and SAS are letters among numbers."""
+    """Return the labels of a column's values, without values that are declared missing.
+
+    The missing values .a to .z of Stata and SAS are left out: they are letters in a column of
+    numbers.
+    """
     text = str(meta.readstat_variable_types[name]).startswith("string")
     missing = meta.missing_ranges.get(name, ())
     labels = {
@@ -226,12 +243,21 @@ def _labels(meta: Any, name: str, form: TableFormat) -> dict[float | str, str]:
 
 
 def _is_in(value: Any, ranges: Iterable[Mapping[str, Any]]) -> bool:
-    """Return whether a value is in one of the ranges that a column declares missing."""
+    """Return whether a value lies in one of these ranges, whose ends "lo" and "hi" are included."""
     return value is not None and any(one["lo"] <= value <= one["hi"] for one in ranges)
 
 
 def _kept(ranges: Sequence[Mapping[str, Any]], categories: Iterable[str], form: TableFormat) -> frozenset[Any]:
-    """Return the listed values of a column that its file declares missing: numbers of a column of numbers, else texts as in the file."""
+    """Return the values of a column that are listed although the file declares them missing.
+
+    Args:
+        ranges: The ranges of values that the file declares missing.
+        categories: The listed values as text.
+        form: The format of the table.
+
+    Returns:
+        Numbers for a column of numbers, else texts as undecoded bytes.
+    """
     if not ranges:
         return frozenset()
     is_text = isinstance(ranges[0]["lo"], str)
@@ -241,7 +267,7 @@ def _kept(ranges: Sequence[Mapping[str, Any]], categories: Iterable[str], form: 
 
 
 def _kind(meta: Any, name: str) -> str:
-    """Return the kind of a column, by the family of its format."""
+    """Return the kind of a column's values, as `declared` names it, from its type and format."""
     if str(meta.readstat_variable_types[name]).startswith("string"):
         return "text"
     if (stata := _STATA.match(_format(meta, name))) is not None:
@@ -253,6 +279,7 @@ def _kind(meta: Any, name: str) -> str:
 
 
 def _format(meta: Any, name: str) -> str:
+    """Return the display format of a column in the file, such as DATE9 or %td; "" without one."""
     return str(meta.original_variable_types.get(name) or "")
 
 
@@ -262,7 +289,7 @@ def _family(meta: Any, name: str) -> str:
 
 
 def _asked(meta: Any, name: str, column: Column) -> Column:
-    """Return a column, with a question where its format looks like one of dates and is not known."""
+    """Return the column with a question for the curator if its unknown format may be one of dates."""
     years = _format(meta, name).startswith(("%ty", "%-ty"))
     if _kind(meta, name) != "number" or years or not _LIKE_DATES.search(_family(meta, name)):
         return column
@@ -279,6 +306,13 @@ def _decimals(written: str) -> int | None:
 
 
 def _converter(meta: Any, raw: str, form: TableFormat) -> Callable[[list[Any]], pa.Array]:
+    """Return a function that converts the raw cells of a column to an Arrow array.
+
+    Args:
+        meta: The file's metadata.
+        raw: The column's name as undecoded bytes.
+        form: The format of the table.
+    """
     first = FROM_1582 if form.kind == "spss" else FROM_1960
     stata = match[1] if (match := _STATA.match(_format(meta, raw))) else ""
     converters: dict[str, Callable[[list[Any]], pa.Array]] = {
@@ -295,6 +329,7 @@ def _converter(meta: Any, raw: str, form: TableFormat) -> Callable[[list[Any]], 
 
 
 def _texts(cells: list[str | None], form: TableFormat) -> pa.Array:
+    """Return texts, decoded from bytes in the stated encoding, as a dictionary array."""
     encoded = pa.array(cells, pa.string()).dictionary_encode()
     values = [None if text is None else _decoded(text, form) for text in encoded.dictionary.to_pylist()]
     return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(values, pa.string()))
@@ -305,16 +340,29 @@ def _floats(cells: list[Any]) -> NDArray[np.float64]:
 
 
 def _days(cells: list[Any], first: int, unit: int) -> pa.Array:
+    """Return dates from numbers, null for a number that does not mean a day.
+
+    Args:
+        cells: The raw numbers.
+        first: The day that 0 means, in days since 1970-01-01.
+        unit: The number of units in a day: 1, or the seconds of a day.
+    """
     return _dates(np.floor(_floats(cells) / unit) + first)
 
 
 def _dates(days: NDArray[np.float64]) -> pa.Array:
+    """Return dates from days since 1970-01-01; null outside the years 1 to 9999."""
     exists = (days >= _FIRST_DAY) & (days <= _LAST_DAY)
     return pa.array(np.where(exists, days, 0).astype(np.int32), pa.int32(), mask=~exists).cast(pa.date32())
 
 
 def _period_starts(cells: list[Any], format: str) -> pa.Array:
-    """Return the first day of each week, month, quarter or half year, as Stata counts them from 1960."""
+    """Return the first day of each week, month, quarter or half year.
+
+    Args:
+        cells: The number of periods since 1960, as Stata counts them.
+        format: The format of Stata: "tw", "tm", "tq" or "th".
+    """
     counts = np.floor(_floats(cells))
     exists = np.abs(counts) < _LAST_DAY
     whole = np.where(exists, counts, 0).astype(np.int64)
@@ -324,6 +372,14 @@ def _period_starts(cells: list[Any], format: str) -> pa.Array:
 
 
 def _moments(cells: list[Any], first: int, unit: int, counts_leap_seconds: bool) -> pa.Array:
+    """Return timestamps in milliseconds; null outside the years 1 to 9999.
+
+    Args:
+        cells: The raw numbers.
+        first: The day that 0 means, in days since 1970-01-01.
+        unit: The number of units in a second.
+        counts_leap_seconds: Whether the numbers count leap seconds, which are removed here.
+    """
     milliseconds = np.round(_floats(cells) / unit * 1000) + first * _DAY * 1000
     if counts_leap_seconds:
         starts = np.sort(_LEAP_SECONDS).astype(np.int64) * _DAY * 1000
@@ -333,6 +389,6 @@ def _moments(cells: list[Any], first: int, unit: int, counts_leap_seconds: bool)
 
 
 def _times(cells: list[Any]) -> pa.Array:
-    """Return hours, minutes and seconds, to the millisecond; more than 24 hours for durations of more than a day."""
+    """Return texts like 26:30:00 from seconds, rounded to milliseconds; hours may exceed 24."""
     clocks = [clock_text(round(seconds * 1000) * 1000) if -1e9 < seconds < 1e9 else None for seconds in _floats(cells)]
     return pa.array(clocks, pa.string()).dictionary_encode()

@@ -15,6 +15,10 @@ from dpsynth_core.sources.spelling import DIGITS
 
 
 def _moments(values: pa.Array, notation: Notation, _unit: int) -> Micros:
+    """Return microseconds since 1970-01-01 00:00 of dates and timestamps in any type of column.
+
+    Other values are `NO_TIME`.
+    """
     if pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
         return micros(values)
     if is_plain_number(values.type) and notation.dates_are_digits:
@@ -23,6 +27,11 @@ def _moments(values: pa.Array, notation: Notation, _unit: int) -> Micros:
 
 
 def _times_of_day(values: pa.Array, notation: Notation, _unit: int) -> Micros:
+    """Return microseconds since midnight of times of day in any type of column.
+
+    The date of a timestamp is dropped. Durations of less than a day are times of day, too. Other
+    values are `NO_TIME`.
+    """
     if pa.types.is_time(values.type):
         return micros(values)
     if pa.types.is_duration(values.type):
@@ -37,6 +46,13 @@ def _times_of_day(values: pa.Array, notation: Notation, _unit: int) -> Micros:
 
 
 def _durations(values: pa.Array, notation: Notation, unit: int) -> Micros:
+    """Return the microseconds of durations in any type of column; `NO_TIME` for other values.
+
+    Args:
+        values: The column.
+        notation: The stated notation.
+        unit: The number of microseconds that a plain number 1 means.
+    """
     if pa.types.is_duration(values.type) or pa.types.is_time(values.type):
         return micros(values)
     if pa.types.is_temporal(values.type) or pa.types.is_boolean(values.type):
@@ -56,13 +72,15 @@ The last argument is the number of microseconds in a unit of plain numbers.
 
 
 def _unmarked(text: pa.Array, notation: Notation, read: Callable[[pa.Array], Micros]) -> Micros:
-    """Return the times that `read` finds in the texts, with missing markers passed as null."""
+    """Return the times that `read` finds in texts, given null for missing markers."""
     return read(pc.if_else(pc.fill_null(notation.absent(text), True), None, text))
 
 
 def _is_no_text(kind: pa.DataType) -> bool:
+    """Return whether the values of an Arrow type are numbers, truth values, dates or times."""
     return is_plain_number(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
 
 
 def _none(values: pa.Array) -> Micros:
+    """Return `NO_TIME` for each value."""
     return np.full(len(values), NO_TIME)

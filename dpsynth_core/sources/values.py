@@ -34,14 +34,17 @@ def keyed_counts(
     hierarchy: Hierarchy | None = None,
     same_text: str = EXACT,
 ) -> Iterator[Mapping[str, int]]:
-    """Yield counts by key in parts that have no key in common.
+    """Yield the number of records of each key of a column, in parts that have no key in common.
 
     Args:
-        columns: Returns a new pass over the column's batches.
+        columns: A function that starts a new pass over the table and yields the column's batches.
+            It is called once for each part.
         missing_markers: Texts that mean missing.
-        most: The number of keys of a part, at most.
-        hierarchy: The hierarchy of a column of codes in groups; a group then is a key.
-        same_text: Which texts count as the same, and have one key (`characters.SAME_TEXTS`).
+        most: The largest number of keys in a part, which bounds the memory.
+        hierarchy: The hierarchy of a column of codes in groups. The key of a code is then its
+            group.
+        same_text: The rule by which texts count as the same and share a key
+            (`characters.SAME_TEXTS`).
     """
     waiting = [(1, 0)]  # modulus and rest of the hashes that are still to be counted
     while waiting:
@@ -61,7 +64,7 @@ def keyed_counts(
 def _keyed(
     column: pa.Array, missing_markers: AbstractSet[str], hierarchy: Hierarchy | None, same_text: str
 ) -> Iterator[tuple[str, int]]:
-    """Yield the keys of a batch with their numbers of records; a key may come more than once."""
+    """Yield pairs of a key and its number of records in one batch; a key may come more than once."""
     if pa.types.is_null(column.type) or pa.types.is_nested(column.type):
         yield MISSING, len(column)
         return
@@ -75,6 +78,14 @@ def _keyed(
 
 
 def _key(written: str | None, text: str | None, missing_markers: AbstractSet[str], hierarchy: Hierarchy | None) -> str:
-    """Return the key of a text: `written` is the text in the file, `text` is its form after texts that count as the same are merged."""
+    """Return the key of a text, or the key of its group if the column has a hierarchy.
+
+    Args:
+        written: The trimmed text in the file, which decides whether the value is missing; None for
+            null.
+        text: The same text rewritten so that texts that count as the same are equal.
+        missing_markers: Texts that mean missing.
+        hierarchy: The hierarchy of a column of codes in groups.
+    """
     own_key = MISSING if key(written, missing_markers) == MISSING else key(text, frozenset())
     return own_key if hierarchy is None or own_key in PUBLIC else key(hierarchy.group(own_key), frozenset())

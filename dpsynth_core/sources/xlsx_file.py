@@ -42,8 +42,8 @@ class _Book:
     """The parts of a workbook that its cells refer to.
 
     Attributes:
-        texts: The shared texts.
-        formats: The meaning of a number (`_meaning`), by style.
+        texts: The shared texts, to which cells refer by index.
+        formats: What a number with each style means (`_meaning`), by the style's index as text.
         zero: The day before day 1, which depends on the workbook's date system.
     """
 
@@ -53,7 +53,7 @@ class _Book:
 
 
 def is_xlsx(path: Path) -> bool:
-    """Return whether a file is a workbook of Excel in XML."""
+    """Return whether a file is an Excel workbook in XML (.xlsx, .xlsm)."""
     try:
         with zipfile.ZipFile(path) as archive:
             return _member(archive, "xl/workbook.xml") is not None
@@ -62,11 +62,17 @@ def is_xlsx(path: Path) -> bool:
 
 
 def rows(path: Path, sheet: str) -> Iterator[list[Cell]]:
-    """Yield the cells of each row of the sheet with this name, from column A.
+    """Yield the cells of each row of a sheet, from column A; None for an empty cell.
+
+    Rows without an entry in the file are left out.
+
+    Args:
+        path: The workbook.
+        sheet: The name of the sheet.
 
     Raises:
-        KeyError: A part is lacking.
-        ParseError: The markup is broken.
+        KeyError: A part of the workbook is lacking.
+        ParseError: The XML is broken.
         Exception: Errors of `zipfile`.
     """
     with zipfile.ZipFile(path) as archive:
@@ -84,6 +90,7 @@ def sheets(path: Path) -> tuple[str, ...]:
 
 
 def _cells(row: Element, book: _Book) -> list[Cell]:
+    """Return the cells of a row, each at the index of its column."""
     cells: list[Cell] = []
     for cell in row:
         if _name(cell.tag) != "c":
@@ -98,7 +105,9 @@ def _cells(row: Element, book: _Book) -> list[Cell]:
 
 @lru_cache(_COLUMNS)
 def _column(letters: str) -> int:
-    """Return the number of a column with letters like AB, from 0; -1 for no letters, and a number beyond the last column for other texts.
+    """Return the index, from 0, of a column with letters like AB; -1 for "".
+
+    Other texts give an index beyond the last column.
     """
     if not re.fullmatch("[A-Za-z]{1,3}", letters):
         return _COLUMNS if letters else -1
@@ -109,6 +118,7 @@ def _column(letters: str) -> int:
 
 
 def _value(cell: Element, book: _Book) -> Cell:
+    """Return the value of a cell by its type and format; None for an empty cell or an error value."""
     kind, text = cell.get("t", "n"), ""
     for inside in cell:
         if _name(inside.tag) in ("v", "is"):
@@ -132,7 +142,15 @@ def _value(cell: Element, book: _Book) -> Cell:
 
 
 def _moment(number: float, form: str, zero: datetime) -> Cell:
-    """Return the day, time or duration that a number with this format shows; the number itself where the day does not exist."""
+    """Return the date, time, date with time, or duration that a number with this format shows.
+
+    The number itself is returned for a plain format, or where the day does not exist.
+
+    Args:
+        number: The number in days, as Excel counts them.
+        form: The meaning of the format (`_meaning`).
+        zero: The day before day 1.
+    """
     if not form:
         return number
     try:
@@ -151,7 +169,7 @@ def _moment(number: float, form: str, zero: datetime) -> Cell:
 
 
 def _text(element: Element) -> str:
-    """Return the text of a value, or of the parts of a formatted text without their pronunciation."""
+    """Return the text of a value, or of all parts of a formatted text without phonetic annotations."""
     if _name(element.tag) == "v":
         written = element.text or ""
     else:
@@ -161,7 +179,7 @@ def _text(element: Element) -> str:
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    """Return the character if a text may hold it, which excludes surrogates."""
+    """Return the character that an escape like _x000A_ stands for; `DAMAGED` for a surrogate."""
     point = int(match[1], 16)
     return DAMAGED if 0xD800 <= point < 0xE000 else chr(point)
 
@@ -170,7 +188,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _found(archive: zipfile.ZipFile) -> tuple[datetime, dict[str, str]]:
-    """Return the day before day 1, and the part of each sheet by its name, in order."""
+    """Return the day before day 1, and the archive's part of each sheet by name, in order."""
     zero, identifiers = datetime(1899, 12, 30), dict[str, str]()
     for element in _each(archive, "xl/workbook.xml", "workbookPr", "sheet"):
         if _name(element.tag) == "sheet":
@@ -183,7 +201,7 @@ def _found(archive: zipfile.ZipFile) -> tuple[datetime, dict[str, str]]:
 
 
 def _formats(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the meaning of a number (`_meaning`) in each style, in order."""
+    """Yield for each style, in order, what a number with this style means (`_meaning`)."""
     if not _member(archive, "xl/styles.xml"):
         return
     own: dict[str, str] = {}
@@ -197,7 +215,11 @@ def _formats(archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def _meaning(code: str) -> str:
-    """Return whether a format shows a day (dd.mm.yyyy), a duration ([h]:mm) or a plain number ("")."""
+    """Return what a format shows: `_DAY` for dates and times, `_LASTING` for durations, else "".
+
+    Args:
+        code: The format, such as dd.mm.yyyy or [h]:mm.
+    """
     shown = _BESIDE.sub("", code).lower()
     if re.search(r"\[(h+|m+|s+)\]", shown):
         return _LASTING
@@ -205,12 +227,15 @@ def _meaning(code: str) -> str:
 
 
 def _member(archive: zipfile.ZipFile, part: str) -> str | None:
-    """Return the name of a part in the archive's spelling, in which case is ignored."""
+    """Return a part's name as the archive spells it, ignoring case; None for an absent part."""
     return next((name for name in archive.namelist() if name.lower() == part.lower()), None)
 
 
 def _each(archive: zipfile.ZipFile, part: str, *names: str) -> Iterator[Element]:
-    """Yield the elements with these names in a part; each is emptied when the next is requested."""
+    """Yield the XML elements with these names in a part of the archive.
+
+    An element is emptied when the next one is requested, so that memory stays bounded.
+    """
     parser: XMLPullParser[Element] = XMLPullParser(("end",))
     with archive.open(_member(archive, part) or part) as stream:
         for text in _legal_pieces(stream):
@@ -223,7 +248,10 @@ def _each(archive: zipfile.ZipFile, part: str, *names: str) -> Iterator[Element]
 
 
 def _legal_pieces(stream: IO[bytes]) -> Iterator[str]:
-    """Yield the text of a part in pieces that end with a tag, without characters that XML does not allow."""
+    """Yield the text of a part in pieces, with `DAMAGED` for characters that XML does not allow.
+
+    All pieces but the last end with ">".
+    """
     first, rest = stream.read(_PIECE), ""
     decoder = codecs.getincrementaldecoder("utf-16" if first.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")("replace")
     while first:
@@ -234,7 +262,7 @@ def _legal_pieces(stream: IO[bytes]) -> Iterator[str]:
 
 
 def _reference(match: re.Match[str]) -> str:
-    """Return an allowed reference to a character unchanged, else its replacement."""
+    """Return a character reference unchanged if XML allows the character, else a replacement."""
     if match[1] is None and match[2] is None:
         return "&amp;"
     point = int(match[1], 16) if match[1] else int(match[2])
@@ -243,5 +271,5 @@ def _reference(match: re.Match[str]) -> str:
 
 @lru_cache
 def _name(tag: object) -> str:
-    """Return the name of an element without its namespace (two are in use); "" for a comment."""
+    """Return the name of an element without its XML namespace; "" for a comment."""
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""

@@ -23,11 +23,11 @@ KNOWN = "postgresql://HOST/DATABASE, duckdb:///FILE, sqlite:///FILE, or a file t
 
 @dataclass(frozen=True)
 class Address:
-    """An address of a database.
+    """The address of a database.
 
     Attributes:
-        engine: duckdb, sqlite or postgres.
-        place: A file, or the whole address of a server's database.
+        engine: "duckdb", "sqlite" or "postgres".
+        place: The path of the file, or for a server the whole address.
     """
 
     engine: str
@@ -47,7 +47,7 @@ class Address:
 
     @property
     def identity(self) -> str:
-        """A key that is the same for every spelling of the database's address and for every user."""
+        """A text that is equal for all spellings of one database's address, and for all users."""
         if self.is_file:
             return f"{self.engine}:{Path(self.place).resolve()}"
         parts = urlsplit(self.place)
@@ -56,12 +56,12 @@ class Address:
 
     @property
     def base_name(self) -> str:
-        """The published name: the name of the database or of its file."""
+        """The published name: the name of the database, or of the file without its folder."""
         return Path(self.place).name if self.is_file else Path(unquote(urlsplit(self.place).path)).name
 
 
 def is_address(text: str) -> bool:
-    """Return whether the text is meant as a database instead of a table file."""
+    """Return whether a text is a database's address, by its scheme or ending, not a table file."""
     scheme, separator, _ = text.partition("://")
     if separator:
         return scheme.lower() in _SCHEMES
@@ -69,10 +69,11 @@ def is_address(text: str) -> bool:
 
 
 def read(text: str) -> Address:
-    """Return the address that a text holds.
+    """Return the address that a text states; nothing is opened.
 
     Raises:
-        InputError: The text is not an address of a known database, or has a password, which the message does not repeat.
+        InputError: The text is not the address of a known database, or it contains a password. The
+            message does not repeat the text.
     """
     scheme, separator, rest = text.partition("://")
     if not separator:
@@ -93,6 +94,7 @@ def read(text: str) -> Address:
 
 
 def _refuse_secrets(text: str) -> None:
+    """Raise InputError if an address has a password or an option that is not allowed."""
     if re.search("//[^@]*:.*@", text, flags=re.DOTALL):  # before a user's name no other part has a colon
         remedy = "leave it out: it is taken from PGPASSWORD, from .pgpass or from a service file"
         raise InputError(FIELD, "the address contains a password", remedy)

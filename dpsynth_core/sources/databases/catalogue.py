@@ -23,12 +23,12 @@ _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the catalogue.
+    """A column in the catalogue of a database.
 
     Attributes:
-        name: The database's name for it.
-        arrow: The Arrow type that its values are read in.
-        type: The database's name for its type, "" if the database does not declare one.
+        name: The name of the column in the database.
+        arrow: The Arrow type in which its values are read.
+        type: The name of its type in the database; "" if the database declares none.
     """
 
     name: str
@@ -43,9 +43,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the catalogue, whose columns are all that the catalogue lists, in its order.
+    """A table or view in the catalogue.
 
     Columns that a database adds by itself, like rowid or ctid, are left out.
+
+    Attributes:
+        name: The full name: perhaps a database, perhaps a schema, and the table.
+        columns: All columns that the catalogue lists, in its order.
     """
 
     name: Name
@@ -54,12 +58,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Opened:
-    """An open connection.
+    """An open connection to a database.
 
     Attributes:
-        raw: The driver's connection.
+        raw: The connection object of the driver.
         home: The schemas that are searched for a name without a schema.
-        database: The name parts before a schema.
+        database: The name parts that stand before a schema in full names; empty for none.
     """
 
     raw: Any
@@ -69,10 +73,10 @@ class Opened:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The tables of a database.
+    """The tables and views of a database that the account may read.
 
     Attributes:
-        tables: (schema, name) of each table that the account may read.
+        tables: Pairs of schema and name.
         home: The schemas that are searched for a name without a schema, in this order.
         capitals: Whether names that differ only in capitals are different.
     """
@@ -82,15 +86,23 @@ class Catalogue:
     capitals: bool
 
     def listed(self) -> list[str]:
-        """Return a name for each table that `named` finds it by: with its schema where needed, in quotes where points mislead."""
+        """Return for each table the shortest name by which `named` finds it, sorted.
+
+        The schema is part of the name where it is needed, and both are in quotes where dots would
+        make the name ambiguous.
+        """
         plain = {table: table[1] if self.find(None, self._is(table[1])) == table else ".".join(table) for table in self.tables}
         often = Counter(plain.values())
         return sorted(_quoted(table) if often[text] > 1 else text for table, text in plain.items())
 
     def named(self, text: str) -> tuple[str, str]:
-        """Return the table that a name means: TABLE, SCHEMA.TABLE or "SCHEMA"."TABLE". Either may contain a point.
+        """Return the schema and name of the table that a text means.
 
-        Raises InputError for an unknown or ambiguous name.
+        Args:
+            text: TABLE, SCHEMA.TABLE or "SCHEMA"."TABLE". Schema and table may contain dots.
+
+        Raises:
+            InputError: No table or more than one table has this name.
         """
         same = self._is(text)
         exact = [table for table in self.tables if same(_quoted(table))]
@@ -103,21 +115,30 @@ class Catalogue:
         return found[0]
 
     def find(self, schema: Callable[[str], bool] | None, name: Callable[[str], bool]) -> tuple[str, str] | None:
-        """Return the first table whose schema and name pass these tests; None if no table does."""
+        """Return schema and name of the first table that passes both tests; None without one.
+
+        Args:
+            schema: A test of the schema's name; None to search the schemas of `home`.
+            name: A test of the table's name.
+        """
         schemas = self.home if schema is None else sorted({table[0] for table in self.tables if schema(table[0])})
         return next((table for wanted in schemas for table in self.tables if table[0] == wanted and name(table[1])), None)
 
     def _is(self, text: str) -> Callable[[str], bool]:
+        """Return a test of whether a name equals `text` as the database compares names."""
         return text.__eq__ if self.capitals else lambda other: small(other) == small(text)
 
 
 def small(text: str) -> str:
-    """Return the text without capitals, in the way of databases: only ASCII letters change."""
+    """Return the text with ASCII letters in lower case, which is how databases compare names."""
     return text.translate(_SMALL)
 
 
 def unlike(columns: Iterable[str]) -> str:
-    """Return a table name that differs from the names of all columns, since a database could confuse them."""
+    """Return an alias for a table that differs from all these column names.
+
+    A database could otherwise take the alias for a column.
+    """
     names, called = set(map(small, columns)), "record"
     while called in names:
         called += "_"
@@ -125,4 +146,5 @@ def unlike(columns: Iterable[str]) -> str:
 
 
 def _quoted(table: tuple[str, str]) -> str:
+    """Return the schema and name of a table in double quotes, with a dot between them."""
     return ".".join(f'"{part}"' for part in table)

@@ -40,29 +40,54 @@ _Answer = TypeVar("_Answer")
 
 
 class Engine(Protocol):
-    """A kind of database; a module. All functions raise the driver's own errors.
+    """A module for one kind of database, whose functions raise the driver's own errors.
 
     Attributes:
-        CATALOGUE: The statement for the schemas and names of all tables and views.
+        CATALOGUE: The statement that returns schema and name of all tables and views.
     """
 
     CATALOGUE: str
 
     def opened(self, address: Address, timeout: int, /) -> Opened:
-        """Return a connection that only reads, and sees one state of the database."""
+        """Return a read-only connection that sees one state of the database.
+
+        Args:
+            address: The address of the database.
+            timeout: The seconds that one statement may take.
+        """
 
     def columns(self, raw: Any, select: str, /) -> list[Column]:
-        """Return the columns of a SELECT, from the catalogue. `raw` is described in `Opened`."""
+        """Return the columns of a SELECT without reading a record.
+
+        Args:
+            raw: The connection object of the driver (`Opened`).
+            select: The SELECT.
+        """
 
     def batches(self, raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str, /) -> Batches:
-        """See `DatabaseTable.batches`. A record's values depend on no other record."""
+        """Yield the records of a SELECT as Arrow batches with columns c0, c1, ...
+
+        The values of a record depend on no other record.
+
+        Args:
+            raw: The connection object of the driver (`Opened`).
+            select: The SELECT.
+            columns: The columns of the batches, at least one.
+            order: The columns by which records are sorted, see `DatabaseTable`.
+            decimal: The decimal mark of numbers that become text.
+        """
 
 
 _ENGINES: Mapping[str, Engine] = {"duckdb": duckdb_engine, "sqlite": sqlite_engine, "postgres": postgres_engine}
 
 
 class Connection:
-    """One connection, opened at its first use, which sees one state of the table in all its answers."""
+    """A connection, opened at its first use, which sees one state of the database.
+
+    Args:
+        address: The address of the database.
+        timeout: The seconds that one statement may take.
+    """
 
     def __init__(self, address: Address, timeout: int) -> None:
         self.address = address
@@ -78,22 +103,27 @@ class Connection:
 
     @property
     def raw(self) -> Any:
-        """The connection as its driver has it. InputError."""
+        """The connection object of the driver. Raises InputError if the database cannot be opened."""
         return self._opened.raw
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """Return all rows of a statement. A signal ends it with Interrupted. Raises InputError if the database refuses."""
+        """Return all rows of the result of a statement.
+
+        Raises:
+            InputError: The database refuses the statement, or it takes too long.
+            Interrupted: A signal asked the process to end.
+        """
         raw = self.raw
         with self._failures(*_NO_ANSWER):
             return self._watched(lambda: list(raw.execute(statement).fetchall()), self._deadline())
 
     def batches(self, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
-        """Yield the records of a SELECT as Arrow batches of these columns (at least one). Raises as `rows`.
+        """Yield the records of a SELECT as Arrow batches of these columns. Raises as `rows`.
 
         Args:
-            select: The statement.
-            columns: The columns of the batches.
-            order: The columns that records are sorted by, see `DatabaseTable`.
+            select: The SELECT.
+            columns: The columns of the batches, at least one.
+            order: The columns by which records are sorted, see `DatabaseTable`.
             decimal: The decimal mark of numbers that become text.
         """
         with closing(self._engine.batches(self.raw, select, columns, order, decimal)) as records:
@@ -107,14 +137,19 @@ class Connection:
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        """The tables and views that can be read. InputError."""
+        """The tables and views that can be read. Raises InputError."""
         tables = tuple((schema, name) for schema, name in self.rows(self._engine.CATALOGUE))
         return Catalogue(tables, self._opened.home, capitals=self.address.engine == "postgres")
 
     def select(self, section: Mapping[str, Any]) -> str:
-        """Return the one statement whose rows are the records (see `query`), without reading a record.
+        """Return the statement whose rows are the records, without reading a record.
 
-        Raises InputError unless exactly one of table and query is stated and can be read.
+        Args:
+            section: The `data` section of a spec, which states either a table or a query (see
+                `query`).
+
+        Raises:
+            InputError: The section states both or neither, or what it states cannot be read.
         """
         from dpsynth_core.sources.databases import query  # which loads sqlglot
 
@@ -127,13 +162,17 @@ class Connection:
         return query.whole(self._table(self.catalogue.named(str(table))), engine)
 
     def columns(self, select: str) -> list[Column]:
-        """Return the columns of a SELECT, without reading a record. Raises InputError if the SELECT cannot be read."""
+        """Return the columns of a SELECT, without reading a record. Raises InputError."""
         raw = self.raw
         with self._failures("data.table", "the table or query cannot be read", "check its name, and who may read it"):
             return self._watched(lambda: self._engine.columns(raw, select), self._deadline())
 
     def _table(self, name: Name) -> Table:
-        """Return a table of the catalogue, whose columns are the result columns of SELECT *."""
+        """Return a table with its full name and its columns, as SELECT * returns them.
+
+        Args:
+            name: The schema and name.
+        """
         from dpsynth_core.sources.databases import query
 
         if name not in self._tables:
@@ -148,10 +187,22 @@ class Connection:
                 self.raw.close()
 
     def _deadline(self) -> float:
+        """Return the time of the monotonic clock at which a statement that begins now has to end."""
         return time.monotonic() + self._timeout
 
     def _watched(self, ask: Callable[[], _Answer], deadline: float) -> _Answer:
-        """Ask in another thread, so that a signal or the deadline can end the statement."""
+        """Return the result of `ask()`, run in another thread so that the statement can be ended.
+
+        A signal or the deadline ends the statement.
+
+        Args:
+            ask: Runs a statement of the driver.
+            deadline: A time of the monotonic clock, in seconds.
+
+        Raises:
+            Interrupted: A signal asked the process to end.
+            Exception: The exception of `ask`, also when its statement was ended.
+        """
         answer: list[_Answer] = []
         failure: list[BaseException] = []
 
@@ -180,12 +231,21 @@ class Connection:
         return answer[0]
 
     def _cancel(self) -> None:
+        """End the statement that is running; errors are ignored."""
         with suppress(Exception):
             getattr(self.raw, "cancel" if self.address.engine == "postgres" else "interrupt")()
 
     @contextmanager
     def _failures(self, field: str, problem: str, remedy: str) -> Iterator[None]:
-        """Turn a database's error into a fixed sentence: its own words may quote a value."""
+        """Turn errors of the database into an InputError with fixed sentences.
+
+        The database's own message is not repeated, because it may quote a value.
+
+        Args:
+            field: The field of the InputError, unless the cause is known (`_known`).
+            problem: The problem of the InputError, unless the cause is known.
+            remedy: The remedy of the InputError, unless the cause is known.
+        """
         try:
             yield
         except (InputError, interrupts.Interrupted, MemoryError):
@@ -198,7 +258,7 @@ class Connection:
             raise InputError(*(self._known(error) or (field, problem, remedy))) from None
 
     def _known(self, error: Exception) -> tuple[str, str, str] | None:
-        """Return field, problem and remedy for an error that a driver marks by a number or type; None for other errors."""
+        """Return field, problem and remedy for an error of known code or type, else None."""
         state = getattr(error, "sqlstate", None) or ""
         locked = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
         if locked or state == _LOCK_NOT_AVAILABLE or (type(error).__name__ == "IOException" and "lock" in str(error)):
@@ -211,16 +271,18 @@ class Connection:
 
 
 class DatabaseTable:
-    """The table or query of a section, whose passes all see one state.
+    """The table or query of a section, whose passes all see one state of the database.
 
-    A database has no order of its own: a result that depends on an order, like the first rows of a person, must name all columns that it
-    uses in `order`. *Then the records, in their order, are a function of the set of records in the database:* values that are read
-    differently never sort alike, as texts sort by their bytes and there is one 0 (`statement`), so records that sort alike are equal in
-    these columns; and without one person's records all others come in the same order.
+    A database has no order of its own. A result that depends on an order, like the first rows of a
+    person, must name all columns that it uses in `order`. *Then the records, in their order, are a
+    function of the set of records in the database:* values that are read differently never sort as
+    equal, as texts sort by their bytes and there is one 0 (`statement`), so records that sort as
+    equal are equal in these columns; and without one person's records all others come in the same
+    order.
 
     Args:
-        section: The section of a spec.
-        order: The names of the columns that records are sorted by; empty for any order.
+        section: The `data` section of a spec.
+        order: The names of the columns by which records are sorted; empty for any order.
 
     Raises:
         InputError: Two columns have the same name, or the table cannot be read.
@@ -247,19 +309,28 @@ class DatabaseTable:
 
     @property
     def declared(self) -> list[DeclaredColumn]:
-        """The declarations of the columns that follow from their types."""
+        """The declarations of the columns, as far as their types determine them."""
         types = {name: pa.float64() if one.is_number_as_text else one.arrow for name, one in self._columns.items() if one.type}
         return [declared_type(pa.field(name, types[name])) if name in types else columns_of.declared(name) for name in self._columns]
 
     def batches(self, columns: Sequence[str], decimal: str) -> Batches:
-        """Yield these columns (at least one) of every record, with `decimal` as the mark of numbers that become text. Raises InputError."""
+        """Yield all records in order, with these columns. Raises InputError.
+
+        Args:
+            columns: The names of the columns, at least one.
+            decimal: The decimal mark of numbers that become text.
+        """
         wanted, order = ([self._columns[name] for name in names] for names in (columns, self._order))
         for batch in self._connection.batches(self._select, wanted, order, decimal):
             yield pa.RecordBatch.from_arrays(list(map(one_zero, batch.columns)), names=list(columns))
 
 
 def connect(section: Mapping[str, Any]) -> Connection:
-    """Return the connection of a section. Raises InputError for an address that cannot be used."""
+    """Return the connection for a section of a spec; it is not opened yet.
+
+    Raises:
+        InputError: The address cannot be used.
+    """
     return Connection(addresses.read(section["path"]), section.get("timeout") or DEFAULT_TIMEOUT)
 
 

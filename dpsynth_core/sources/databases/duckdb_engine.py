@@ -38,7 +38,11 @@ _TYPES = {
 
 
 def opened(address: Address, _timeout: int) -> Opened:
-    """Open a database file without looking up names in it: a macro may have the name of a function or operator."""
+    """Return a read-only connection to a DuckDB file; ignores `_timeout`.
+
+    Names are looked up among DuckDB's own only, because a macro in the file may have the name of a
+    function or operator.
+    """
     import duckdb
 
     settings: dict[str, str | bool | int | float | list[str]] = {
@@ -58,20 +62,24 @@ def opened(address: Address, _timeout: int) -> Opened:
 
 
 def columns(raw: Any, select: str) -> list[Column]:
-    """See `connect.Engine.columns`."""
+    """Return the columns of a SELECT with their Arrow types, without reading a record."""
     described = raw.execute(f"DESCRIBE {select}").fetchall()
     raw.execute(f"EXPLAIN {select}").fetchall()  # refuses constants that cannot be meant, which would otherwise end the run later
     return [Column(name, _arrow(kind), kind) for name, kind, *_ in described]
 
 
 def _arrow(kind: str) -> pa.DataType:
+    """Return the Arrow type for a type of DuckDB; text for a type without one."""
     if digits := re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", kind):
         return pa.decimal128(int(digits[1]), int(digits[2]))
     return _TYPES.get(kind, pa.string())
 
 
 def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], _decimal: str) -> Batches:
-    """See `connect.Engine.batches`."""
+    """Yield the records of a SELECT, sorted by `order`, as Arrow batches with columns c0, c1, ...
+
+    Records are sorted by the bytes of texts and by the values of other types.
+    """
 
     def key(name: str, column: Column) -> str:
         return f"encode(CAST({name} AS text))" if pa.types.is_string(column.arrow) else name  # bytes have no collation

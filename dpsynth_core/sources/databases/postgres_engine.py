@@ -44,7 +44,15 @@ _TYPES = {
 
 
 def opened(address: Address, timeout: int) -> Opened:
-    """Open a database without looking up names in its schemas: functions, operators or types there may have names of PostgreSQL's own."""
+    """Return a connection with a read-only transaction, which sees one snapshot of the database.
+
+    Names are looked up among PostgreSQL's own only, because functions, operators or types in the
+    database's schemas may have the same names.
+
+    Args:
+        address: The address of the database.
+        timeout: The seconds that one statement may take.
+    """
     import psycopg
 
     wait = min(1000 * LOCK_TIMEOUT, 900 * timeout)  # ends before the statement does, so that it can be told why
@@ -60,7 +68,7 @@ def opened(address: Address, timeout: int) -> Opened:
 
 
 def columns(raw: Any, select: str) -> list[Column]:
-    """See `connect.Engine.columns`."""
+    """Return the columns of a SELECT with their Arrow types, without reading a record."""
     described = raw.execute(f"SELECT * FROM ({select}\n) AS records LIMIT 0").description or ()
     asked = ", ".join(f"format_type({column.type_code}, {column._fmod})" for column in described)
     kinds = raw.execute(f"SELECT {asked}").fetchone()
@@ -68,6 +76,7 @@ def columns(raw: Any, select: str) -> list[Column]:
 
 
 def _arrow(kind: str) -> pa.DataType:
+    """Return the Arrow type for a type of PostgreSQL; text for a type without one."""
     if kind.startswith("numeric") and not kind.endswith("[]"):
         digits, scale = map(int, (re.findall(r"-?\d+", kind) or (0, 0)))
         return pa.decimal128(digits, scale) if 0 <= scale <= digits and 0 < digits <= _MOST_DIGITS else pa.string()
@@ -75,7 +84,10 @@ def _arrow(kind: str) -> pa.DataType:
 
 
 def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
-    """See `connect.Engine.batches`."""
+    """Yield the records of a SELECT, sorted by `order`, as Arrow batches with columns c0, c1, ...
+
+    Numbers of any size become text with the mark `decimal`.
+    """
 
     def value(name: str, column: Column) -> str:
         if not column.is_number_as_text:
@@ -100,7 +112,11 @@ def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Co
 
 
 def _read(content: bytes, columns: Sequence[Column]) -> pa.RecordBatch:
-    """Return one block of records. Texts stand in quotes, so that no text is taken for NULL, a record's end or a byte order mark."""
+    """Return one block of records from the CSV that COPY wrote.
+
+    Texts are in quotes, so that no text is taken for NULL, the end of a record or a byte order
+    mark.
+    """
     types = {f"c{place}": column.arrow for place, column in enumerate(columns)}
     table = csv.read_csv(
         pa.BufferReader(content),

@@ -37,7 +37,15 @@ logging.getLogger("sqlglot").setLevel(logging.CRITICAL + 1)  # it would repeat w
 
 
 def read(text: str, dialect: str) -> exp.Select:
-    """Return the statement of a query. Raises InputError unless it is one SELECT from one table."""
+    """Return the parsed statement of a query that the curator wrote.
+
+    Args:
+        text: The query.
+        dialect: The dialect of SQL: "duckdb", "sqlite" or "postgres".
+
+    Raises:
+        InputError: The text is not one SELECT from one table, with columns and WHERE only.
+    """
     if len(text) > MAX_QUERY or "\0" in text:
         raise InputError(_FIELD, "it is too long or has control characters", f"use at most {MAX_QUERY:,} characters, or make a view")
     try:
@@ -54,7 +62,11 @@ def read(text: str, dialect: str) -> exp.Select:
 
 
 def table_of(statement: exp.Select, catalogue: Catalogue, dialect: str) -> tuple[str, str]:
-    """Return the table that a statement names. Raises InputError if the catalogue does not list it."""
+    """Return the schema and name of the table that a statement selects from.
+
+    Raises:
+        InputError: The catalogue does not list it.
+    """
     table = statement.args["from_"].this
     _only(table, "this", "db", "alias")
     if table.args.get("alias") is not None:
@@ -69,18 +81,28 @@ def table_of(statement: exp.Select, catalogue: Catalogue, dialect: str) -> tuple
 
 
 def star(name: Name, dialect: str) -> str:
-    """Return the statement that selects all columns of a table, from which the catalogue lists them."""
+    """Return the statement that selects * from a table, to find out its columns."""
     return _written([exp.Star()], None, name, "record", dialect)
 
 
 def whole(table: Table, dialect: str) -> str:
-    """Return the statement that selects all columns of a table."""
+    """Return the statement that selects all columns of a table by their names."""
     called = unlike(column.name for column in table.columns)
     return _written([_column(column.name, called) for column in table.columns], None, table.name, called, dialect)
 
 
 def rebuilt(statement: exp.Select, table: Table, dialect: str) -> str:
-    """Return the statement rebuilt from new parts. Raises InputError if it uses more than one record at a time."""
+    """Return the SQL of a query, written anew from parts that each use one record only.
+
+    Args:
+        statement: The parsed query.
+        table: The table that it selects from.
+        dialect: The dialect of SQL.
+
+    Raises:
+        InputError: The query has a part that is not known to use one record only, or it cannot be
+            written.
+    """
     called = unlike(column.name for column in table.columns)
     row = _Row(table.columns, statement.args["from_"].this, called, dialect)
     try:
@@ -95,6 +117,15 @@ def rebuilt(statement: exp.Select, table: Table, dialect: str) -> str:
 
 
 def _written(selected: list[exp.Expression], where: exp.Expression | None, name: Name, called: str, dialect: str) -> str:
+    """Return the SQL of a SELECT from one table.
+
+    Args:
+        selected: The expressions of the result's columns.
+        where: The condition on records; None for all records.
+        name: The full name of the table.
+        called: The alias of the table.
+        dialect: The dialect of SQL.
+    """
     parts = dict(zip(("this", "db", "catalog"), (_identifier(part) for part in reversed(name)), strict=False))
     table = exp.Table(**parts, alias=exp.TableAlias(this=_identifier(called)))
     statement = exp.Select(expressions=selected, from_=exp.From(this=table), where=where and exp.Where(this=where))
@@ -102,15 +133,17 @@ def _written(selected: list[exp.Expression], where: exp.Expression | None, name:
 
 
 def _identifier(name: str) -> exp.Identifier:
+    """Return a quoted identifier."""
     return exp.Identifier(this=name, quoted=True)
 
 
 def _column(name: str, called: str) -> exp.Expression:
+    """Return an expression for a column of the table with the alias `called`."""
     return exp.Column(this=_identifier(name), table=_identifier(called))
 
 
 def _selected(part: exp.Expression, row: _Row) -> list[exp.Expression]:
-    """Return one column of the result, or all columns of the table for a star."""
+    """Return the columns of the result for one entry of SELECT: one, or for a star all columns."""
     if isinstance(part, exp.Star) or (isinstance(part, exp.Column) and isinstance(part.this, exp.Star)):
         _only(part.this if isinstance(part, exp.Column) else part)
         if isinstance(part, exp.Column):
@@ -126,26 +159,31 @@ def _selected(part: exp.Expression, row: _Row) -> list[exp.Expression]:
 
 
 def _as_stored(identifier: exp.Expression, dialect: str) -> str:
-    """Return a name in the database's spelling: PostgreSQL lowers capitals that are not quoted. Raises InputError for other expressions."""
+    """Return an identifier as the database stores it: PostgreSQL lowers unquoted capitals.
+
+    Raises:
+        InputError: The expression is not an identifier.
+    """
     if not isinstance(identifier, exp.Identifier):
         raise _refused(identifier)
     return identifier.this if identifier.quoted or dialect != "postgres" else small(identifier.this)
 
 
 def _means(identifier: exp.Expression, dialect: str) -> Callable[[str], bool]:
-    """Return a test of whether a name of the catalogue is the written one."""
+    """Return a test of whether a name in the catalogue is the one that an identifier means."""
     written = _as_stored(identifier, dialect)
     return written.__eq__ if dialect == "postgres" else lambda name: small(name) == small(written)
 
 
 def _only(node: exp.Expression, *arguments: str) -> None:
-    """Raise InputError if a part of the statement has arguments besides these."""
+    """Raise InputError if a node of the query has other arguments set than these."""
     for name, value in node.args.items():
         if name not in arguments and value not in (None, False, []):
             raise _refused(value if isinstance(value, exp.Expression) else node)
 
 
 def _refused(node: exp.Expression) -> InputError:
+    """Return the error for a part of a query that is not known to use one record only."""
     part = node.name if isinstance(node, exp.Anonymous) else node.key
     problem = f"a part of it, {part.upper()}, is not among those that look at one person's record and at nothing else"
     return InputError(_FIELD, problem, _PLAIN)
@@ -153,13 +191,15 @@ def _refused(node: exp.Expression) -> InputError:
 
 @dataclass(frozen=True)
 class _Row:
-    """The record that an expression may use.
+    """The one record that an expression may use, with methods that build a new expression.
+
+    Nothing of the query's own nodes is sent: a new node is made for each part that is allowed.
 
     Attributes:
         columns: The columns of the table.
-        table: The table in the words of the query.
+        table: The table as the query names it.
         called: The alias of the table in the statement that is sent.
-        dialect: The database's dialect.
+        dialect: The dialect of SQL.
     """
 
     columns: tuple[Column, ...]
@@ -168,7 +208,11 @@ class _Row:
     dialect: str
 
     def expression(self, node: exp.Expression) -> exp.Expression:
-        """Return the expression rebuilt from new parts."""
+        """Return a new expression of allowed parts; in DuckDB, parts that can fail are in TRY.
+
+        Raises:
+            InputError: A part is not known to use one record only.
+        """
         kind = type(node)
         if kind not in _PARTS and kind not in _SPECIAL:
             raise _refused(node)
@@ -176,13 +220,23 @@ class _Row:
         return exp.Try(this=made) if self.dialect == "duckdb" and kind not in _NEVER_FAIL else made
 
     def truth(self, node: exp.Expression) -> exp.Expression:
-        """Rebuild a condition. In DuckDB, other expressions than truth values are cast with TRY, because a cast of its own would fail."""
+        """Return a new condition that is built of allowed parts. Raises as `expression`.
+
+        In DuckDB, an expression that is not a truth value is cast with TRY_CAST, because the
+        implicit cast would fail for some values.
+        """
         made = self.expression(node)
         is_one = self.dialect != "duckdb" or isinstance(node.unnest(), _TRUTHS)
         return made if is_one else exp.TryCast(this=made, to=exp.DataType.build("boolean"), safe=True)
 
     def same(self, node: exp.Expression, *arguments: str) -> exp.Expression:
-        """Return a new node of the same kind; `arguments` names the parts that are expressions."""
+        """Return a new node of the same kind, whose parts are built anew. Raises as `expression`.
+
+        Args:
+            node: The node of the query.
+            *arguments: The names of the parts that are expressions. Other parts, except flags, are
+                refused.
+        """
         _only(node, *arguments, *_FLAGS)
         made: dict[str, Any] = {flag: True for flag in _FLAGS if node.args.get(flag) is True}
         for name in arguments:
@@ -193,10 +247,15 @@ class _Row:
         return type(node)(**made)
 
     def column(self, node: exp.Column) -> exp.Expression:
+        """Return a node for the column that a name in the query means. Raises as `meant`."""
         return _column(self.meant(node).name, self.called)
 
     def meant(self, node: exp.Column) -> Column:
-        """Return the column of the catalogue that a name means. Raises InputError for any other name."""
+        """Return the column of the table that a name in the query means.
+
+        Raises:
+            InputError: The table has no such column.
+        """
         self.check_qualifier(node)
         name = node.this
         found = next(filter(lambda one: _means(name, self.dialect)(one.name), self.columns), None) if type(name) is exp.Identifier else None
@@ -205,7 +264,10 @@ class _Row:
         return found
 
     def check_qualifier(self, node: exp.Column) -> None:
-        """Raise InputError unless the name before a column's point is the table (and not a column with fields)."""
+        """Raise InputError if the name before a column's dot does not mean the table.
+
+        It could otherwise be a column with fields.
+        """
         _only(node, "this", "table")
         alias = self.table.args.get("alias")
         called = _as_stored(self.table.this if alias is None else alias.this, self.dialect)
@@ -236,6 +298,10 @@ _TIMES = (_KIND.DATE, _KIND.TIME, _KIND.TIMESTAMP, _KIND.TIMESTAMPNTZ)
 
 
 def _literal(node: exp.Expression, _row: _Row) -> exp.Expression:
+    """Return a new number or text. Raises InputError for an unusual spelling of a number.
+
+    A number is written in digits, perhaps with a point or an exponent.
+    """
     _only(node, "this", "is_string")
     if not node.is_string and _NUMBER.fullmatch(node.this) is None:
         raise InputError(_FIELD, "a number in it cannot be read", "write digits, with a point before decimals")
@@ -243,23 +309,28 @@ def _literal(node: exp.Expression, _row: _Row) -> exp.Expression:
 
 
 def _boolean(node: exp.Expression, _row: _Row) -> exp.Expression:
+    """Return a new node for TRUE or FALSE."""
     return exp.Boolean(this=bool(node.this))
 
 
 def _joined(node: exp.Expression, row: _Row) -> exp.Expression:
+    """Return a new node for AND, OR or NOT, with each side as a condition."""
     _only(node, *_TWO)
     return type(node)(**{name: row.truth(value) for name, value in node.args.items() if value})
 
 
 def _between(node: exp.Expression, row: _Row) -> exp.Expression:
-    """Rebuild BETWEEN as two comparisons, so that each has a TRY of its own."""
+    """Return a new node for BETWEEN as two comparisons, so that each can have a TRY of its own."""
     _only(node, "this", "low", "high")
     low, high = (kind(this=node.this, expression=node.args[end]) for kind, end in ((exp.GTE, "low"), (exp.LTE, "high")))
     return exp.Paren(this=row.expression(exp.And(this=low, expression=high)))
 
 
 def _in(node: exp.Expression, row: _Row) -> exp.Expression:
-    """Rebuild IN with stated values, all texts or all numbers, so that only the column's value is cast."""
+    """Return a new node for IN with a list of texts or a list of numbers, written in the query.
+
+    So only the column's value is ever cast. Raises InputError for other expressions in the list.
+    """
     _only(node, "this", "expressions")
     stated = [one.this if isinstance(one, exp.Neg) else one for one in node.expressions]
     if not all(isinstance(one, exp.Literal) for one in stated) or len({one.is_string for one in stated}) != 1:
@@ -269,6 +340,7 @@ def _in(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _case(node: exp.Expression, row: _Row) -> exp.Expression:
+    """Return a new node for CASE; CASE x WHEN y becomes CASE WHEN x = y."""
     _only(node, "this", "ifs", "default")
     branches = []
     for branch in node.args["ifs"]:
@@ -280,7 +352,10 @@ def _case(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _quotient(node: exp.Expression, row: _Row) -> exp.Expression:
-    """Rebuild a division. PostgreSQL alone ends a statement that divides by 0, so 0 becomes NULL there."""
+    """Return a new node for a division or remainder, which gives NULL for a divisor of 0.
+
+    PostgreSQL alone would end the statement, so 0 is replaced by NULL there.
+    """
     made = row.same(node, *_TWO)
     if row.dialect == "postgres":
         made.set("expression", exp.Nullif(this=made.expression, expression=exp.Literal.number(0)))
@@ -288,7 +363,11 @@ def _quotient(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _like(node: exp.Expression, row: _Row) -> exp.Expression:
-    """Rebuild LIKE with a pattern that is fixed in the query: databases refuse some patterns only when they meet them."""
+    """Return a new node for LIKE, with a pattern that is written in the query.
+
+    Databases refuse some patterns, such as those that end in a backslash, only when they meet them.
+    Raises InputError for other patterns.
+    """
     pattern = node.args["expression"]
     if not _is_text(pattern) or "\\" in pattern.this:
         raise InputError(_FIELD, "a pattern of LIKE is not a text without backslashes", "write LIKE 'A%'")
@@ -296,19 +375,28 @@ def _like(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _substring(node: exp.Expression, row: _Row) -> exp.Expression:
-    """Rebuild a substring with a fixed start and length: PostgreSQL refuses lengths below 0."""
+    """Return a new node for a substring, with a start and length that are written in the query.
+
+    PostgreSQL would end the statement for a length below 0. Raises InputError for other
+    expressions.
+    """
     if not all(_is_whole(node.args[name]) for name in ("start", "length") if node.args.get(name) is not None):
         raise InputError(_FIELD, "a part of a text starts or ends where a record says", "write substring(COLUMN, 1, 2)")
     return row.same(node, "this", "start", "length")
 
 
 def _round(node: exp.Expression, row: _Row) -> exp.Expression:
+    """Return a new node for ROUND, with decimals that are written in the query.
+
+    Raises InputError for other expressions.
+    """
     if node.args.get("decimals") is not None and not _is_whole(node.args["decimals"]):
         raise InputError(_FIELD, "the decimals to round to are not a number", "write round(COLUMN, 2)")
     return row.same(node, "this", "decimals")
 
 
 def _trim(node: exp.Expression, row: _Row) -> exp.Expression:
+    """Return a new node for TRIM, at both ends or one. Raises InputError for other arguments."""
     _only(node, "this", "expression", "position")
     side = node.args.get("position")
     if side not in (None, "BOTH", "LEADING", "TRAILING"):
@@ -318,7 +406,11 @@ def _trim(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _of_time(node: exp.Expression, row: _Row) -> exp.Expression:
-    """Rebuild a part of a date or time, or a date cut to a unit, e.g. its month."""
+    """Return a new node for a part of a date or time (its month), or for a date cut to a unit.
+
+    Raises:
+        InputError: The unit is not known.
+    """
     unit, of = ("this", "expression") if isinstance(node, exp.Extract) else ("unit", "this")
     _only(node, unit, of)
     if not isinstance(node.args[unit], exp.Var) or node.args[unit].name.upper() not in _UNITS:
@@ -327,6 +419,10 @@ def _of_time(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _at_zone(node: exp.Expression, row: _Row) -> exp.Expression:
+    """Return a new node for AT TIME ZONE, with a known zone that is written in the query.
+
+    Raises InputError for another zone.
+    """
     zone = node.args["zone"]
     if not _is_text(zone) or zone.this not in _zones():
         raise InputError(_FIELD, "a time zone in it is not known", "write COLUMN AT TIME ZONE 'Europe/Berlin'")
@@ -337,7 +433,12 @@ _zones = cache(available_timezones)
 
 
 def _cast(node: exp.Expression, row: _Row) -> exp.Expression:
-    """Rebuild a cast to a plain type. Raises InputError for a cast that one person's text could make fail for all."""
+    """Return a new node for a cast to a plain type.
+
+    Raises:
+        InputError: The type is not known, or one person's text could make the cast fail and so end
+            the statement for all.
+    """
     _only(node, "this", "to", *_FLAGS)
     to, further = node.args["to"], () if row.dialect == "sqlite" else (*_TIMES, _KIND.BOOLEAN)  # which SQLite makes numbers
     if type(to) is not exp.DataType or to.this not in (*_TEXTS, *_NUMBERS, *further):
@@ -357,7 +458,10 @@ def _cast(node: exp.Expression, row: _Row) -> exp.Expression:
 
 
 def _may_be_text(node: exp.Expression, row: _Row) -> bool:
-    """Return whether an expression may give a text, by its outermost part. A date written in the query is not a text here."""
+    """Return whether an expression may be a text, judged by its outermost part.
+
+    A date or time written in the query is not a text here.
+    """
     if isinstance(node, exp.Paren):
         return _may_be_text(node.this, row)
     if isinstance(node, exp.Column):
@@ -373,10 +477,12 @@ def _may_be_text(node: exp.Expression, row: _Row) -> bool:
 
 
 def _is_whole(node: exp.Expression) -> bool:
+    """Return whether a node is a number of at most nine digits, without sign and point."""
     return isinstance(node, exp.Literal) and not node.is_string and node.this.isdecimal() and len(node.this) < 10
 
 
 def _is_text(node: exp.Expression) -> bool:
+    """Return whether a node is a text written in the query."""
     return isinstance(node, exp.Literal) and node.is_string
 
 

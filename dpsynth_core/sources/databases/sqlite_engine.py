@@ -25,7 +25,7 @@ _ARROW = {int: pa.int64(), float: pa.float64(), str: pa.string()}
 
 
 def opened(address: Address, _timeout: int) -> Opened:
-    """See `connect.Engine.opened`."""
+    """Return a read-only connection to an SQLite file, in one transaction; ignores `_timeout`."""
     place = address.file().replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     raw = sqlite3.connect(f"file:{place}?mode=ro", uri=True, check_same_thread=False, isolation_level=None)
     raw.text_factory = partial(str, encoding="utf-8", errors="replace")
@@ -35,12 +35,15 @@ def opened(address: Address, _timeout: int) -> Opened:
 
 
 def columns(raw: Any, select: str) -> list[Column]:
-    """See `connect.Engine.columns`."""
+    """Return the columns of a SELECT, all read as text, because a value may be of any type."""
     return [Column(column[0], pa.string(), "") for column in raw.execute(f"SELECT * FROM ({select}\n) LIMIT 0").description]
 
 
 def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
-    """See `connect.Engine.batches`."""
+    """Yield the records of a SELECT, sorted by `order`, as batches of text with columns c0, c1, ...
+
+    Numbers have the decimal mark `decimal`.
+    """
 
     def value(name: str, _column: Column) -> str:
         return name
@@ -55,7 +58,12 @@ def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Co
 
 
 def texts(values: Sequence[Any], decimal: str) -> pa.Array:
-    """Return each value as text, converted on its own; NULLs stay NULL."""
+    """Return each value as text, converted independently of the others; None becomes null.
+
+    Args:
+        values: Values as SQLite gives them: integers, floats, texts, bytes and None.
+        decimal: The decimal mark of fractions.
+    """
     kinds = set(map(type, values)) - {type(None)}
     if len(kinds) == 1:
         return _texts_of(kinds.pop(), values, decimal)
@@ -64,7 +72,7 @@ def texts(values: Sequence[Any], decimal: str) -> pa.Array:
 
 
 def _texts_of(kind: type, values: Sequence[Any], decimal: str) -> pa.Array:
-    """Return values of one type, and NULLs, as texts."""
+    """Return values that are all of the type `kind` or None as texts, null for None."""
     if kind is bytes:
         return pa.array([None if value is None else value.decode(errors="replace") for value in values], pa.string())
     array = pa.array(values, _ARROW[kind])

@@ -24,14 +24,16 @@ _ENDS = {
 
 
 def reading(select: str, columns: Sequence[Column], order: Sequence[Column], value: Expression, key: Expression) -> str:
-    """Return the statement for the records of a SELECT with these columns, called c0, c1, and so on.
+    """Return the SQL statement that reads some columns of a SELECT, named c0, c1, and so on.
 
     Args:
         select: The SELECT.
-        columns: The columns of the records.
-        order: The columns that records are sorted by, see `DatabaseTable`.
-        value: Writes the value of a column.
-        key: Writes a sort key, which differs wherever values differ that are read differently.
+        columns: The columns to read.
+        order: The columns by which records are sorted, see `DatabaseTable`.
+        value: Returns the SQL expression of a column's value, from its qualified name and the
+            column.
+        key: Returns the SQL expression of a column's sort key. Values that are read differently
+            must have different keys.
     """
     records = unlike(column.name for column in (*columns, *order))
 
@@ -44,7 +46,15 @@ def reading(select: str, columns: Sequence[Column], order: Sequence[Column], val
 
 
 def plain(name: str, column: Column) -> str:
-    """Return the expression of a column's value in DuckDB or PostgreSQL in its Arrow type; as text where Arrow has no type for it."""
+    """Return the SQL expression of a column's value in DuckDB or PostgreSQL, in its Arrow type.
+
+    A value without an Arrow type is cast to text. Dates and times before or after those that Arrow
+    can hold become the first or last one.
+
+    Args:
+        name: The qualified name of the column, quoted.
+        column: The column.
+    """
     if pa.types.is_string(column.arrow):
         return f"CAST({name} AS text)"
     if column.type.lower().startswith("timestamp") and "with time zone" in column.type.lower():
@@ -56,10 +66,13 @@ def plain(name: str, column: Column) -> str:
 
 
 def one_zero(values: pa.Array) -> pa.Array:
-    """Return the values with 0 for -0. A database treats them as equal, and DuckDB keeps one for the other depending on other values."""
+    """Return the values with 0 in place of -0.
+
+    A database treats both as equal, and DuckDB may return either one, depending on other values.
+    """
     return pc.add(values, pa.scalar(0, values.type)) if pa.types.is_floating(values.type) else values
 
 
 def quoted(name: str) -> str:
-    """Return a name as an identifier of SQL."""
+    """Return a name as a quoted identifier of SQL."""
     return '"' + name.replace('"', '""') + '"'
