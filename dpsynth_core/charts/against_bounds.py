@@ -68,12 +68,12 @@ _MOST_WHISKERS = 200
 
 
 def sortable(frame: pd.DataFrame) -> list[str]:
-    """Return the columns of `ORDERS` that have a value for at least one table."""
+    """Return the keys of `ORDERS` by which the tables can be sorted: those with a value for any table."""
     return [name for name in ORDERS if known(frame, name)]
 
 
 def against_bounds(zoned: Zoned[pd.DataFrame], threshold: float, order: str = "limit", *, show: int = 20) -> Drawing:
-    """Draw the error of each table beside AIM's bounds and the baselines.
+    """Draw the error of each table together with AIM's bounds and the errors of the baselines.
 
     Args:
         zoned: One row per table, from `evaluation.quality.marginal_table`.
@@ -145,9 +145,14 @@ def _told(shares: pd.Series) -> list[str]:
 
 
 def _melted(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Return one row per mark: marginal, series, sign, share, told (text).
+    """Return one row per mark, with the columns marginal, series, sign, share and told (text).
 
-    The text of the independent baseline includes its uncertainty, which equals the error limit of the table it is computed from.
+    The text of the independent baseline includes its uncertainty: the error bound (`limit`) of the
+    table from which it is computed.
+
+    Args:
+        frame: One row per table.
+        names: The columns that become marks.
     """
     parts = []
     for name in reversed(names):  # what is hollow lies on what is filled
@@ -159,20 +164,35 @@ def _melted(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def _beyond(marks: pd.DataFrame) -> pd.DataFrame:
-    """Return one text per table that lists the marks beyond the scale: marginal, told (text), number of marks."""
+    """Return one row per table with marks beyond the end of the scale.
+
+    Its columns are marginal, told (a text that lists these marks) and number (of these marks).
+    """
     written = marks.assign(told=[f"{sign} {share:.0%}" for sign, share in zip(marks["sign"], marks["share"], strict=True)])
     return written.groupby("marginal", sort=False)["told"].agg(told="  ".join, number="size").reset_index()
 
 
 def _doubt(frame: pd.DataFrame, end: float) -> alt.Chart:
-    """Draw the interval of the independent baseline: its value plus and minus the error limit of the table it is computed from."""
+    """Draw the interval of the independent baseline.
+
+    It is the value plus and minus the error bound (`limit`) of the table from which it is computed.
+
+    Args:
+        frame: One row per table.
+        end: The largest share on the scale.
+    """
     low, high = (frame["independent"] - frame["limit"]).clip(lower=0), (frame["independent"] + frame["limit"]).clip(upper=end)
     doubtful = frame.assign(share=low, high=high)[low < end]
     return alt.Chart(doubtful).mark_rule(color=INK, opacity=0.55, yOffset=_LANES["independent"], tooltip=None)
 
 
 def _points(marks: pd.DataFrame, names: list[str]) -> list[alt.Chart]:
-    """Draw the marks of each lane, with one legend for shape, outline and filling."""
+    """Draw the marks of each lane, with one common legend for shape, outline and filling.
+
+    Args:
+        marks: The frame of `_melted`.
+        names: The columns that have marks, in the order of the legend.
+    """
     columns = alt.ExprRef("width < 420 ? 1 : 2")
     legend = alt.Legend(values=[SERIES[name] for name in names], columns=columns, symbolSize=80, symbolStrokeWidth=1.6)
     apart = _told_apart("series:N", {words: _MARKS[name] for name, words in SERIES.items()}, legend)
@@ -193,7 +213,13 @@ def _caption(whole: pd.DataFrame, frame: pd.DataFrame, order: str, beyond: bool)
 
 
 def _told_apart(field: str, marks: Mapping[str, _Mark], legend: alt.Legend) -> dict[str, alt.Shape | alt.Stroke | alt.Fill]:
-    """Return the channels that give each value of `field` its mark, with one legend."""
+    """Return the shape, stroke and fill channels that give each value of a column its mark.
+
+    Args:
+        field: The column, with its type, such as "series:N".
+        marks: The mark of each value.
+        legend: The common legend.
+    """
     domain, fills = list(marks), [mark.stroke if mark.filled else "transparent" for mark in marks.values()]
     shapes, strokes = [mark.shape for mark in marks.values()], [mark.stroke for mark in marks.values()]
     return {

@@ -10,10 +10,11 @@ from dpsynth_core.foundation.zones import Zoned
 
 
 def tradeoff(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """Draw how well the best attacker can tell whether one person is in the data.
+    """Draw the power of the best attacker who tests whether one person is in the data.
 
     Args:
-        zoned: Columns false_positive and true_positive (shares in [0, 1], increasing), and curve (text) where several curves are compared.
+        zoned: Columns false_positive and true_positive (rates from 0 to 1, increasing), and curve
+            (text) if several curves are compared.
     """
     frame = zoned.value if "curve" in zoned.value else zoned.value.assign(curve="Best possible attacker")
     percent = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
@@ -36,8 +37,9 @@ def coverage(zoned: Zoned[pd.DataFrame]) -> Drawing:
     """Draw a map of the pairs of columns that the workload covers.
 
     Args:
-        zoned: Columns row and column (attribute names; both orders of each pair and the diagonal), and marginals (number of workload
-            marginals that contain the pair; 0 for a pair that is not covered).
+        zoned: Columns row and column (attribute names; both orders of each pair, and the diagonal),
+            and marginals (number of workload marginals that contain the pair; 0 if it is not
+            covered).
     """
     order = list(dict.fromkeys(zoned.value["row"]))
     frame = zoned.value.assign(state=["covered" if n > 0 else "not covered" for n in zoned.value["marginals"]])
@@ -73,10 +75,11 @@ _STEPS = {"interpolate": "step-after", "strokeWidth": 2, "point": {"size": 28}}
 
 
 def budget_used(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """Draw the share of the budget used after each step.
+    """Draw the share of the budget that is used after each measurement.
 
     Args:
-        zoned: Columns step (from 1), marginal (label), share_used (of rho, this step included) and sigma.
+        zoned: Columns step (number of the measurement, from 1), marginal (label), share_used (of
+            rho, this measurement included) and sigma.
     """
     x = alt.X("step:Q", title="Measurement", axis=alt.Axis(tickMinStep=1, format="d", tickCount=6))
     y = alt.Y("share_used:Q", title="Budget used", axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domain=[0, 1]))
@@ -86,10 +89,11 @@ def budget_used(zoned: Zoned[pd.DataFrame]) -> Drawing:
 
 
 def noise_level(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """Draw the noise of each measurement.
+    """Draw the noise of each measurement on a logarithmic scale.
 
     Args:
-        zoned: Columns as in `budget_used`. sigma is the standard deviation of a cell, in people or households.
+        zoned: Columns as in `budget_used`. sigma is the standard deviation of a cell, in people or
+            households.
     """
     x = alt.X("step:Q", title="Measurement", axis=alt.Axis(tickMinStep=1, format="d", tickCount=6))
     axis = alt.Axis(format="~s", tickCount=5)

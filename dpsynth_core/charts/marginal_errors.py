@@ -35,10 +35,11 @@ _TOLD = {
 
 
 def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
-    """Draw the errors of all tables as bars on one line, worst first.
+    """Draw the errors of all tables with a known bound as vertical bars side by side, worst first.
 
     Args:
-        zoned: One row per table, from `evaluation.quality.marginal_table`, with a further column good (bool).
+        zoned: One row per table, from `evaluation.quality.marginal_table`, with a further column
+            good (bool).
         threshold: Largest acceptable error, as a share of people.
     """
     frame = zoned.value[zoned.value["limit"].notna()]
@@ -101,12 +102,12 @@ def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20) -
 
 
 def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, str]) -> Drawing:
-    """Draw the errors of each kind of table.
+    """Draw the errors of all tables, one line per kind of table.
 
     Args:
-        zoned: Columns as in `overview`, and kind.
+        zoned: Columns as in `overview`, and kind (the key of a kind).
         threshold: Largest acceptable error, as a share of people.
-        names: Title of each kind, in the order of the chart.
+        names: Title of each kind by key, in the order of the chart.
     """
     frame = zoned.value[zoned.value["limit"].notna()]
     frame = _with_readings(frame.assign(called=frame["kind"].map(dict(names))))
@@ -126,10 +127,11 @@ def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, st
 
 
 def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """Draw the mean error of the release beside the mean errors of simpler methods with the same budget.
+    """Draw the mean error of the release next to the mean errors of simpler methods with the same budget.
 
     Args:
-        zoned: Columns series, error, low and high (NaN where no interval is known).
+        zoned: Columns series, error, low and high, all shares of people (NaN if no interval is
+            known).
     """
     order = [name for name in (OURS, OURS_BOUND, TRUE, RESIDUALS, GAUSSIAN, INDEPENDENT) if name in set(zoned.value["series"])]
     frame = zoned.value.assign(told=[f"{value:.1%}" for value in zoned.value["error"]], ours=zoned.value["series"].isin([OURS, OURS_BOUND]))
@@ -172,7 +174,10 @@ def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
 
 
 def _with_readings(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add the text of every share for tooltips; unknown shares read as a dash."""
+    """Return the frame with a column `told_NAME` for each error: its percentage as text for tooltips.
+
+    Unknown values become a dash.
+    """
     texts = {f"told_{name}": [f"{v:.1%}" if v == v else "–" for v in frame[name]] for name in _TOLD if name in frame}
     return frame.assign(**texts)
 

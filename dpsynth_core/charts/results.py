@@ -23,12 +23,14 @@ SERIES = [SYNTHETIC, PRIVATE, MEASURED]
 
 
 def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawing:
-    """Draw the distribution of one column in each series.
+    """Draw the distribution of one column in each series, in people.
 
     Args:
-        zoned: Columns cell (label), position (order of the cells), series (one of `SERIES`), count, low and high (95 % interval of a noisy
-            count; equal to the count in other series).
-        ordered: Whether to draw upright columns in code order; otherwise bars, largest first.
+        zoned: Columns cell (label), position (order of the cells), series (one of `SERIES`), count,
+            low and high (95 % interval of a noisy count; equal to count in other series).
+        column: The name of the column, for the title.
+        ordered: Whether to draw vertical bars in code order; otherwise horizontal ones, largest
+            first.
     """
     frame = zoned.value
     present = [name for name in SERIES if name in set(frame["series"])]
@@ -58,21 +60,23 @@ def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawin
 
 
 def two_way(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) -> Drawing:
-    """Draw one heat map of a pair of columns, in people.
+    """Draw the counts of a pair of columns as a heat map, in people.
 
     Args:
         zoned: Columns row and column (labels), row_position and column_position, and count.
-        limit: Largest count of the colour scale. Panels that are compared need the same limit.
+        title: The title.
+        limit: Largest count of the colour scale. Heat maps that are compared need the same limit.
     """
     colour = alt.Color("count:Q", scale=alt.Scale(domain=[0, limit], clamp=True), legend=gradient(",d"))
     return finish(_heat(zoned.value, colour, ",.0f"), zoned, title, height=300)
 
 
 def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) -> Drawing:
-    """Draw the difference between two tables of a pair of columns.
+    """Draw the difference between two tables of a pair of columns as a heat map, in people.
 
     Args:
         zoned: Columns as in `two_way`; count is the signed difference.
+        title: The title.
         limit: Largest absolute difference of the colour scale.
     """
     scale = alt.Scale(domain=[-limit, 0, limit], clamp=True, range="diverging")
@@ -89,7 +93,7 @@ def _heat(frame: pd.DataFrame, colour: alt.Color, form: str) -> alt.Chart:
 
 
 def _tilt(labels: Iterable[str]) -> int:
-    """Return the angle of column labels in degrees: level where a few short labels fit, slanted otherwise."""
+    """Return the angle of axis labels in degrees: 0 if all fit side by side, otherwise slanted."""
     return 0 if sum(len(label) + 2 for label in set(labels)) <= _LEVEL_LETTERS else -40
 
 
@@ -97,13 +101,13 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond"]
 
 
 def contest(zoned: Zoned[pd.DataFrame], measure: str, unit: str, *, show: int = 18) -> Drawing:
-    """Draw the errors of two or more releases on the tables where they err most.
+    """Draw the errors of several releases on the tables with the largest errors.
 
     Args:
         zoned: Columns as in `evaluation.contest.side_by_side`.
         measure: Title of the error.
-        unit: What the error is a share of.
-        show: Number of tables drawn, those with the largest error.
+        unit: The words for what the error is a share of.
+        show: Number of tables drawn.
     """
     frame = zoned.value[zoned.value["place"] < show]
     exact = "true" in frame
@@ -134,10 +138,13 @@ _SHARE = alt.Axis(format=".0%", tickCount=6)
 
 
 def accuracy_by_value(zoned: Zoned[pd.DataFrame], model: str, column: str) -> Drawing:
-    """Draw how often one model is right, for each value of a column.
+    """Draw for which share of people a model is right, by the value of a column.
 
     Args:
-        zoned: Columns value (label), position (order of the values), trained (as in `beside_real`), share and people.
+        zoned: Columns value (label), position (order of the values), trained (on which rows, as in
+            `beside_real`), share and people (number).
+        model: The name of the model.
+        column: The name of the column.
     """
     frame, order = zoned.value, alt.EncodingSortField("position", op="min", order="ascending")
     tooltip = hover(value="Value", trained="Model", share=("Right", ".1%"), people=("People", ",d"))
@@ -151,10 +158,12 @@ def accuracy_by_value(zoned: Zoned[pd.DataFrame], model: str, column: str) -> Dr
 
 
 def calibration(zoned: Zoned[pd.DataFrame], model: str) -> Drawing:
-    """Draw how often one model is right against how probable it holds its guesses.
+    """Draw how often a model is right against the probability that it states for its guesses.
 
     Args:
-        zoned: Columns certainty (mean, 0 to 1), share, people and trained (as in `beside_real`).
+        zoned: Columns certainty (mean stated probability), share (that was right), people (number)
+            and trained (on which rows, as in `beside_real`).
+        model: The name of the model.
     """
     frame = zoned.value
     tooltip = hover(trained="Model", certainty=("Held probable", ".1%"), share=("Right", ".1%"), people=("People", ",d"))

@@ -78,7 +78,10 @@ def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str 
 
 
 def names_limit(most: int) -> alt.ExprRef:
-    """Return the largest width of table names in pixels: `most`, or 140 on a phone, where longer names would leave the bars no room."""
+    """Return the largest width of table names in pixels: `most`, or 140 on a phone.
+
+    Longer names would leave no room for the bars there.
+    """
     return alt.ExprRef(f"windowSize()[0] < 500 ? 140 : {most}")
 
 
@@ -86,7 +89,8 @@ def hover(**told: str | tuple[str, str]) -> list[alt.Tooltip]:
     """Return the tooltips of a mark.
 
     Args:
-        **told: Title by column; for a number, a pair of title and format.
+        **told: The title for each column of the chart's frame; for numbers, a pair of title and
+            format.
     """
     return [
         alt.Tooltip(f"{column}:N", title=words) if isinstance(words, str) else alt.Tooltip(f"{column}:Q", title=words[0], format=words[1])
@@ -95,7 +99,10 @@ def hover(**told: str | tuple[str, str]) -> list[alt.Tooltip]:
 
 
 def square(order: list[str]) -> tuple[alt.X, alt.Y]:
-    """Return the two axes of a map of pairs of columns (`row`, `column`) in the same order."""
+    """Return the axes of a map of pairs of columns, across and down in the same order.
+
+    The frame has the names in its columns `column` and `row`.
+    """
     shared = {"sort": order, "title": None, "scale": alt.Scale(paddingInner=0.05)}
     labels = {"labelLimit": 120, "labelOverlap": False}
     return alt.X("column:N", axis=alt.Axis(labelAngle=-45, **labels), **shared), alt.Y("row:N", axis=alt.Axis(**labels), **shared)
@@ -107,12 +114,15 @@ def gradient(form: str) -> alt.Legend:
 
 
 def limit(value: float) -> alt.Chart:
-    """Return a dashed line at the curator's `limit`; the caller adds the axis."""
+    """Return a dashed line at `value`, the curator's limit, in a column `limit`; the caller sets the axis."""
     return alt.Chart(pd.DataFrame({"limit": [value]})).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=INK, tooltip=None)
 
 
 def _watermark() -> list[alt.Chart]:
-    """Return the watermark: the words twice across the plotting area, translucent, and smaller where long labels leave less room."""
+    """Return the watermark of curator-only charts: two translucent lines of text across the plot.
+
+    The text is smaller if long labels leave less room.
+    """
     words = alt.Chart(pd.DataFrame({"words": ["CURATOR-ONLY · NOT PRIVATE"]}))
     size = alt.ExprRef("clamp(width / 13, 11, 20)")
     style = {"fontSize": size, "fontWeight": 700, "color": ALERT, "opacity": 0.4, "angle": 340, "tooltip": None}

@@ -22,12 +22,12 @@ TRIED = "tried"
 
 @dataclass(frozen=True)
 class Marks:
-    """The reference values that a curve is compared with.
+    """The reference values with which a curve is compared.
 
     Attributes:
-        limit: Largest acceptable error.
+        limit: Largest acceptable error, as a share of people.
         planned: Epsilon of the plan.
-        guesses: For each epsilon, how often a guess about one person is right at most.
+        guesses: For each epsilon, how often a guess about one person is right at most (0.5 to 1).
         beside: Finished releases, from `tradeoffs.curves.release_points`.
     """
 
@@ -38,7 +38,7 @@ class Marks:
 
     @property
     def in_sight(self) -> list[float]:
-        """The errors that the axis has to reach."""
+        """The errors that the error axis must include: the limit, and the intervals of the releases."""
         measured = [] if self.beside is None else [*self.beside.value["low"], *self.beside.value["high"]]
         return measured if self.limit is None else [*measured, self.limit]
 
@@ -50,7 +50,7 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 def by_epsilon(
     zoned: Zoned[pd.DataFrame], metric: Metric, tables: int, chosen: Setting | None = None, marks: Marks | None = None
 ) -> Drawing:
-    """Draw the error against epsilon for each mechanism.
+    """Draw the error against epsilon, one curve per mechanism.
 
     Args:
         zoned: Columns as in `tradeoffs.curves.bands`.
@@ -85,7 +85,14 @@ def by_epsilon(
 
 
 def _releases(frame: pd.DataFrame, metric: Metric, x: alt.X, low: alt.Y) -> list[alt.Chart]:
-    """Draw finished releases with their intervals and names. Names are hostile text and enter as data."""
+    """Draw finished releases with their intervals and names, which are hostile text and enter as data.
+
+    Args:
+        frame: The frame of `tradeoffs.curves.release_points`.
+        metric: The measure of error.
+        x: The axis of epsilon.
+        low: The error axis, for the lower ends of intervals.
+    """
     tooltip = hover(name="Release", epsilon=("ε", "~g"), error=(metric.title, ".2%"), low=("At least", ".2%"), high=("At most", ".2%"))
     base = alt.Chart(frame)
     bars = base.mark_rule(strokeWidth=3, color=INK).encode(x=x, y=low, y2="high:Q", tooltip=tooltip)
@@ -103,12 +110,12 @@ def _band_words(frame: pd.DataFrame) -> list[str]:
 
 
 def by_tables(zoned: Zoned[pd.DataFrame], metric: Metric, epsilon: float, chosen: Setting | None = None) -> Drawing:
-    """Draw the error against the number of tables asked for.
+    """Draw the error against the number of tables asked for, one curve per mechanism.
 
     Args:
         zoned: Columns as in `tradeoffs.curves.bands`.
         metric: The measure of error.
-        epsilon: Rows with another epsilon are left out.
+        epsilon: The epsilon drawn; rows with other values are left out.
         chosen: The setting whose points are drawn larger.
     """
     frame = _with_chosen(zoned.value[zoned.value["epsilon"] == epsilon], chosen)
@@ -149,13 +156,16 @@ def _with_chosen(frame: pd.DataFrame, chosen: Setting | None) -> pd.DataFrame:
 
 
 def _curves(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, in_sight: Sequence[float] = ()) -> list[alt.Chart]:
-    """Draw the error of each setting as a line with points, and a band from the least to the largest error.
+    """Draw the mean error of each setting as a line with points, and a band from the least to the largest.
 
     Points can be clicked, except in curator-only charts, which are pictures.
 
     Args:
-        zoned: The whole sweep; its mechanisms fix the colours.
-        in_sight: Further errors that the axis has to reach.
+        frame: The settings to draw.
+        zoned: The whole sweep, whose mechanisms fix the colours.
+        metric: The measure of error.
+        x: The horizontal axis.
+        in_sight: Further errors that the error axis must include.
     """
     mechanisms = list(dict.fromkeys(zoned.value["mechanism"]))
     colour = alt.Color("mechanism:N", scale=alt.Scale(domain=mechanisms), legend=_LEGEND)
@@ -176,7 +186,14 @@ def _curves(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: 
 
 
 def _error(column: str, metric: Metric, frame: pd.DataFrame, in_sight: Sequence[float] = ()) -> alt.Y:
-    """Return the error axis. All charts of a sweep share its range, which holds everything drawn."""
+    """Return the logarithmic error axis for a column. All charts of a sweep share its range.
+
+    Args:
+        column: The column of the frame: "low", "error" or "limit".
+        metric: The measure of error.
+        frame: The whole sweep.
+        in_sight: Further errors that the axis must include.
+    """
     errors = [float(frame["low"].min()), float(frame["high"].max()), *in_sight]
     low, high = min(errors), max(errors)
     floor = max(low, 1e-6) * 0.9
