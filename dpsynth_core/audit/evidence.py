@@ -274,7 +274,7 @@ def _best_threshold(claim: Claim, scores: tuple[Scores, Scores], held_out: int, 
 
     Returns:
         The bound on the parameter that is to be expected of the held-out draws, and the threshold
-            t. If no bound is positive, the first number is tiny and only ranks the events.
+        t. If no bound is positive, the first number is tiny and only ranks the events.
     """
     low, high = (np.sort(side) for side in scores)
     candidates = np.unique(np.concatenate([low, high]))

@@ -262,7 +262,7 @@ def table_of(options: argparse.Namespace) -> tuple[str, dict[str, Any], tuple[st
 
     Returns:
         A name for the release; the spec's data section; the column names in order; and the assumed
-            parts of the table's format, in words.
+        parts of the table's format, in words.
 
     Raises:
         InputError: The table cannot be read with these options.

@@ -212,7 +212,7 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
 
     Returns:
         The known values of households, with these columns; the question with cells of these
-            columns; and sentences to add to the answer.
+        columns; and sentences to add to the answer.
 
     Raises:
         InputError: The conditions contradict each other, name no cells, or there are no rows.

@@ -96,7 +96,7 @@ def texts(domain: Domain, shift: Shift) -> list[str]:
 
     Returns:
         The cell; its share before and after, as percentages; and the difference with both ends of
-            its interval, in percentage points.
+        its interval, in percentage points.
     """
     cells = {name: (code,) for name, code in zip(shift.table, shift.codes, strict=True)}
     points = (f"{100 * number:+.1f}" for number in (shift.after - shift.before, shift.low, shift.high))

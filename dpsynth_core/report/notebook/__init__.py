@@ -99,7 +99,7 @@ def _examples(release: Release) -> tuple[str | None, str | None, str | None]:
 
     Returns:
         A column; a column to group it by, of the same table of the workload if there is one and
-            else the column itself; and a column of numbers.
+        else the column itself; and a column of numbers.
     """
     domain = release.domain
     usable = [attribute.name for attribute in domain if not attribute.is_number or _has_numbers(attribute)]
