@@ -57,7 +57,7 @@ def known_cells(table: Any, domain: Domain) -> tuple[dict[str, pa.Array], dict[s
 
     Returns:
         Two dicts by column: the exact values, for numeric columns whose values fit the type of the
-            synthetic rows; and for all columns the cell code of each line.
+        synthetic rows; and for all columns the cell code of each line.
 
     Raises:
         InputError: The table has a column or a value that the domain lacks, or no column or no
@@ -85,7 +85,7 @@ def _numbers(attribute: Attribute, column: pa.Array) -> pa.Array | None:
 
     Returns:
         None if the cast fails: the column has labels of cells, or finer values than that type
-            stores.
+        stores.
     """
     try:
         return column.cast(arrow_type(attribute))

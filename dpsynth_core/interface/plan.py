@@ -58,31 +58,35 @@ class Options(TypedDict, total=False):
 
     Parameters
     ----------
-    delta : probability that the guarantee fails.
+    delta : probability that the guarantee fails; 1e-9 by default.
     mechanism, settings : name of the mechanism, and its parameters.
     person : the column that identifies people.
-    rows_per_person : how many rows of each person count; with two linked tables, how many members of a household count.
-    members : the second of two linked tables, as a table or a path, with its columns: ``(persons, {"age": (0, 99)})``. For a
-        path, a third entry states the file format, as in form. person is then the key of both tables.
+    rows_per_person : how many rows of each person count; with two linked tables, how many members
+        of a household count.
+    members : the second of two linked tables, as a table or a path, with its columns: ``(persons,
+        {"age": (0, 99)})``. For a path, a third entry states the file format, as in form. person is
+        then the key of both tables.
     rules : statements that hold in every household.
-    published : tables that were published about the same people, each a path or a table with labels as in `rows_from`, with the
-        place of publication: ``[("ages.csv", "Census 2021")]``.
-    relation : "add-remove" or "replace".
-    people : approximate number of people, if it is public. It is used for the forecast, and for a check that delta is below 1 in it.
+    published : tables that were published about the same people, each a path or a table with labels
+        as in `rows_from`, with the place of publication: ``[("ages.csv", "Census 2021")]``.
+    relation : the neighbouring relation, "add-remove" (the default) or "replace".
+    people : approximate number of people, if it is public. It is used for the forecast, and to
+        check that delta times people is below 1.
     rows : number of rows to write.
     certificate, discovery, inside, means, ranges, weighted : shares of the budget.
-    weight : the column of survey weights; its upper bound is the largest weight that counts. Use the design weight, which depends
-        on no other record.
-    weight_totals : public totals to which the weights of the rows are calibrated: for each column ``{value: number}``, or a
-        Series.
+    weight : the column of survey weights; its upper bound is the largest weight that counts. Use
+        the design weight, which depends on no other record.
+    weight_totals : public totals to which the weights of the rows are calibrated: for each column
+        ``{value: number}``, or a Series.
     weight_tables : tables of several columns whose weighted errors are measured too.
     criteria : quality criteria, fixed beforehand.
     models : columns that models are to predict.
-    epsilon_reason, domain_origin, origin_reason, other_copies, looked : statements of the release about its origin; looked is
-        ``["nothing"]`` if the data were not looked at.
-    about : ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``; further entries are contact, citation, period and
-        place.
-    form : format of the file (of the first of two linked tables), or the table or query of a database.
+    epsilon_reason, domain_origin, origin_reason, other_copies, looked : statements of the release
+        about its origin; looked is ``["nothing"]`` if the data were not looked at.
+    about : ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``; further entries are
+        contact, citation, period and place.
+    form : format of the file (of the first of two linked tables), or the table or query of a
+        database.
     """
 
     delta: float
@@ -161,7 +165,7 @@ def plan(
 
 
 def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, population: str | None, options: Options) -> dict[str, Any]:
-    """Return the spec as a document."""
+    """Return the spec of a release as a document, from the arguments of `plan`."""
     looked, models, linked = options.get("looked"), options.get("models", ()), _linked(domain, table.second, tables, options)
     asked = linked.get("workload") or _workload(domain, tables)
     inside, means = (0.0, 0.0) if linked else (DEFAULT_INSIDE, DEFAULT_MEANS)
@@ -224,7 +228,14 @@ def _published(tables: Any, domain: Domain) -> list[dict[str, Any]]:
 
 
 def _weight(options: Options, columns: Mapping[str, Attribute]) -> dict[str, Any]:
-    """Return the fields about the weight that are given; totals of a column are a table with labels, or {value: number}."""
+    """Return the spec's section about the weight, with the options that are given.
+
+    Totals that are a table with labels are converted to numbers by cell label.
+
+    Args:
+        options: The options of `plan`.
+        columns: The columns that can have totals, by name.
+    """
     given = {name: options[option] for name, option in _WEIGHT.items() if option in options}  # type: ignore[literal-required]
     if isinstance(totals := given.get("totals"), Mapping):
         given["totals"] = {str(name): _totals(columns.get(str(name)), table) for name, table in totals.items()}
@@ -232,7 +243,16 @@ def _weight(options: Options, columns: Mapping[str, Attribute]) -> dict[str, Any
 
 
 def _totals(column: Attribute | None, table: Any) -> Any:
-    """Return the totals of a column by the labels of its cells."""
+    """Return the weight totals of a column by cell label.
+
+    Args:
+        column: The column; None if the domain lacks it.
+        table: {value: number}, or a table with labels.
+
+    Returns:
+        A dict; `table` unchanged for a column that is missing or to be learnt, which the spec
+        refuses by name.
+    """
     if column is None or column.most:
         return table  # which the spec refuses by name
     from dpsynth_core.interface import labelled  # loads pandas
@@ -245,7 +265,11 @@ def _totals(column: Attribute | None, table: Any) -> Any:
 
 
 def _second(options: Options) -> Given | None:
-    """Return the second of two linked tables, None if there is one. Raises InputError."""
+    """Return the second of two linked tables; None if the options name only one table.
+
+    Raises:
+        InputError: The option `members` is not valid, or the table cannot be read.
+    """
     if (second := options.get("members")) is None:
         return None
     if not isinstance(second, tuple) or len(second) not in (2, 3):
@@ -262,10 +286,17 @@ def _second(options: Options) -> Given | None:
 
 
 def _linked(domain: Domain, second: Given | None, tables: Any, options: Options) -> dict[str, Any]:
-    """Return the sections of a spec for two linked tables; {} if there is no second table.
+    """Return the sections `members` and `workload` of a spec for two linked tables; {} for one table.
+
+    Args:
+        domain: The domain of the first table.
+        second: The second table; None for one table.
+        tables: The argument of `plan`, which must have its default.
+        options: The options of `plan`.
 
     Raises:
-        InputError: An option is missing or does not go with two linked tables, or rules are given without a second table.
+        InputError: An option is missing or does not go with two linked tables, or rules are given
+            for one table.
     """
     rules = options.get("rules") or ()
     if second is None:
@@ -307,12 +338,12 @@ class Plan:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """The spec as a document, in the form that is published: without paths."""
+        """The spec as a document in its published form, without paths."""
         return self.sealed.spec.published()
 
     @property
     def digest(self) -> str:
-        """SHA-256 of that document: the plan's seal."""
+        """The SHA-256 of `spec`, which is the plan's seal."""
         return self.sealed.spec.digest()
 
     @property
@@ -327,12 +358,15 @@ class Plan:
 
     @property
     def forecast(self) -> Forecast:
-        """The expected time and memory of the run: `seconds` and `memory_mb`."""
+        """The expected time and memory of the run: `seconds`, and `memory_mb` in megabytes."""
         return self.sealed.forecast
 
     @cached_property
     def leaks(self) -> tuple[Leak, ...]:
-        """The disclosures that the charge does not cover, the most severe first: each has `severity`, `title`, `why` and `fix`."""
+        """The disclosures that the privacy charge does not cover, the most severe first.
+
+        Each has `severity`, `title`, `why` and `fix`.
+        """
         releases = 0
         if self.population is not None:
             from dpsynth_core.store import charging
@@ -343,7 +377,10 @@ class Plan:
 
     @property
     def expected(self) -> Power | None:
-        """The expected verdict on the rows; None if the number of people is unknown, or the mechanism publishes no tables."""
+        """The expected numbers of tables that come out good enough.
+
+        It is None if the number of people is unknown, or the mechanism publishes no tables.
+        """
         standin = self.sealed.spec.data.standin
         people = self._people or (standin.rows if standin else None)
         if not people or not self.sealed.mechanism.card.publishes_tables:
@@ -352,17 +389,18 @@ class Plan:
 
     @explained_imports()
     def survey(self) -> Zoned[tuple[str, ...]]:
-        """Return findings about values of the table that read oddly or would count as something else.
+        """Return sentences about values of the table that read oddly or would count as something else.
 
         The findings are exact, and so for the curator only: `.value` holds them.
         """
         return making.findings(self.sealed)
 
     def run(self, *, progress: bool = True, again: bool = False) -> Release:
-        """Make the release. From the first record on, its cost is spent, even if the run is interrupted or fails.
+        """Make the release. From the first record read, its cost is spent, even if the run is interrupted or fails.
 
-        The release is stored in DPSYNTH_HOME. If the ledger shows that this plan was already run on this very table, that earlier release
-        is returned and nothing is spent. A run that was interrupted or killed continues from its last answer.
+        The release is stored in DPSYNTH_HOME. If the ledger shows that this plan was already run on
+        this very table, that earlier release is returned and nothing is spent. A run that was
+        interrupted or killed continues from its last answer.
 
         Parameters
         ----------
