@@ -296,7 +296,7 @@ def account(project: Current, shares: Shares) -> InputError | None:
 
     Returns:
         The error, also drawn, if the budget exceeds the account or the unit of privacy differs from
-            the account's; otherwise None.
+        the account's; otherwise None.
     """
     name, counted, rho = project.draft["population"], shares.accountant, shares.rho
     spent = balance.spent(name, counted, document.cap(project.draft))

@@ -179,7 +179,7 @@ def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[Colu
 
     Returns:
         The reason why the page cannot be left yet, "" if it can: columns with most values outside
-            the domain need the curator's explanation.
+        the domain need the curator's explanation.
     """
     worth_telling = sorted((one for one in fits if one.outside or one.recoded), key=lambda one: -(one.recoded + one.outside))
     if not worth_telling:

@@ -33,7 +33,11 @@ Forecasts = Mapping[str, Forecast | InputError]
 
 
 def follow(project: Current, forecasts: Forecasts) -> bool:
-    """Set the recommended mechanism unless the curator chose one; return whether the plan's mechanism changed."""
+    """Make the recommended mechanism the plan's, unless the curator chose one.
+
+    Returns:
+        Whether the plan's mechanism changed.
+    """
     recommended = ranked(project, forecasts)
     if not recommended or not _follows(project.draft) or recommended[0].name == project.draft["mechanism"]["name"]:
         return False
@@ -46,7 +50,11 @@ def _follows(draft: document.Draft) -> bool:
 
 
 def among(draft: document.Draft) -> tuple[str, ...]:
-    """Return the mechanisms that a changed plan may run with: the chosen one, before a choice also those recommended most often."""
+    """Return the names of the mechanisms that suggested changes of the plan may use.
+
+    They are the chosen one and, until the curator chooses, those recommended most often; () for two
+    linked tables, which have one mechanism.
+    """
     if document.is_linked(draft):
         return ()  # the plan's own
     chosen = draft["mechanism"]["name"]
@@ -54,7 +62,14 @@ def among(draft: document.Draft) -> tuple[str, ...]:
 
 
 def card(project: Current, forecasts: Forecasts) -> None:
-    """Draw the chosen mechanism, the recommended one, and the choice of another. The draft's domain, workload and budget are complete."""
+    """Draw the chosen mechanism with its expected error, the recommended one, and the choice of another.
+
+    The draft's domain, workload and budget must be complete.
+
+    Args:
+        project: The open project.
+        forecasts: Time and memory of each mechanism, from `forecasts`.
+    """
     mechanism = registry.get(project.draft["mechanism"]["name"])
     recommended = ranked(project, forecasts)
     based = recommendation.basis()
@@ -116,9 +131,15 @@ _MEASURES = {MEAN: curves.MEAN, LARGEST: curves.LARGEST}
 
 
 def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recommendation, ...]:
-    """Return the mechanisms that were tried and fit the draft's plan, the best first; none without a number of people.
+    """Return the mechanisms recommended for the draft's plan, the best first.
 
-    The draft's domain, workload and budget are complete.
+    They were tried in our experiments and can run this plan. The tuple is empty if the number of
+    people is not stated. The draft's domain, workload and budget must be complete.
+
+    Args:
+        project: The open project.
+        forecasts: Time and memory of each mechanism, from `forecasts`.
+        by: The error to compare: `MEAN` or `LARGEST`.
     """
     people, budget = document.people(project.draft), document.budget(project.draft)
     if not people:
@@ -131,7 +152,7 @@ def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Reco
 
 
 def shortlist(project: Current, forecasts: Forecasts) -> None:
-    """Draw the recommended mechanisms with their expected errors, and a button for each."""
+    """Draw the recommended mechanisms with their expected errors, each with a button to choose it."""
     if not document.people(project.draft):
         st.info("State about how many people the table holds, if that is public, to get a recommendation.", icon=":material/help:")
         frame.link("data", "State how many")
@@ -159,7 +180,11 @@ def shortlist(project: Current, forecasts: Forecasts) -> None:
 
 
 def forecasts(draft: document.Draft) -> Forecasts:
-    """Return for each mechanism what it needs for this plan, or why it cannot run; the chosen one has its own settings."""
+    """Return the time and memory that each mechanism needs for the draft's plan, by name, cached.
+
+    A mechanism that cannot run has the InputError with the reason. The chosen mechanism has the
+    draft's settings, all others their defaults.
+    """
     about = ("domain", "workload", "unit", "budget", "mechanism", "public", "published_tables", "criteria", "models")
     parts = {part: draft.get(part) for part in about}
     parts["data"] = {part: (draft.get("data") or {}).get(part, default) for part, default in (("kind", "csv"), ("engine", None))}

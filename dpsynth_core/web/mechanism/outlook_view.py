@@ -51,9 +51,11 @@ _NOTHING = (
 
 
 def outlook(project: Current, plan: Plan) -> Power | None:
-    """Return the expected result of the plan.
+    """Return the expected numbers of good tables of the plan.
 
-    None without a number of people, for a mechanism whose tables are not judged, and for linked tables that the trials do not cover.
+    Returns:
+        None without a number of people, for a mechanism that publishes no tables, and for linked
+        tables unlike our simulated ones.
     """
     people = document.people(project.draft)
     if not people or not plan.mechanism.card.publishes_tables:
@@ -71,7 +73,11 @@ _BOX = {
 
 
 def light(project: Current) -> Plan | None:
-    """Draw the light and return its plan, None for a draft without a plan: the page names what is missing."""
+    """Draw the light of the draft's plan, and return the plan.
+
+    The light is a green, amber or red box about the expected quality. None is returned for a draft
+    that is not complete; the page says elsewhere what is missing.
+    """
     try:
         plan = document.plan(project.draft, project.name)
     except InputError:
@@ -82,9 +88,12 @@ def light(project: Current) -> Plan | None:
 
 
 def shown(project: Current, plan: Plan) -> bool:
-    """Draw the light of a plan; return False if it needs a number of people that the draft lacks.
+    """Draw the light of a plan: a green, amber or red box about its expected quality.
 
-    Nothing is drawn for a mechanism whose tables are not judged.
+    Nothing is drawn for a mechanism that publishes no tables.
+
+    Returns:
+        False if the light needs a number of people that the draft does not state; otherwise True.
     """
     people, hope = document.people(project.draft), outlook(project, plan)
     counted = "people" if plan.link is None else "rows in the first table"
@@ -103,20 +112,30 @@ def shown(project: Current, plan: Plan) -> bool:
 
 
 def before(project: Current, plan: Plan | None) -> None:
-    """Draw the changes that would help, below the light on Budget and Mechanism; nothing while the light is green or without a plan."""
+    """Draw changes of the plan that would help, before a run.
+
+    Nothing is drawn while the plan is expected to be good enough, or without a plan or an outlook.
+    """
     if plan is not None and (people := document.people(project.draft)) and outlook(project, plan) is not None:
         _card(plan, Facts(people, choice_view.among(project.draft), left=_left(project, plan)), "")
 
 
 def _left(project: Current, plan: Plan) -> float:
-    """Return the rho left in the population's account."""
+    """Return the rho that is left in the ledger account of the plan's population."""
     return balance.spent(plan.spec.population, plan.shares.accountant, document.cap(project.draft)).remaining_rho
 
 
 def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
-    """Draw the changes that would help, below the verdict not to publish a release because of its tables' noise.
+    """Draw changes of the plan that would help, below the verdict on a finished run.
 
-    Nothing is drawn for a column that was not read, which no plan corrects. Errors above the plan's expectation are expected again.
+    They are drawn only if the verdict withholds the release because of its tables' noise. Unread
+    columns, failed criteria and linked tables are excluded: such changes do not help there. If the
+    run's errors were larger than expected of its plan, the same factor is assumed for the next run.
+
+    Args:
+        verdict: The verdict on the release.
+        headline: The headline of its quality.
+        run: The plan that was run.
     """
     project = session.current()
     judged = verdict.private and not verdict.failed and not verdict.unmeasured and verdict.people >= 1
@@ -164,7 +183,8 @@ def take(way: Way, people: int) -> None:
     """Apply a suggested change to the draft.
 
     Args:
-        people: The number of people, noted if the draft has no number, so that the pages go on with the released one.
+        way: The change.
+        people: The number of people on which it is based. It is stored if the draft states none.
     """
     if "domain" in way.changes:
         wider = {one.name: ColumnDraft.of(one) for one in Domain.from_json(way.changes["domain"]) if one.is_number and not one.most}

@@ -32,10 +32,11 @@ _WANTED, _CHOSEN = "mechanism_wanted", "_mechanism_chosen"
 
 
 def noise(zoned: Zoned[Feasibility], who: str) -> None:
-    """Draw the amount of noise in a closed expander.
+    """Draw the noise of the plan's tables, and what it hides, in a closed expander.
 
     Args:
-        who: The name of the counted units, such as "people" or "households".
+        zoned: The noise of the plan and the errors that it alone causes.
+        who: The counted units: "people" or "households".
     """
     result = zoned.value
     with st.expander(f"Noise: ± {numbers.people(result.noise)} {who} a cell", icon=":material/grain:"):
@@ -53,7 +54,7 @@ def noise(zoned: Zoned[Feasibility], who: str) -> None:
 
 
 def leaks(found: Sequence[Leak]) -> None:
-    """Draw the gaps in the protection: serious ones in sight, notes in a closed expander."""
+    """Draw disclosures that the privacy charge does not cover: serious ones openly, notes in an expander."""
     help = "The mechanism's charge does not cover these. You may go on; the release will name them."
     serious = [leak for leak in found if leak.severity in _MARK]
     if serious:
@@ -78,7 +79,12 @@ def _leak(leak: Leak) -> None:
 
 
 def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
-    """Draw the mechanisms to choose from by purpose, at first the purpose of the chosen mechanism."""
+    """Draw all mechanisms of one purpose as cards, with the choice of the purpose.
+
+    Args:
+        forecasts: Time and memory of each mechanism, or why it cannot run, by name.
+        chosen: The name of the chosen mechanism, whose purpose is shown at first.
+    """
     own = registry.purpose(chosen)
     around = _RESEARCH if own.research else own.name
     if st.session_state.get(_CHOSEN) != chosen:
@@ -103,7 +109,7 @@ def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
 
 
 def explained(name: str) -> None:
-    """Draw what is learnt and why the solver's proof matters, if the mechanism learns rules."""
+    """Draw an explanation of learning rules with a solver, if the mechanism `name` does that."""
     if registry.purpose(name).name == guide.LEARNING:
         with st.expander("What is learnt, and what if the solver fails?", icon=":material/verified:"):
             st.markdown(guide.text(guide.LEARNING))
@@ -125,7 +131,7 @@ def _card(mechanism: Mechanism, forecast: Forecast | InputError, chosen: bool) -
 
 
 def fitting(forecast: Forecast | InputError) -> None:
-    """Draw the time and memory of a run, or why it does not fit."""
+    """Draw the time and memory of a run, or the reason why the mechanism cannot run the plan."""
     if isinstance(forecast, Forecast) and forecast.fits:
         seconds, memory = duration(forecast.seconds), f"{forecast.memory_mb:,.0f} MB"
         st.markdown(f":green[:material/check:] Fits this plan: about {seconds}, {memory}.")
@@ -136,19 +142,23 @@ def fitting(forecast: Forecast | InputError) -> None:
 
 @session.edits
 def choose(draft: Draft, name: str, settings: Mapping[str, Setting] | None = None, recommended: str | None = None) -> None:
-    """Take a mechanism into the plan, by default with its default settings.
+    """Make a mechanism the plan's.
 
     Args:
-        recommended: The mechanism's name if it is taken because it is recommended; None ends the replacement by recommendations.
+        name: The name of the mechanism.
+        settings: Its parameters; the defaults if None.
+        recommended: The name again if the mechanism is taken because it is recommended, so that a
+            later recommendation may replace it; None if the curator chose it.
     """
     draft["mechanism"] = {"name": name, "settings": dict(settings or {})}
     draft["wizard"]["recommended"] = recommended
 
 
 def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:
-    """Draw the mechanism's parameters and the size of the output, closed: the defaults were chosen without any private table.
+    """Draw the mechanism's parameters and the number of rows and tables, in a closed expander.
 
     Args:
+        default: The mechanism with its default parameters.
         columns: The columns of the domain.
     """
     with st.expander("Parameters", icon=":material/tune:"):
@@ -186,7 +196,13 @@ def _tables() -> None:
 
 
 def _preset(mechanism: Mechanism) -> Mechanism:
-    """Draw the switch from the defaults to the paper's algorithm and constants, if printed; return the mechanism that is on."""
+    """Draw the switch from our defaults to the algorithm and constants of the mechanism's paper.
+
+    Nothing is drawn for a mechanism without a published variant.
+
+    Returns:
+        The variant that is switched on.
+    """
     name = mechanism.card.name
     if name not in registry.PUBLISHED:
         return mechanism

@@ -39,7 +39,10 @@ _CHECK, _RUN = "check", "run"
 
 
 def _check_card(project: Current) -> None:
-    """Draw the result of the last check and a form for another. The draft's plan is complete and names a public table."""
+    """Draw the result of the last check of the public table, and a form to run another check.
+
+    The draft's plan must be complete and name a public table.
+    """
     with frame.card("Can the public table stand in for yours?", Zone.RELEASED, HELP):
         digest = project.draft["public"]["sha256"]
         done = (run for run in runs.list(project.owner, project.id) if run.state == "done" and was_check(run))
@@ -77,7 +80,10 @@ def _confirm_check(project: Current, epsilon: float, seen: Collection[str]) -> N
 
 
 def planning(project: Current) -> None:
-    """Draw the complete plan from the outlook to the seal, or what is missing."""
+    """Draw the draft's plan: outlook, mechanism, disclosures, noise, parameters and the button that runs it.
+
+    If the plan is not complete, the error is drawn instead.
+    """
     mechanism = registry.get(project.draft["mechanism"]["name"])
     try:
         unseen = () if "data" in project.draft else None  # of no table there is nothing to look at yet
@@ -118,10 +124,15 @@ def planning(project: Current) -> None:
 
 
 def _charged_before(data: DataSpec, columns: tuple[str, ...] | None = None, but: str = "") -> tuple[str, ...]:
-    """Return the populations, except one, that anybody charged for the same table; none for invented people, which any population may use.
+    """Return the populations, except `but`, to which a release of the same table was charged.
+
+    Another account for the same people would hide how their losses add up. Simulated people give
+    (), because any population may use them.
 
     Args:
-        columns: The columns of a private table that the plan names; its records are recognised in any order. None for a public table.
+        data: The table.
+        columns: The columns of a private table that the plan names; the table is recognised with
+            its records in any order. None for a public table, which is recognised by its file.
         but: The population to leave out.
     """
     if data.simulated:
@@ -136,7 +147,11 @@ def _charged_before(data: DataSpec, columns: tuple[str, ...] | None = None, but:
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _kept_fingerprint(data_text: str, columns: tuple[str, ...] | None, version: tuple[int, float]) -> str:
-    """Return the fingerprint of a file; `version` makes a changed file a new entry."""
+    """Return the fingerprint of a file, cached.
+
+    `version`, its size and modification time, is part of the cache key, so that a changed file is
+    read again.
+    """
     del version
     return _fingerprint(DataSpec.model_validate_json(data_text), columns)
 
@@ -171,7 +186,10 @@ def _seal(project: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
 
 
 def _foreseen(project: Current, plan: Plan) -> str:
-    """Return the warning clause for the button of a plan whose result should not be good enough; "" for other plans."""
+    """Return a clause for the run button: "although …" if the result is not expected to be good enough.
+
+    It is "" for other plans.
+    """
     hope = outlook_view.outlook(project, plan)
     return f" although {hope.hope} should come out good enough" if hope is not None and hope.warning else ""
 
@@ -198,7 +216,10 @@ def _confirm(project: Current, plan: Plan, account: Spent, seen: Collection[str]
 
 
 def say_if_refused(what: str = _RUN) -> None:
-    """Draw the refusal of the last attempt to start a run or, with `what`, another attempt."""
+    """Draw the error of the last attempt to start a run, if it was refused.
+
+    `what` is `_RUN`, or `_CHECK` for an attempt to check the public table.
+    """
     if (error := refusals.taken(what)) is not None:
         frame.refused(error)
         st.caption(f"The {what} was not started and nothing was spent.")

@@ -18,7 +18,10 @@ LEARNING = "learning"
 
 
 def text(name: str) -> str:
-    """Return one of the Guide's texts as Markdown for a part of a page: without its title, with smaller headings."""
+    """Return a text of the Guide, assets/guide/NAME.md, as Markdown for a part of a page.
+
+    The title is left out, and headings are one level smaller.
+    """
     _, _, below = (_TEXTS / f"{name}.md").read_text(encoding="utf-8").partition("\n\n")
     return re.sub("^##", "###", below, flags=re.MULTILINE)
 

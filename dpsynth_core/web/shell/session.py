@@ -150,7 +150,7 @@ def edit(change: Callable[[Draft], None], place: str = refusals.STORE) -> bool:
 
     Returns:
         Whether the change was not refused. A refused change is not saved. A change to a project
-            that was deleted meanwhile counts as not refused: `begin` reports the deletion.
+        that was deleted meanwhile counts as not refused: `begin` reports the deletion.
 
     Raises:
         InputError: The change was refused, and this is not a callback.

@@ -75,7 +75,7 @@ class Personal:
 
         Returns:
             A redirect to the same address without the token, with the cookie; None for a request
-                without a token and for a stranger with a wrong one.
+            without a token and for a stranger with a wrong one.
         """
         query = _query(request)
         offered = [value for name, value in query if name == PARAMETER]
