@@ -25,16 +25,20 @@ class Card:
     Attributes:
         name: Name in specs and on the command line.
         title: Title for people.
-        accountant: Accountant of its runs, GDP if nearly all of the budget goes to Gaussian noise (`privacy.accountant`).
+        accountant: Accountant of its runs, GDP if nearly all of the budget goes to Gaussian noise
+            (`privacy.accountant`).
         summary: Sentences for cards and reports.
-        paper: Its paper.
+        paper: Citation of its paper.
         privacy: Its proof of privacy in a sentence.
-        makes_rows: Whether it makes rows; otherwise answers only.
-        takes_thresholds: Whether the workload may ask "at least t of these columns" (`Workload.threshold`).
+        makes_rows: Whether it makes rows; otherwise it gives answers only.
+        takes_thresholds: Whether the workload may ask "at least t of these columns"
+            (`Workload.threshold`).
         keeps_published: Whether it takes published tables as known (`vocabulary.published`).
-        publishes_tables: Whether it answers the workload. If not, a certificate of its errors has no use.
-        differences: Differences from its paper, and choices where the paper leaves them open, one sentence each.
-        package: Its package; "" for ours.
+        publishes_tables: Whether it answers the workload. If not, a certificate of its errors has
+            no use.
+        differences: Differences from its paper, and choices where the paper leaves them open, one
+            sentence each.
+        package: Name of the package that it comes from; "" for this program's own mechanisms.
     """
 
     name: str
@@ -52,19 +56,27 @@ class Card:
 
 
 def printed(card: Card, *chosen: str, **changes: Any) -> Card:
-    """Return the card of the same mechanism as its paper prints it.
+    """Return the card of the preset that follows a mechanism's paper to the letter.
 
     Args:
-        card: The card.
-        *chosen: Choices where the paper leaves them open, and parts that cannot be as printed, one sentence each.
-        **changes: Changes of other fields.
+        card: The card of the mechanism.
+        *chosen: Choices that the paper leaves open and parts that cannot be as printed, one
+            sentence each; they replace `differences`.
+        **changes: Values of further fields.
     """
     return replace(card, title=f"{card.title} (as published)", differences=chosen, **changes)
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """The expected needs of a run, from public inputs only. `fits` is False if the run is refused, for `reason`."""
+    """The expected needs of a run, from public inputs only.
+
+    Attributes:
+        fits: Whether the run is possible; False refuses it.
+        seconds: Expected processor seconds.
+        memory_mb: Expected largest memory in MB.
+        reason: Why the run is refused, and what to do instead; "" if it is not refused.
+    """
 
     fits: bool
     seconds: float
@@ -82,7 +94,12 @@ Split = tuple[tuple[str, float], ...]
 
 
 def split_by_size(shares: Mapping[Clique, float]) -> Split:
-    """Return the stages of a run that measures each table once, from each table's share of the budget."""
+    """Return the stages of a run that measures each table once: the count, single columns, and larger tables.
+
+    Args:
+        shares: Share of the budget for each table, by clique; the empty clique is the number of
+            records.
+    """
     sizes = {COUNTING: {0}, SINGLE: {1}, ASKED: {len(clique) for clique in shares} - {0, 1}}
     stages = ((stage, math.fsum(share for clique, share in shares.items() if len(clique) in wanted)) for stage, wanted in sizes.items())
     return tuple((stage, share) for stage, share in stages if share > 0)
@@ -93,16 +110,34 @@ class Mechanism(Parametrised, Protocol):
 
     @property
     def card(self) -> Card:
-        """The description that people choose the mechanism by."""
+        """The card: the facts by which people choose the mechanism."""
 
     def forecast(self, workload: Workload, rho: float, /) -> Forecast:
-        """Forecast a run with these parameters and a budget of rho."""
+        """Return the expected time and memory of a run with these parameters, or why it is refused.
+
+        Args:
+            workload: The tables that are asked for.
+            rho: The budget.
+        """
 
     def split(self, workload: Workload, total_is_public: bool, /) -> Split:
-        """Return the planned division of the budget; an adaptive mechanism may move part between stages."""
+        """Return the planned division of the budget among stages, as shares that add up to 1.
+
+        An adaptive mechanism may move part of the budget between stages during a run.
+
+        Args:
+            workload: The tables that are asked for.
+            total_is_public: Whether the number of records is public, so that counting costs
+                nothing.
+        """
 
     def steps(self, kernel: Kernel, workload: Workload, /) -> Iterator[Step]:
-        """Run the mechanism, step by step; the last step is Finished."""
+        """Run the mechanism and yield its steps, of which the last is `Finished`; the caller may stop at any step.
+
+        Args:
+            kernel: The only access to the private table; the mechanism may spend its whole budget.
+            workload: The tables that are asked for.
+        """
 
 
 @runtime_checkable
@@ -110,7 +145,13 @@ class Adaptive(Protocol):
     """A mechanism that runs longer the more it can learn, so that its needs depend on the number of people."""
 
     def forecast_for(self, workload: Workload, rho: float, people: float, /) -> Forecast:
-        """Forecast a run for a number of people, divided by the counts that one person changes."""
+        """Return the expected time and memory of a run for a number of people, or why it is refused.
+
+        Args:
+            workload: The tables that are asked for.
+            rho: The budget.
+            people: Number of people divided by the number of counts that one person changes.
+        """
 
 
 @runtime_checkable
@@ -118,11 +159,20 @@ class Learner(Protocol):
     """A mechanism whose oracle sees private records, through the kernel's learn_... operations and select_rule."""
 
     def needs_delta(self) -> bool:
-        """Return whether some of its steps keep their promise except with a small probability; half of the delta is then reserved for them.
+        """Return whether a guarantee of some of its steps may fail with a small probability.
+
+        Half of delta is then reserved for these steps.
         """
 
     def obstacle(self, domain: Domain, rho: float, delta: float, unit: Unit, /) -> str:
-        """Return why it cannot run with this budget, reserved delta and unit, as in its Forecast, or ""."""
+        """Return why the mechanism cannot run with this budget, as in `Forecast.reason`; "" if it can.
+
+        Args:
+            domain: The domain.
+            rho: The budget.
+            delta: The reserved part of delta.
+            unit: The unit of privacy.
+        """
 
 
 @runtime_checkable
@@ -130,7 +180,7 @@ class Conditional(Protocol):
     """A mechanism whose guarantee may depend on a condition that the code cannot check."""
 
     def condition(self, domain: Domain, /) -> str:
-        """Return that condition for its parameters, as full sentences for the release, or ""."""
+        """Return the condition of the guarantee in full sentences for the release; "" without a condition."""
 
 
 @runtime_checkable
@@ -142,7 +192,7 @@ class Timed(Protocol):
 
 @runtime_checkable
 class UsesPublic(Protocol):
-    """A mechanism that can use a public table. If it needs one, its forecast without a table does not fit."""
+    """A mechanism that can use a public table. If it needs a table, its forecast without one is a refusal."""
 
     def informed_by(self, public: PublicTable) -> Mechanism:
-        """Return the mechanism with this public table."""
+        """Return a copy of the mechanism that uses this public table."""

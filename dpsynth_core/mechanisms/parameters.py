@@ -23,7 +23,18 @@ Setting = float | int | bool | str
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a mechanism, as forms and help texts show it."""
+    """One parameter of a mechanism, as forms and help texts show it.
+
+    Attributes:
+        name: Name of the field.
+        kind: "int", "float", "bool", "choice" (one of `options`) or "column" (a name in the domain,
+            or "").
+        default: Default value.
+        low: Smallest number.
+        high: Largest number.
+        help: Help text.
+        options: Words to choose from, for "choice".
+    """
 
     name: str
     kind: str  # "int" | "float" | "bool" | "choice" (one of `options`) | "column" (of the domain, or "")
@@ -41,27 +52,30 @@ class Parametrised(Protocol):
 
 
 def real(default: float, *, least: float, most: float, text: str) -> float:
-    """Declare a number between `least` and `most`."""
+    """Declare a field of a mechanism as a parameter: a number from `least` to `most`, with a help text."""
     return _field(default, "float", least, most, text)
 
 
 def whole(default: int, *, least: int, most: int, text: str) -> int:
-    """Declare a whole number between `least` and `most`."""
+    """Declare a field of a mechanism as a parameter: a whole number from `least` to `most`, with a help text."""
     return _field(default, "int", least, most, text)
 
 
 def switch(default: bool, *, text: str) -> bool:
-    """Declare a parameter that is on or off."""
+    """Declare a field of a mechanism as a parameter that is on or off, with a help text."""
     return _field(default, "bool", 0, 1, text)
 
 
 def choice(options: tuple[str, ...], *, text: str) -> str:
-    """Declare one of several options; the first is the default."""
+    """Declare a field of a mechanism as a parameter: one of `options`, of which the first is the default."""
     return _field(options[0], "choice", 0, 0, text, options)
 
 
 def column(*, text: str) -> str:
-    """Declare a column of the domain, by default none. The mechanism, which knows the domain, checks that it exists."""
+    """Declare a field of a mechanism as a parameter: the name of a column, by default "" for no column.
+
+    The mechanism, which knows the domain, checks that the column exists.
+    """
     return _field("", "column", 0, 0, text)
 
 
@@ -71,7 +85,7 @@ def _field(default: Any, kind: str, least: float, most: float, text: str, option
 
 
 def parameters(mechanism: Parametrised) -> tuple[Parameter, ...]:
-    """Return the parameters of a mechanism in the order of its fields, without other fields such as a public table."""
+    """Return the parameters of a mechanism in the order of its fields, without its other fields."""
     return tuple(Parameter(name=one.name, **one.metadata) for one in fields(mechanism) if one.metadata)
 
 
@@ -82,7 +96,11 @@ def chosen(mechanism: Parametrised) -> dict[str, Setting]:
 
 
 def read(parameter: Parameter, value: object) -> Setting:
-    """Return a value as a number, truth value or word, from that type or from text. Raises InputError that names the parameter."""
+    """Return the value of a parameter in its own type, from that type or from text.
+
+    Raises:
+        InputError: The value is invalid; the error names the parameter and its range.
+    """
     parsed = _parsed(parameter, value)
     if parsed is None:
         raise InputError(f"mechanism.{parameter.name}", f"{str(value)[:40]!r} is not {_wanted(parameter)}", "change it or leave it out")

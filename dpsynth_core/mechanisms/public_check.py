@@ -29,12 +29,13 @@ _QUANTILE = math.log(1 / 0.05)
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The measured error.
+    """The measured best-mixture error of a public table.
 
     Attributes:
-        error: Noisy error of a query's count, as a fraction of the people, or None without an answer.
+        error: Noisy largest error of a query's count, as a fraction of the people; None if the
+            check gave no answer.
         half_width: Half width of its 95 % interval.
-        floor: Smallest distinguished error.
+        floor: Smallest error that is distinguished from 0.
     """
 
     error: float | None
@@ -43,7 +44,7 @@ class CheckResult:
 
     @property
     def poor(self) -> bool:
-        """True if even the lower end of the interval is above POOR."""
+        """True if even the lower end of the interval is above `POOR`, so that people are warned."""
         return self.error is not None and self.error - self.half_width > POOR
 
     @property
@@ -63,17 +64,23 @@ class CheckResult:
         return sentence
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as written in release.json, with what follows from them."""
+        """Return the fields as in release.json, with the verdict and the sentence that follow from them."""
         return {"error": self.error, "half_width": self.half_width, "floor": self.floor, "poor": self.poor, "sentence": self.sentence}
 
 
 def reading(noisy: float | None, total: float, scale: float) -> CheckResult:
-    """Return the result of the kernel's answer. `noisy` is in people, with Laplace noise of this scale, or None."""
+    """Return the result of the check from the kernel's answer.
+
+    Args:
+        noisy: The noisy error in people, or None if there was no answer.
+        total: Number of people.
+        scale: Scale of the Laplace noise in `noisy`, in people.
+    """
     return CheckResult(None if noisy is None else noisy / total, _QUANTILE * scale / total, FLOOR)
 
 
 def refusal(public: PublicTable | None, workload: Workload) -> str:
-    """Return why a mechanism over the rows of a public table cannot run, or ""."""
+    """Return why a mechanism over the rows of a public table cannot run, or "" if it can."""
     if public is None:
         return "it needs a public table of the same columns; choose one on the Data page, or with --public"
     if reason := rounds.too_many_cells(workload.cells):

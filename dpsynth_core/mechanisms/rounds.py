@@ -34,12 +34,19 @@ LEAST_ROWS, MOST_ROWS = 1_000, 100_000
 
 
 def too_many_cells(cells: int, most: int = MAX_CELLS, whose: str = "the workload has", remedy: str = "use fewer or smaller tables") -> str:
-    """Return why that many cells are refused, or ""."""
+    """Return why a run with this many cells is refused; "" if it is not.
+
+    Args:
+        cells: Number of cells.
+        most: Largest number of cells.
+        whose: Beginning of the sentence, before the number.
+        remedy: What to do instead.
+    """
     return f"{whose} {cells:,} cells, more than {most:,}; {remedy}" if cells > most else ""
 
 
 def too_many_in_pairs(cells: int, most: int = MAX_CELLS) -> str:
-    """Return why pairs of columns with that many cells are refused, or ""."""
+    """Return why pairs of columns with this many cells together are refused, or "" if they are not."""
     return too_many_cells(cells, most, whose="the pairs of columns have", remedy="merge values or drop columns")
 
 
@@ -50,22 +57,22 @@ def cells_of_pairs(domain: Domain) -> int:
 
 
 def without_pairs(domain: Domain) -> str:
-    """Return why a domain without a pair of columns is refused, or ""."""
+    """Return why a domain of a single column is refused, or "" if it has two columns or more."""
     return "it needs two columns; use Independent" if len(domain) < 2 else ""
 
 
 def rows_moved(total: float) -> int:
-    """Return how many rows are moved towards measured tables: the number of people, within bounds."""
+    """Return how many rows are moved towards measured tables: the number of people, from LEAST_ROWS to MOST_ROWS."""
     return int(min(max(total, LEAST_ROWS), MOST_ROWS))
 
 
 @dataclass(frozen=True)
 class RoundBudget:
-    """The budget of one round.
+    """The budget of one round, which selects a table and measures it.
 
     Attributes:
-        sigma: Noise of the measurement, in counts.
-        eps: Parameter of the selection.
+        sigma: Standard deviation of the measurement's noise, in counts.
+        eps: Privacy parameter of the selection.
         rho: Cost of both together.
     """
 
@@ -75,54 +82,90 @@ class RoundBudget:
 
     @staticmethod
     def spending(rho: float, measure_share: float, l2: float, price: float) -> RoundBudget:
-        """Return a round that costs rho, a share `measure_share` for measuring. `price` is `Kernel.selection_price`."""
+        """Return a round that costs `rho`.
+
+        Args:
+            rho: Cost of the round.
+            measure_share: Share of the cost for the measurement; the rest is for the selection.
+            l2: L2 sensitivity of the measurement.
+            price: rho of a selection at eps = 1 (`Kernel.selection_price`).
+        """
         return RoundBudget(sigma_for(measure_share * rho, l2), eps_for((1.0 - measure_share) * rho, price), rho)
 
     def sharper(self, factor: float) -> RoundBudget:
-        """Return the round with `factor` times the eps and sigma divided by it: factor^2 times the cost."""
+        """Return the round with eps multiplied and sigma divided by `factor`, which costs factor^2 times as much."""
         return RoundBudget(self.sigma / factor, self.eps * factor, self.rho * factor**2)
 
     def affordable(self, kernel: Kernel, measure_share: float) -> tuple[RoundBudget, bool]:
-        """Return the round to run, and whether it is the last.
+        """Return the round to run next, and whether it is the last: this is the end of AIM's Algorithm 3.
 
-        The last round takes the remaining budget if that covers at most two such rounds.
+        If the remaining budget covers at most two such rounds, the next round takes all that is
+        left and is the last.
 
-        This is the end of AIM's Algorithm 3.
+        Args:
+            kernel: The kernel, whose remaining budget counts.
+            measure_share: Share of a last round's cost for the measurement.
         """
         if kernel.rho_left > 2.0 * self.rho:
             return self, False
         return self.spending(kernel.rho_left, measure_share, kernel.unit.marginal_l2, kernel.selection_price), True
 
     def annealed(self, rho_left: float, reserve: float, most: float) -> RoundBudget:
-        """Return the round that follows an uninformative one (`dearer`)."""
+        """Return the round that follows an uninformative one: more expensive and more precise (`dearer`).
+
+        Args:
+            rho_left: Remaining budget.
+            reserve: Number of rounds that must stay affordable.
+            most: Largest factor by which the cost may grow.
+        """
         return self.sharper(math.sqrt(dearer(self.rho, rho_left, reserve, most)))
 
 
 def dearer(rho: float, rho_left: float, reserve: float, most: float) -> float:
-    """Return the factor by which a round costs more than rho after an uninformative one.
+    """Return the factor by which a round after an uninformative one costs more.
 
-    It is `most`, or the factor that leaves `reserve` rounds (AIM, Algorithm 3, where `most` is 4 and the reserve 1).
+    It is `most`, or less if only a smaller factor leaves `reserve` rounds affordable, but at least
+    1 (AIM, Algorithm 3, where `most` is 4 and the reserve 1).
+
+    Args:
+        rho: Cost of the uninformative round.
+        rho_left: Remaining budget.
+        reserve: Number of rounds that must stay affordable.
+        most: Largest factor.
     """
     return min(most, max(1.0, rho_left / rho / reserve))
 
 
 def sigma_for(rho: float, l2: float) -> float:
-    """Return the noise of a measurement of sensitivity l2 that costs rho."""
+    """Return the sigma of Gaussian noise on an answer of L2 sensitivity `l2` that costs `rho`."""
     return l2 / math.sqrt(2.0 * rho)
 
 
 def distance_sigma(unit: Unit, rho: float, tables: int) -> float:
-    """Return the noise of each of that many L1 distances between tables and answers that cost rho together."""
+    """Return the sigma, in counts, for measuring L1 distances between tables and answers at a given total cost.
+
+    Args:
+        unit: The unit of privacy.
+        rho: Cost of all distances together.
+        tables: Number of distances.
+    """
     return unit.marginal_l1 * math.sqrt(tables / (2 * rho))
 
 
 def eps_for(rho: float, price: float) -> float:
-    """Return eps of a selection that costs rho. `price` is `Kernel.selection_price`."""
+    """Return the eps of a selection that costs `rho`; `price` is the rho of one at eps = 1 (`Kernel.selection_price`)."""
     return math.sqrt(rho / price)
 
 
 def measure(kernel: Kernel, number: int, cliques: Collection[Clique], sigma: float) -> Generator[Measured, None, list[Measurement]]:
-    """Measure each of `cliques` at sigma in round `number`. Yields a Measured event each, and returns the measurements."""
+    """Measure marginals, yield a `Measured` step for each, and return the measurements (by `yield from`).
+
+    Args:
+        kernel: The kernel, which is charged.
+        number: Number of the round, 0 before the rounds.
+        cliques: The marginals.
+        sigma: Standard deviation of the noise of each cell, in counts.
+    """
     taken = list[Measurement]()
     for some in _batches(kernel.domain, cliques):
         measurements = kernel.measure_marginals(some, sigma)
@@ -133,16 +176,20 @@ def measure(kernel: Kernel, number: int, cliques: Collection[Clique], sigma: flo
 
 
 def _batches(domain: Domain, cliques: Collection[Clique]) -> Iterator[list[Clique]]:
-    """Yield batches of about `TOGETHER` cells."""
+    """Yield the cliques in batches of about `TOGETHER` cells."""
     ends = accumulate(map(domain.cells, cliques))
     for _, some in groupby(zip(cliques, ends, strict=True), lambda pair: pair[1] // TOGETHER):
         yield [clique for clique, _ in some]
 
 
 def count_people(kernel: Kernel, share: float) -> Generator[Measured, None, Measurement]:
-    """Measure the number of people, as a measurement of the empty clique.
+    """Return the number of people as a measurement of the empty clique (by `yield from`).
 
-    Where it is secret, `share` of the budget pays for it, and the step is reported; where it is public, it is exact and free.
+    If the number is public, it is exact and free. Otherwise it is measured and the step is yielded.
+
+    Args:
+        kernel: The kernel.
+        share: Share of the kernel's whole budget that a secret number costs.
     """
     counted = count(kernel, share * kernel.rho_total, kernel.unit.query_l1)
     if not kernel.unit.total_is_public:
@@ -151,40 +198,55 @@ def count_people(kernel: Kernel, share: float) -> Generator[Measured, None, Meas
 
 
 def total_from(kernel: Kernel, measurements: Sequence[Measurement]) -> float:
-    """Return the number of rows: exact where it is public, else estimated from the measurements (at least 1)."""
+    """Return the number of rows: exact if it is public, otherwise the best estimate from measurements, at least 1."""
     return kernel.measure_total(1.0) if kernel.unit.total_is_public else estimate_total(measurements)
 
 
 def people(counted: Measurement) -> float:
-    """Return the number of people to use everywhere: at least 1."""
+    """Return the number of people in a measurement of the empty clique, at least 1."""
     return max(1.0, float(counted.values))
 
 
 def count(kernel: Kernel, rho: float, l2: float) -> Measurement:
-    """Measure the number of rows, as a measurement of the empty clique: exact where it is public, else for rho, with noise for l2."""
+    """Return the number of rows as a measurement of the empty clique.
+
+    If the number is public, it is exact and free, although the measurement states a sigma.
+
+    Args:
+        kernel: The kernel.
+        rho: Cost of a secret number, if `l2` is its sensitivity.
+        l2: Sensitivity from which the noise is computed.
+    """
     sigma = sigma_for(rho, l2)
     return Measurement((), np.array(kernel.measure_total(sigma)), sigma, rounding=ROUNDING)
 
 
 def fitted(kernel: Kernel, number: int, message: str) -> Fitted:
-    """Return the event that a model was fitted, with the budget spent so far."""
+    """Return the step that reports a fitted model, with the budget spent so far.
+
+    Args:
+        kernel: The kernel, which knows the spent budget.
+        number: Number of the round.
+        message: What was fitted, in words.
+    """
     return Fitted(number, message, kernel.rho_spent, done(kernel))
 
 
 def done(kernel: Kernel) -> float:
-    """Return the fraction of the budget that is spent, in [0, 1]."""
+    """Return the fraction of the kernel's budget that is spent, from 0 to 1."""
     return min(1.0, kernel.rho_spent / kernel.rho_total)
 
 
 def columns_of(domain: Domain) -> list[Clique]:
-    """Return the columns without a published table."""
+    """Return the cliques of single columns that no published table has."""
     return domain.unpublished((name,) for name in domain.names)
 
 
 def measure_columns(kernel: Kernel, rho: float) -> Generator[Measured, None, list[Measurement]]:
-    """Measure every column without a published table, for an equal part of rho each.
+    """Measure every column without a published table for an equal part of `rho`, and return the measurements.
 
-    Without any, the number of people is measured if it is secret.
+    The steps are yielded (by `yield from`). Without such columns, the number of people is measured
+    for TOTAL_SHARE of the whole budget if it is secret.
     """
     columns = columns_of(kernel.domain)
     if columns:
@@ -197,15 +259,20 @@ Division = Callable[[Domain, Mapping[Clique, float]], dict[Clique, float]]
 
 
 def equal_shares(_domain: Domain, weights: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Return the same share for every marginal; a `Division`."""
+    """Return the same share of the budget for every marginal: a `Division`."""
     return dict.fromkeys(weights, 1 / len(weights))
 
 
 def least_error_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Return each marginal's share of rho, proportional to (c_r n_r)^(2/3); the shares add up to 1.
+    """Return each marginal's share of rho, proportional to (c_r n_r)^(2/3): a `Division`.
 
-    This minimises sum c_r n_r sigma_r, the expected weighted L1 error up to a constant, subject to sum 1/sigma_r^2 being fixed: the
-    derivative is zero where c_r n_r is proportional to 1/sigma_r^3.
+    This minimises sum c_r n_r sigma_r, the expected weighted L1 error up to a constant, subject to
+    sum 1/sigma_r^2 being fixed: the derivative is zero where c_r n_r is proportional to
+    1/sigma_r^3.
+
+    Args:
+        domain: The domain, which gives the numbers of cells n_r.
+        weights: Weight c_r of each marginal.
     """
     raw = {clique: (weight * domain.cells(clique)) ** (2 / 3) for clique, weight in weights.items()}
     whole = math.fsum(raw.values())

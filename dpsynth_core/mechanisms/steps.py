@@ -19,14 +19,24 @@ class Model(Protocol):
     """The result of a mechanism: an estimate of the table's distribution, in counts."""
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return estimated counts with one axis per attribute. Raises KeyError if this model cannot answer it."""
+        """Return the model's marginal over `clique`: estimated counts with one axis per attribute.
+
+        Raises:
+            KeyError: The model cannot answer this marginal.
+        """
 
 
 class RowModel(Model, Protocol):
     """A model that can also write rows."""
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Return codes, shape (n, attributes of the domain), as close to the model's answers to `marginals` (weights c_r) as n rows can be.
+        """Return codes of n synthetic rows, shape (n, attributes of the domain).
+
+        Args:
+            n: Number of rows.
+            marginals: The marginals in which rows should agree with the model, with their weights
+                c_r.
+            rng: Source of randomness.
         """
 
 
@@ -37,11 +47,11 @@ class Unmoved:
     model: RowModel
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return the fitted model's counts, one axis per attribute."""
+        """Return the model's marginal over `clique`: estimated counts with one axis per attribute."""
         return self.model.marginal(clique)
 
     def rows(self, n: int, _marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Return codes drawn from the model, shape (n, attributes); the weights of marginals are ignored."""
+        """Return codes of n rows drawn from the model without refinement; the given marginals are ignored."""
         return self.model.rows(n, {}, rng)
 
 
@@ -56,7 +66,14 @@ def as_it_is(model: RowModel) -> RowModel:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measurement was taken. `round` counts from 0 (0: before the adaptive rounds); `done` is a fraction in [0, 1]."""
+    """A step: a measurement was taken.
+
+    Attributes:
+        round: Number of the round, 0 before the adaptive rounds.
+        measurement: The measurement.
+        rho_spent: Budget spent so far.
+        done: Fraction of the work that is done, from 0 to 1.
+    """
 
     round: int
     measurement: Measurement
@@ -66,7 +83,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The model was re-estimated after a round; shown as progress."""
+    """A step: the model was estimated anew.
+
+    Attributes:
+        round: Number of the round.
+        message: What happened, in words.
+        rho_spent: Budget spent so far.
+        done: Fraction of the work that is done, from 0 to 1.
+    """
 
     round: int
     message: str
@@ -76,7 +100,13 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A marginal as a selection saw it: its score was weight * (||M_r(D) - answer||_1 - offset). `answer` is the model's, in counts."""
+    """A marginal as it was offered to a selection; its score was weight * (||M_r(D) - answer||_1 - offset).
+
+    Attributes:
+        weight: Weight w_r.
+        offset: Number of counts that is subtracted from the distance.
+        answer: The model's answer, in counts.
+    """
 
     weight: float
     offset: float

@@ -49,12 +49,13 @@ Float = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Strategy:
-    """A strategy.
+    """A strategy: the marginals to measure and the budget of each.
 
     Attributes:
-        shares: Part of rho for each measured marginal, () for the number of rows; they add up to 1.
-        above_least: Factor by which the expected squared error exceeds the least of any strategy (the singular value bound, which
-            ResidualPlanner reaches); at least 1.
+        shares: Share of rho for each measured marginal, () for the number of rows; they add up to
+            1.
+        above_least: Expected squared error relative to the least of any strategy (the singular
+            value bound, which ResidualPlanner reaches); at least 1.
     """
 
     shares: Mapping[Clique, float]
@@ -62,21 +63,34 @@ class Strategy:
 
 
 def best(workload: Workload, rows_price: float) -> Strategy:
-    """Run OPT_M over the workload's marginals and their subsets, and over wider ones where that pays off.
+    """Return the best strategy of OPT_M for a workload, over its marginals, their subsets and wider marginals.
 
-    `rows_price` is as for `least_squared_error`.
+    Marginals wider than the workload's are used only if they lower the error by the factor
+    `_WORTH_WIDER`.
+
+    Args:
+        workload: The marginals to answer, with their weights.
+        rows_price: Cost of the number of rows, as in `least_squared_error`.
     """
     return _best(workload.domain, tuple(workload.weights.items()), rows_price)
 
 
 def within(workload: Workload, rows_price: float) -> Strategy:
-    """Run OPT_M over the workload's marginals and their subsets alone."""
+    """Return the best strategy of OPT_M for a workload, over its marginals and their subsets alone.
+
+    Args:
+        workload: The marginals to answer, with their weights.
+        rows_price: Cost of the number of rows, as in `least_squared_error`.
+    """
     return least_squared_error(workload, workload.closure(), rows_price)
 
 
 @lru_cache(maxsize=8)
 def _best(domain: Domain, weights: tuple[tuple[Clique, float], ...], rows_price: float) -> Strategy:
-    """Return the better of two strategies. Cached: triples of 15 columns take a second, and a page asks at every click."""
+    """Return the better of the strategies without and with wider marginals.
+
+    The result is cached: triples of 15 columns take a second, and a page asks at every click.
+    """
     workload = Workload(domain, dict(weights))
     own, wider = within(workload, rows_price), _wider_tables(workload)
     wide = least_squared_error(workload, wider, rows_price) if wider else own
@@ -84,9 +98,11 @@ def _best(domain: Domain, weights: tuple[tuple[Clique, float], ...], rows_price:
 
 
 def _wider_tables(workload: Workload) -> list[Clique]:
-    """Return the closure and sets of up to two columns more than the widest marginal, or none if they are too many or too large.
+    """Return the workload's closure, and sets of up to two columns more than its widest marginal.
 
-    Wider tables pay for columns of few values: three pairs of two-valued columns have 12 cells, their common table has 8.
+    Wider tables pay for columns of few values: three pairs of two-valued columns have 12 cells,
+    their common table has 8. The result is empty if there would be too many sets; sets with too
+    many cells are left out.
     """
     columns = [name for name in workload.domain.names if any(name in clique for clique in workload.cliques)]
     widest = max(map(len, workload.cliques))
@@ -98,11 +114,13 @@ def _wider_tables(workload: Workload) -> list[Clique]:
 
 
 def least_squared_error(workload: Workload, tables: Collection[Clique], rows_price: float) -> Strategy:
-    """Return the strategy over `tables` for the least expected weighted squared error of the workload.
+    """Return the strategy with the least expected weighted squared error of the workload's marginals.
 
     Args:
-        rows_price: What the number of rows costs, as a fraction of what a marginal costs at the same sigma; 0 where it is public, and so
-            exact.
+        workload: The marginals to answer, with their weights.
+        tables: The marginals that may be measured.
+        rows_price: Cost of the number of rows as a fraction of the cost of a marginal at the same
+            sigma; 0 if the number is public, and so exact.
     """
     domain = workload.domain
     secret = [NUMBER_OF_ROWS] if rows_price else []
@@ -122,12 +140,12 @@ def least_squared_error(workload: Workload, tables: Collection[Clique], rows_pri
 
 
 def _wide(domain: Domain, clique: Clique) -> Clique:
-    """Its columns of two values or more: the others say nothing."""
+    """Return the clique without columns of a single value, which carry no information."""
     return tuple(name for name in clique if domain[name].size > 1)
 
 
 def _pulls(workload: Workload, spaces: Sequence[Clique]) -> Float:
-    """Sum over r of the workload that contain q of c_r^2 / n_r, for each q."""
+    """Return, for each set q in `spaces`, a_q / d_q: the sum of c_r^2 / n_r over marginals r that contain q."""
     domain, place = workload.domain, {part: k for k, part in enumerate(spaces)}
     pulls = np.zeros(len(spaces))
     for clique, weight in workload.weights.items():
@@ -138,7 +156,17 @@ def _pulls(workload: Workload, spaces: Sequence[Clique]) -> Float:
 
 
 def _design(domain: Domain, spaces: Sequence[Clique], candidates: Sequence[Clique], rows_price: float) -> scipy.sparse.csr_array:
-    """Shape (spaces, candidates): the precision in each coordinate of space q that a share of 1 for S would give, 1 / n_S or 0."""
+    """Return the precision in each coordinate of space q that a share of 1 for marginal S gives: 1 / n_S or 0.
+
+    Args:
+        domain: The domain.
+        spaces: The sets q of columns.
+        candidates: The marginals S that may be measured.
+        rows_price: Cost of the number of rows, as in `least_squared_error`.
+
+    Returns:
+        Shape (spaces, candidates).
+    """
     place, widest = {part: k for k, part in enumerate(spaces)}, max(map(len, spaces))
     entries = [
         (place[part], column, 1 / domain.cells(clique) if clique else 1 / rows_price)
@@ -151,7 +179,12 @@ def _design(domain: Domain, spaces: Sequence[Clique], candidates: Sequence[Cliqu
 
 
 def _optimal(design: scipy.sparse.csr_array, importance: Float) -> Float:
-    """Return the shares for the least sum of importance / precision, to a relative accuracy of _CLOSE_ENOUGH."""
+    """Return the shares of the budget for the least sum of importance / precision, up to the part `_CLOSE_ENOUGH`.
+
+    Args:
+        design: Precision of each space per share of each candidate, shape (spaces, candidates).
+        importance: Factor a_q of each space, shape (spaces,).
+    """
     shares = np.full(design.shape[1], 1 / design.shape[1])
     transposed = design.T.tocsr()
     for _ in range(_MOST_STEPS):
@@ -166,7 +199,13 @@ def _optimal(design: scipy.sparse.csr_array, importance: Float) -> Float:
 
 
 def _pruned(design: scipy.sparse.csr_array, importance: Float, shares: Float) -> tuple[Float, float]:
-    """Without as many of the smallest shares as _LEFT_OUT allows, and the expected squared error that follows."""
+    """Return the shares without as many of the smallest ones as `_LEFT_OUT` allows, and the expected squared error.
+
+    Args:
+        design: Precision of each space per share of each candidate, shape (spaces, candidates).
+        importance: Factor a_q of each space, shape (spaces,).
+        shares: The shares of the candidates.
+    """
     order = np.argsort(shares, kind="stable")
 
     def without(count: int) -> tuple[Float, float]:

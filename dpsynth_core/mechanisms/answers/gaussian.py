@@ -37,7 +37,11 @@ class NoisyAnswers:
     measurements: tuple[Measurement, ...]
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return counts from all measurements that contain the clique, combined. Raises KeyError if none does."""
+        """Return the minimum-variance mean of all measurements that contain the clique, in counts.
+
+        Raises:
+            KeyError: No measurement contains the clique.
+        """
         mean = combined(self.measurements, clique)
         if mean is None:
             raise KeyError(clique)
@@ -60,17 +64,17 @@ class GaussianAnswers:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a run: one noise draw per cell of the workload, and all answers in memory."""
+        """Return the expected time and memory of a run: a noise draw and memory for each cell of the workload."""
         cells = workload.cells
         reason = rounds.too_many_cells(cells)
         return Forecast(not reason, 1.0 + _SECONDS_PER_CELL * cells, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """Return one stage: all of the budget measures the tables that are asked for."""
+        """Return one stage: the whole budget measures the tables that are asked for."""
         return ((ASKED, 1.0),)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Yield one Measured per table of the workload, then Finished."""
+        """Measure each table of the workload once; yield a Measured for each, then Finished."""
         shares = rounds.least_error_shares(workload.domain, workload.weights)
         measurements: list[Measurement] = []
         for clique, share in shares.items():

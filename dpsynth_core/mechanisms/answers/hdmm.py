@@ -58,18 +58,21 @@ class Hdmm:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a run: one noise draw per measured cell, about as many as the workload's closure has, and all cells in memory."""
+        """Return the expected time and memory of a run: a noise draw and memory for each cell of the workload's closure.
+
+        The strategy measures about as many cells.
+        """
         cells, marginals = workload.closure_cells, workload.closure_tables
         reason = rounds.too_many_cells(cells, _MAX_CELLS, "the tables have")
         seconds = 1.0 + _SECONDS_PER_CELL * cells + _SECONDS_PER_MARGINAL * marginals
         return Forecast(not reason, seconds, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
-        """Return one stage per kind of table in the best strategy."""
+        """Return the shares of the best strategy by size of table: the count, single columns, larger tables."""
         return split_by_size(best(workload, 0.0 if total_is_public else 1.0).shares)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run HDMM. Yields one Measured event per marginal of the strategy, then Finished."""
+        """Run HDMM; yield a Measured for each marginal of the strategy, then Finished with least-squares answers."""
         strategy = best(workload, rows_price(kernel.unit))
         measurements: list[Measurement] = []
         for step in measured(kernel, strategy):
@@ -82,12 +85,17 @@ class Hdmm:
 
 
 def rows_price(unit: Unit) -> float:
-    """Return the rho of a count of people relative to the rho of a marginal of the same sigma."""
+    """Return the cost (rho) of a count of all people relative to the cost of a marginal with the same sigma."""
     return (unit.total_l2 / unit.marginal_l2) ** 2
 
 
 def measured(kernel: Kernel, strategy: Strategy) -> Iterator[Measured]:
-    """Yield a Measured for each table of the strategy; the empty clique is the count of people."""
+    """Measure the tables of a strategy and yield a Measured for each; the empty clique is the count of people.
+
+    Args:
+        kernel: The kernel; the strategy's shares are of its whole budget.
+        strategy: The strategy.
+    """
     kernel.prepare([clique for clique in strategy.shares if clique])
     for clique, share in strategy.shares.items():
         rho = share * kernel.rho_total
@@ -99,16 +107,16 @@ def measured(kernel: Kernel, strategy: Strategy) -> Iterator[Measured]:
 
 
 def least_squares(domain: Domain, measurements: Sequence[Measurement], marginals: Sequence[Clique], exact: float | None) -> ResidualAnswers:
-    """Combine the measurements by weighted least squares.
+    """Return the weighted least-squares answers that follow from the measurements.
 
-    A measurement sees the residual of each of its subsets, and residuals are orthogonal, so least squares is one weighted mean per
-    residual.
+    A measurement contains the residual of each of its subsets, and residuals are orthogonal, so
+    least squares is one weighted mean per residual.
 
     Args:
         domain: The domain.
         measurements: The measurements.
         marginals: The marginals to answer, with all their subsets among them.
-        exact: The number of rows where it is public.
+        exact: The number of rows if it is public, otherwise None.
     """
     wanted = {part for part in marginals if min(domain.sizes(part)) > 1} | ({ROWS} if exact is None else set())
     sums: dict[Clique, NDArray[np.float64]] = {}
@@ -126,7 +134,7 @@ def least_squares(domain: Domain, measurements: Sequence[Measurement], marginals
 
 
 def _centred(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the part of a table that sums to zero along every axis."""
+    """Return the component of a table that sums to zero along every axis."""
     for axis in range(table.ndim):
         table = table - table.mean(axis=axis, keepdims=True)
     return np.asarray(table, dtype=float)

@@ -41,13 +41,15 @@ ROWS: Clique = ()
 class ResidualAnswers:
     """Unbiased noisy marginals that agree with each other: a Model that writes no rows. Cells may be negative.
 
-    Impossible cells are answered 0 (`Domain.cleared`); their sums in smaller marginals do not follow.
+    Impossible cells are answered 0 (`Domain.cleared`); their sums in smaller marginals do not
+    follow.
 
     Attributes:
         domain: The domain.
-        total: Number of rows.
+        total: Number of rows, noisy or exact.
         residuals: The residuals, without the number of rows.
-        sigmas: Noise of the residuals, and of the number of rows where it is noisy.
+        sigmas: Standard deviation of the noise by clique, of the residuals and of the number of
+            rows if it is noisy.
     """
 
     domain: Domain
@@ -56,7 +58,11 @@ class ResidualAnswers:
     sigmas: Mapping[Clique, float]
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return counts. Raises KeyError if one of the marginal's residuals was not measured."""
+        """Return the marginal over `clique`, in counts.
+
+        Raises:
+            KeyError: One of the marginal's residuals was not measured.
+        """
         return self.domain.cleared(clique, self._combined(clique))
 
     def _combined(self, clique: Clique) -> NDArray[np.float64]:
@@ -67,7 +73,7 @@ class ResidualAnswers:
         return answer
 
     def measurement(self, clique: Clique) -> Measurement | None:
-        """Return the marginal with the precision of its noise, or None for an exact number of rows."""
+        """Return the marginal as a measurement with its correlated noise; None if it has no noise at all."""
         variance = _directions(self.domain, clique, self.sigmas)
         if not variance:
             return None
@@ -75,25 +81,38 @@ class ResidualAnswers:
 
 
 def cell_sigma(domain: Domain, clique: Clique, sigmas: Mapping[Clique, float]) -> float:
-    """Return the standard deviation of each cell of a marginal composed of residuals with noise `sigmas`; 0 if all are exact."""
+    """Return the standard deviation of the noise in each cell of a marginal that is composed of residuals.
+
+    Args:
+        domain: The domain.
+        clique: The marginal.
+        sigmas: Standard deviation of the noise of each noisy residual; residuals without an entry
+            are exact.
+    """
     variance, cells = _directions(domain, clique, sigmas), domain.cells(clique)
     return math.sqrt(math.fsum(variance[part] * domain.cells(part) * saving(domain, part) / cells for part in variance))
 
 
 def _directions(domain: Domain, clique: Clique, sigmas: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Return the noise variance of a marginal in the prod (n_i - 1) directions of each noisy part, i in it; all directions are orthogonal.
+    """Return, by noisy residual q of a marginal, the variance of the marginal's noise along each direction of q.
+
+    Residual q has prod over q of (n_i - 1) directions; the directions of all residuals are
+    orthogonal.
     """
     cells = domain.cells(clique)
     return {part: sigmas[part] ** 2 * domain.cells(part) / cells for part in (ROWS, *parts(domain, clique)) if part in sigmas}
 
 
 def parts(domain: Domain, clique: Clique) -> Iterator[Clique]:
-    """Yield the non-empty subsets that have a residual; a column of one value has none."""
+    """Yield the non-empty subsets of a clique that have a residual: the sets of its columns with several values."""
     return subsets([name for name in clique if domain[name].size > 1], 1)
 
 
 def saving(domain: Domain, part: Clique) -> float:
-    """Return prod (n_i - 1) / n_i: the price of a residual, and the variance of its cells, as a fraction of its marginal's."""
+    """Return prod (n_i - 1) / n_i over the columns of a residual.
+
+    It is the cost of the residual, and the variance of its cells, as a fraction of its marginal's.
+    """
     return math.prod(1 - 1 / size for size in domain.sizes(part))
 
 
@@ -114,7 +133,7 @@ class ResidualPlanner:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a run: one noise draw per cell of the workload's closure, and all residuals and answers in memory."""
+        """Return the expected time and memory of a run: noise and memory for each cell of the workload's closure."""
         closure = workload.closure()
         cells = sum(map(workload.domain.cells, closure))
         reason = rounds.too_many_cells(cells, _MAX_CELLS, "the tables have")
@@ -122,7 +141,7 @@ class ResidualPlanner:
         return Forecast(not reason, seconds, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
-        """Return one stage per kind of table, for residuals of the least noise."""
+        """Return the shares of the least noisy residuals by size of table: the count, single columns, larger tables."""
         prices = {part: saving(workload.domain, part) / 2 for part in _wanted(workload) if part or not total_is_public}
         sigmas = least_noise(workload, prices, 1.0)
         return split_by_size({part: prices[part] / sigma**2 for part, sigma in sigmas.items()})
@@ -147,9 +166,16 @@ class ResidualPlanner:
 
 
 def planned(workload: Workload, residual_l2: Callable[[Clique, float], float], rho: float) -> dict[Clique, float]:
-    """Return sigma of every noisy residual for the least expected workload error at a cost of rho.
+    """Return the sigma of every noisy residual, for the least expected workload error at a cost of `rho`.
 
-    `residual_l2` returns the sensitivity of a residual measured at sigma, as `Kernel.residual_l2`.
+    Args:
+        workload: The marginals to answer, with their weights.
+        residual_l2: Returns the L2 sensitivity of a residual measured at a sigma
+            (`Kernel.residual_l2`).
+        rho: The budget.
+
+    Returns:
+        By clique, without the number of rows if it is public.
     """
     prices = {part: residual_l2(part, 1.0) ** 2 / 2 for part in _wanted(workload)}
     noisy = {part: price for part, price in prices.items() if price > 0}  # without a number of rows that is public
@@ -162,18 +188,19 @@ def planned(workload: Workload, residual_l2: Callable[[Clique, float], float], r
 
 
 def least_noise(workload: Workload, prices: Mapping[Clique, float], rho: float) -> dict[Clique, float]:
-    """Return sigma of each residual, at a total cost of rho, for the least expected workload error: sum of c_r E||noise of M_r||_1.
+    """Return the sigma of each residual that minimises the expected workload error, sum of c_r E||noise of M_r||_1.
 
-    With v_r the variance of a cell of M_r, a weighted sum of sigma_q^2 over the subsets q of r, the error is proportional to sum c_r n_r
-    sqrt(v_r), which is convex in 1/sigma^2. A weighted sum of variances is least, in closed form, for sigma_q^2 proportional to
-    sqrt(price_q / pull_q), pull_q being the factor of sigma_q^2 in the sum. The square roots are brought to that form: sqrt(v) is at most v
-    / (2 sqrt(u)) + sqrt(u) / 2, with equality at u = v, so that solving with weights c_r n_r / sqrt(v_r) for the last v never increases the
-    error, and stands still only at the minimum.
+    With v_r the variance of a cell of M_r, a weighted sum of sigma_q^2 over the subsets q of r, the
+    error is proportional to sum c_r n_r sqrt(v_r), which is convex in 1/sigma^2. A weighted sum of
+    variances is least, in closed form, for sigma_q^2 proportional to sqrt(price_q / pull_q), pull_q
+    being the factor of sigma_q^2 in the sum. The square roots are brought to that form: sqrt(v) is
+    at most v / (2 sqrt(u)) + sqrt(u) / 2, with equality at u = v, so that solving with weights c_r
+    n_r / sqrt(v_r) for the last v never increases the error, and stands still only at the minimum.
 
     Args:
-        workload: The workload.
-        prices: rho of each residual at sigma = 1.
-        rho: Total cost.
+        workload: The marginals to answer, with their weights.
+        prices: Cost (rho) of each residual at sigma = 1.
+        rho: Cost of all residuals together.
     """
     if not prices:
         return {}  # columns of one value each, and a number of records that is public
@@ -195,7 +222,12 @@ def least_noise(workload: Workload, prices: Mapping[Clique, float], rho: float) 
 
 
 def _variances(workload: Workload, columns: Mapping[Clique, int]) -> scipy.sparse.csr_array:
-    """Return the contribution of sigma_q^2 = 1 to the variance of a cell of M_r, shape (marginals, residuals)."""
+    """Return how much a residual of sigma 1 adds to the variance of a marginal's cell, shape (marginals, residuals).
+
+    Args:
+        workload: The marginals.
+        columns: The column of the result for each residual.
+    """
     domain = workload.domain
     entries = [
         (row, columns[part], saving(domain, part) * (domain.cells(part) / domain.cells(clique)) ** 2)
@@ -208,5 +240,5 @@ def _variances(workload: Workload, columns: Mapping[Clique, int]) -> scipy.spars
 
 
 def _wanted(workload: Workload) -> list[Clique]:
-    """Return every residual that a marginal of the workload needs."""
+    """Return the cliques of all residuals that the marginals of the workload need."""
     return [ROWS, *(clique for clique in workload.closure() if min(workload.domain.sizes(clique)) > 1)]

@@ -44,9 +44,13 @@ _HEADROOM = 1 - 2.0**-30
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The distribution of a column's numbers inside its cells, and the implied counts of the cells.
+    """The distribution of a column's numbers inside its cells.
 
-    `counts` is None where the curator counts values without a cell in one of the cells.
+    Attributes:
+        column: Name of the column.
+        inside: The distribution.
+        counts: Counts of the column's own cells that follow from the looks; None if the column
+            counts missing or undeclared values in one of its cells.
     """
 
     column: str
@@ -55,12 +59,20 @@ class Found:
 
 
 def columns(domain: Sequence[Attribute]) -> tuple[Attribute, ...]:
-    """Return the columns with a cell of more than one value, or with cells to be learnt."""
+    """Return the columns of numbers in which a cell has several values, or whose cells are to be learnt."""
     return tuple(one for one in domain if one.is_number and (one.most or not one_value_each(one)))
 
 
 def look(kernel: SealedKernel, asked: Sequence[Attribute]) -> tuple[Found, ...]:
-    """Measure these columns with the kernel's remaining budget."""
+    """Measure the distribution inside the cells of these columns, with the kernel's whole remaining budget.
+
+    Args:
+        kernel: The kernel.
+        asked: The columns (`columns`).
+
+    Returns:
+        One result per column, in order.
+    """
     l2, rho = kernel.unit.marginal_l2, kernel.rho_left * _HEADROOM
     noise = l2 * math.sqrt(len(asked) / (2 * _FIRST * rho))
     first = _looked(kernel, map(_first_cells, asked), [noise] * len(asked))
@@ -73,7 +85,13 @@ def look(kernel: SealedKernel, asked: Sequence[Attribute]) -> tuple[Found, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """The noisy counts of a column's cells, numbers last. `sigma` is their noise."""
+    """One look at a column: noisy counts of fine cells.
+
+    Attributes:
+        cells: The column with the cells of the look.
+        counts: Noisy counts of cells of numbers, then of cells for missing and other values.
+        sigma: Standard deviation of the noise.
+    """
 
     cells: Attribute
     counts: Floats
@@ -85,7 +103,7 @@ class _Look:
 
     @property
     def people(self) -> Floats:
-        """Number of people in each cell of numbers."""
+        """The noisy number of people in each cell of numbers."""
         return self.counts[: self.cells.values]
 
     @property
@@ -98,12 +116,16 @@ class _Look:
 
     @property
     def quiet(self) -> NDArray[np.bool_]:
-        """The other cells, except 0 and the bounds."""
+        """True for the cells of numbers that are not busy, and are no cell of 0 or of a bound."""
         own = _own_cells(self.cells)
         return ~self.busy & ~np.array([cell in own for cell in pairwise(self.cells.edges)])
 
     def place(self, edges: Floats) -> NDArray[np.intp]:
-        """Return the cell that contains each of the finer cells between these edges."""
+        """Return the index of this look's cell that contains each finer cell.
+
+        Args:
+            edges: Edges of the finer cells, ascending.
+        """
         return np.searchsorted(self.edges, edges[:-1], side="right") - 1
 
 
@@ -114,14 +136,17 @@ def _looked(kernel: SealedKernel, cells: Iterable[Attribute], sigmas: Sequence[f
 
 
 def _own_cells(column: Attribute) -> list[tuple[float, float]]:
-    """Return 0 and both bounds as cells, where single values can be distinguished."""
+    """Return the cells, as (low, high), of the single values 0, lower bound and upper bound, if they lie in the range."""
     scale, (low, *_, end) = column.scale, column.edges
     own = [(value, scale.beyond(value)) for value in (low, 0, end - scale.whole)]
     return [(first, last) for first, last in own if low <= first and last <= end]
 
 
 def _first_cells(column: Attribute) -> Attribute:
-    """Return the cells of the first look. Values that the curator counts in one of the column's cells have a cell of their own."""
+    """Return the column with the cells of the first look: its own cells, with 0 and both bounds separate.
+
+    Missing and undeclared values that the column counts in one of its cells get cells of their own.
+    """
     edges = {*column.edges, *(edge for cell in _own_cells(column) for edge in cell)}
     return replace(column.unfolded() if _recodes(column) else column, edges=tuple(sorted(edges)))
 
@@ -131,7 +156,10 @@ def _recodes(column: Attribute) -> bool:
 
 
 def _spread(first: _Look) -> float:
-    """Return the mean distance of people from their most usual cell, as a share of the range; at least what noise could hide."""
+    """Return the mean distance of people from their most frequent cell, as a share of the column's range.
+
+    It is at least what noise could hide.
+    """
     edges, people = first.edges, np.where(first.busy, first.people, 0.0)
     middles = (edges[:-1] + edges[1:]) / 2
     far = np.abs(middles - middles[first.people.argmax()]) / (edges[-1] - edges[0])
@@ -151,7 +179,16 @@ def _second_cells(first: _Look, sigma: float) -> Attribute:
 
 
 def _growing(cells: int, before: bool, behind: bool) -> set[int]:
-    """Return where to cut that many consecutive cells: one, two, four and so on after a busy one, and likewise before one."""
+    """Return where to cut a run of quiet cells into cells that grow with the distance from busy ones: 1, 2, 4 and so on.
+
+    Args:
+        cells: Number of cells in the run.
+        before: Whether a busy cell comes before the run.
+        behind: Whether a busy cell comes after the run.
+
+    Returns:
+        Numbers of cells of the run that lie before each cut.
+    """
     lengths = [2**power - 1 for power in range(1, cells.bit_length() + 1)]
     half = cells / 2 if before and behind else cells
     return {cut for cut in lengths if before and cut <= half} | {cells - cut for cut in lengths if behind and cut <= half}
@@ -175,11 +212,21 @@ def _found(column: Attribute, first: _Look, second: _Look) -> Found:
 
 
 def _together(first: _Look, second: _Look, edges: Floats) -> tuple[Floats, Floats]:
-    """Return the people in each cell between the edges of both looks, and the variance of their number in each cell of the first.
+    """Combine two looks at a column.
 
-    For a cell that the second look divided, or left as it was, both numbers are weighted by their precision. A quiet cell, merged or not,
-    keeps its own number, spread evenly, if it is at least one deviation of its noise, or else 0: few people in some cells means few in
+    In a cell that the second look divided or left as it was, the two numbers are weighted by their
+    precision. A quiet cell, merged or not, keeps the second look's number, spread evenly, if it
+    exceeds one deviation of the noise, and gets 0 otherwise: few people in some cells means few in
     each.
+
+    Args:
+        first: The first look.
+        second: The second look.
+        edges: The edges of both looks, ascending.
+
+    Returns:
+        The number of people in each cell between `edges`, and the variance of the number in each
+        cell of the first look.
     """
     of_first, of_second = first.place(edges), second.place(edges)
     quiet = first.quiet[of_first]
@@ -194,7 +241,10 @@ def _together(first: _Look, second: _Look, edges: Floats) -> tuple[Floats, Float
 
 
 def _believed(look: _Look) -> tuple[Floats, Floats]:
-    """Return a look's smoothed counts, most of which may be nearly empty: means, and variances between the noise's and the remaining ones.
+    """Return a look's smoothed counts and their variances, where most cells may be nearly empty.
+
+    A variance lies between the noise's and the remaining error's: it is the product of both
+    deviations.
     """
     means, deviations = smoothed(look.people, math.sqrt(look.variance), ordered=False)
     return means, deviations * math.sqrt(look.variance)

@@ -27,12 +27,12 @@ _HEADROOM = 1 - 2.0**-30
 
 @dataclass(frozen=True)
 class Portion:
-    """The budget for learning a column.
+    """The part of the budget for learning the values of one column.
 
     Attributes:
         column: The column.
-        sigma: Noise, in records.
-        delta: Delta of texts; 0 for numbers, which need none.
+        sigma: Standard deviation of the noise of each count, in records.
+        delta: Part of delta for a column of texts; 0 for numbers, which need none.
     """
 
     column: Attribute
@@ -40,21 +40,36 @@ class Portion:
     delta: float
 
     def least(self, rows: int) -> int | None:
-        """Return the noisy number of records that a text needs to be published; None for numbers. `rows` are per person."""
+        """Return the noisy number of records from which a text is published; None for a column of numbers.
+
+        Args:
+            rows: Largest number of rows per person.
+        """
         return thresholds.threshold(self.sigma, self.delta, rows) if self.delta else None
 
     def shared_by(self, rows: int) -> int | None:
-        """Return the number of records with which a text is found 95 times of 100; None for numbers."""
+        """Return the number of records that a text needs to be found with 95 % probability; None for numbers.
+
+        Args:
+            rows: Largest number of rows per person.
+        """
         return shared_by(self.sigma, self.delta, rows) if self.delta else None
 
 
 def shared_by(sigma: float, delta: float, rows: int, chance: float = LIKELY) -> int:
-    """Return the number of records that a value must have to be found with this probability."""
+    """Return the number of records that a text needs to be found with probability `chance`.
+
+    Args:
+        sigma: Standard deviation of the noise, in records.
+        delta: Part of delta for the column.
+        rows: Largest number of rows per person.
+        chance: The probability.
+    """
     return max(1, math.ceil(thresholds.threshold(sigma, delta, rows) - 0.5 + sigma * float(scipy.special.ndtri(chance))))
 
 
 def texts(columns: Sequence[Attribute]) -> int:
-    """Return how many of these columns hold texts, and so need a part of delta."""
+    """Return the number of columns of texts, each of which needs a part of delta."""
     return sum(not column.is_number for column in columns)
 
 
@@ -81,14 +96,24 @@ def divided(columns: Sequence[Attribute], unit: Unit, rho: float, delta: float) 
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """A column with the cells that were found, and their noisy counts."""
+    """A column whose cells were learnt.
+
+    Attributes:
+        column: The column with the cells that were found.
+        counts: Noisy counts of these cells.
+    """
 
     column: Attribute
     counts: MarginalCounts
 
 
 def learn(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Learnt]:
-    """Learn the columns of the portions: texts first, one by one, then all numbers together."""
+    """Learn the cells of columns from the kernel, and yield each: texts first, one by one, then all numbers together.
+
+    Args:
+        kernel: The kernel, which is charged.
+        portions: The columns with their parts of the budget.
+    """
     for portion in portions:
         if not portion.column.is_number:
             noisy = kernel.discover_values((portion.column.name,), portion.sigma, portion.delta)
@@ -120,11 +145,17 @@ def _numbers(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Lear
 
 
 def column_of(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Attribute:
-    """Return the column of the found texts, in alphabetical order, with a cell for all other values.
+    """Return a column with cells for the texts that were found, in alphabetical order, and for all other values.
 
-    If more texts were found than the column may have cells, those with the largest noisy counts are kept and the rest is merged into
-    "other": the rule uses noisy counts only. Empty values have a cell if their noisy number is more than twice the noise, or if the column
-    would otherwise have a single cell; else they go to "other".
+    If more texts were found than the column may have cells, those with the largest noisy counts are
+    kept, and the others count as "other". Empty values have a cell if their noisy number is more
+    than twice the noise, or if the column would otherwise have a single cell; else they count as
+    "other". Only noisy counts decide.
+
+    Args:
+        unknown: The column as declared, with the largest number of cells.
+        noisy: Noisy number of records of each published text (`discover_values`).
+        sigma: Standard deviation of the noise, in records.
     """
     frequent = sorted((text for text in noisy if text not in PUBLIC), key=lambda text: (-noisy[text], text))[: unknown.most - 2]
     missing = noisy[MISSING] > 2 * sigma or not frequent
@@ -132,9 +163,15 @@ def column_of(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Att
 
 
 def counts_of(learnt: Attribute, noisy: Mapping[str, int], sigma: float) -> MarginalCounts:
-    """Return the noisy counts of the column's cells, without "other", which has texts that were not found.
+    """Return the noisy counts of a learnt column's cells; the count of "other" is unknown, with infinite variance.
 
-    The count of a text near the threshold is a little too large, because high noise helped to find it; far less than the noise.
+    The count of a text near the threshold is a little too large, because high noise helped to find
+    it; far less than the noise.
+
+    Args:
+        learnt: The column with its cells.
+        noisy: Noisy number of records of each published text.
+        sigma: Standard deviation of the noise, in records.
     """
     variance = sigma**2 + ROUNDING
     noisy_cells = [(float(noisy[text]), variance) for text in learnt.categories]

@@ -32,22 +32,33 @@ few."""
 
 
 def grid(column: Attribute) -> Edges:
-    """Return the edges of the cells in which the records of a column are first counted, with noise.
+    """Return the edges of the cells of the first look at a column, a very wide range of round numbers.
 
-    The edges depend on the column's scale alone, not on the table.
+    They depend on the column's scale alone, not on the table.
     """
     return tuple(column.scale.first_look())
 
 
 def cells(column: Attribute, edges: Edges) -> Attribute:
-    """Return the column with these cells and one for empty values; numbers beyond the edges count in the first and the last."""
+    """Return the column with cells between these edges, and a cell for missing values.
+
+    Numbers beyond the edges count in the first and the last cell.
+    """
     scale = column.scale
     lower, upper = scale.value(edges[0]), scale.value(edges[-1] - scale.whole)
     return Attribute.binned(column.name, column.kind, lower, upper, edges=edges, precision=column.precision, missing=True, nearest=True)
 
 
 def trimmed(edges: Edges, counts: Counts, sigma: float) -> tuple[Edges, Counts]:
-    """Drop the cells before the first and after the last sign of records; without a sign, keep the fullest cell alone."""
+    """Return edges and counts without the cells before the first and after the last sign of records.
+
+    Without any sign, only the cell with the largest count is kept.
+
+    Args:
+        edges: Edges of the cells.
+        counts: Noisy counts of the cells.
+        sigma: Standard deviation of their noise.
+    """
     first, last = _onset(counts, sigma), _onset(counts[::-1], sigma)
     if first is None or last is None or first >= len(counts) - last:
         first, last = int(counts.argmax()), len(counts) - 1 - int(counts.argmax())
@@ -56,9 +67,10 @@ def trimmed(edges: Edges, counts: Counts, sigma: float) -> tuple[Edges, Counts]:
 
 
 def _onset(counts: Counts, sigma: float) -> int | None:
-    """Return where records begin, or None.
+    """Return the index of the cell in which records begin; None without a sign of records.
 
-    A running sum that noise hardly explains shows that they began; its lowest point before shows where.
+    A running sum that noise hardly explains shows that they began; its lowest point before shows
+    where.
     """
     before = np.concatenate([[0.0], np.cumsum(counts)])
     lengths = np.arange(1, len(counts) + 1)
@@ -70,10 +82,18 @@ def _onset(counts: Counts, sigma: float) -> int | None:
 
 
 def divided(scale: Scale, edges: Edges, counts: Counts, sigma: float, most: int) -> Edges:
-    """Return the edges of the next look.
+    """Return the edges of the next look: cells with many records are divided at round numbers.
 
-    The outer cells, and those with more than an equal share of the records, are divided into as many parts as leave the sign of the records
-    above the noise of all parts.
+    The outer cells, and cells with more than an equal share of the records, are divided into as
+    many parts as leave a sign of records above the noise of all parts.
+
+    Args:
+        scale: The scale of the column, which knows round numbers.
+        edges: Edges of the cells.
+        counts: Noisy counts of the cells.
+        sigma: Standard deviation of their noise.
+        most: Largest number of cells of the column; an equal share is the sum of the counts over
+            this.
     """
     share = float(np.maximum(counts, 0).sum()) / most
     finer, outer = [edges[0]], (edges[0], edges[-1])
@@ -86,11 +106,18 @@ def divided(scale: Scale, edges: Edges, counts: Counts, sigma: float, most: int)
 
 
 def merged(edges: Edges, counts: Counts, sigma: float, bins: int) -> Edges:
-    """Merge neighbouring cells from below.
+    """Return the edges of at most `bins` bins, by merging neighbouring cells from below to about equal counts.
 
-    A bin ends where it holds its equal share of the rest, and a sign of records. A cell that holds such a share alone, a frequent value,
-    begins a bin: the cells before it become a bin if they are a sign of records themselves, or else part of the bin before, if that holds
-    fewer records than the cell.
+    A bin ends where it holds its equal share of the rest, and a sign of records. A cell that holds
+    such a share by itself, a frequent value, begins a bin: the cells before it become a bin if they
+    are a sign of records themselves, or else part of the bin before, if that holds fewer records
+    than the cell.
+
+    Args:
+        edges: Edges of the cells.
+        counts: Noisy counts of the cells.
+        sigma: Standard deviation of their noise.
+        bins: Largest number of bins.
     """
     left, kept, held, width, last = float(np.maximum(counts, 0).sum()), [edges[0]], 0.0, 0, math.inf
     for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
@@ -108,10 +135,18 @@ def merged(edges: Edges, counts: Counts, sigma: float, bins: int) -> Edges:
 
 
 def refined(bins: Edges, edges: Edges, counts: Counts, sigma: float, most: int) -> Edges:
-    """Cut bins, up to `most` bins.
+    """Return the edges of the bins after cutting uneven ones, up to `most` bins.
 
-    Each cut moves the most records relative to an even spread over its bin, among the cuts that noise hardly explains. Rows are drawn
-    evenly from a bin, so this removes the error of a wide bin.
+    Each cut moves the most records relative to an even spread over its bin, among the cuts that
+    noise hardly explains. Rows are drawn evenly from a bin, so this removes the error of a wide
+    bin.
+
+    Args:
+        bins: Edges of the bins, a subset of `edges`.
+        edges: Edges of the cells.
+        counts: Noisy counts of the cells.
+        sigma: Standard deviation of their noise.
+        most: Largest number of bins.
     """
     at, below, finer = np.asarray(edges, dtype=np.float64), np.concatenate([[0.0], np.cumsum(counts)]), list(bins)
     candidates = [_best_cut(at, below, sigma, low, high) for low, high in pairwise(bins)]
@@ -128,12 +163,13 @@ def _best_cut(at: Counts, below: Counts, sigma: float, low: float, high: float) 
     Args:
         at: The position of each edge.
         below: The noisy number of records before each edge.
-        sigma: The noise of one cell's count.
+        sigma: Standard deviation of the noise of one cell's count.
         low: The lower edge of the bin.
         high: The upper edge of the bin.
 
-    Returns: The number of records below the cut beyond, or short of, an even spread, and the index of the cut in `at`. If noise explains
-        every cut, the number is 0 and the index means nothing.
+    Returns:
+        The number of records below the cut beyond, or short of, an even spread, and the index of
+        the cut in `at`. If noise explains every cut, the number is 0 and the index means nothing.
     """
     first, last = np.searchsorted(at, [low, high])
     cuts = np.arange(first + 1, last)
@@ -145,9 +181,16 @@ def _best_cut(at: Counts, below: Counts, sigma: float, low: float, high: float) 
 
 
 def counts(name: str, bins: Edges, edges: Edges, noisy: Counts, sigma: float) -> MarginalCounts:
-    """Return the counts of bins made of the cells between `edges`, from the noisy counts of the cells, missing values last.
+    """Return the counts of bins with their variances, summed from the noisy counts of cells.
 
-    Both count numbers beyond their edges in the nearest cell.
+    Bins and cells both count numbers beyond their edges in the nearest bin or cell.
+
+    Args:
+        name: Name of the column.
+        bins: Edges of the bins.
+        edges: Edges of the cells.
+        noisy: Noisy counts of the cells, missing values last.
+        sigma: Standard deviation of their noise.
     """
     values = len(bins) - 1
     places = np.append(np.clip(np.searchsorted(bins, edges[:-1], side="right") - 1, 0, values - 1), values)

@@ -57,15 +57,16 @@ class _Start:
     """The state at the start of the rounds, once single columns are measured.
 
     Attributes:
-        kernel: The kernel of the columns and their groups of values.
-        measurements: The noisy columns.
+        kernel: The kernel, whose domain has the columns and their groups of values.
+        measurements: The measurements of the columns by their cells, and of tables measured before
+            the rounds.
         columns: The weights w_r of the columns.
         alone: Whether no budget is left for tables of several columns.
-        budget: The budget of a round.
+        budget: The budget of the first round.
         candidates: The tables to choose from.
         capacity: The largest size of a model.
-        fit: Private-PGM.
-        prior: Knowledge about tables of several columns.
+        fit: Private-PGM with this run's kernel, folding and smoothed columns.
+        prior: Knowledge about tables of several columns before they are measured.
     """
 
     kernel: Kernel
@@ -79,13 +80,23 @@ class _Start:
     prior: Prior
 
     def allowed(self, pool: Pool, measured: Sequence[Measurement], budget: RoundBudget) -> Booleans:
-        """C_t: with which the model takes no larger share of its capacity than the budget that is spent by then."""
+        """Return which tables of the pool a round may select: C_t of Algorithm 4.
+
+        A table is allowed if the model with it takes no larger share of its capacity than the share
+        of the budget spent by the end of the round. If no table is allowed, the whole capacity
+        counts, because published tables may have taken up the share.
+
+        Args:
+            pool: The tables.
+            measured: The measurements so far.
+            budget: The budget of the round.
+        """
         share = max(self.prior.room, (self.kernel.rho_spent + budget.rho) / self.kernel.rho_total)
         fits = self.capacity.fitting(self.cliques(measured), pool, share)
         return fits if fits.any() else self.capacity.fitting(self.cliques(measured), pool)  # published tables may have taken the share
 
     def cliques(self, measured: Sequence[Measurement]) -> set[Clique]:
-        """Return the cliques of a model of these measurements and the prior."""
+        """Return the cliques of a model of these measurements and the prior's marginals."""
         return {m.clique for m in measured} | {m.clique for m in self.prior.marginals}
 
 
@@ -96,15 +107,27 @@ class Aim(AimParameters):
     card: Card = aim_strategies.OURS
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Return the forecast for a usual number of people."""
+        """Return the expected time and memory for `PEOPLE_ASSUMED` people, or why the run is refused."""
         return self.forecast_for(workload, rho, aim_forecast.PEOPLE_ASSUMED)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """One-way marginals must fit the capacity; how many rounds the budget lasts for depends on the people."""
+        """Return the expected time and memory for a number of people, or why the run is refused.
+
+        One-way marginals must fit the capacity. The number of people decides how many rounds the
+        budget lasts for.
+
+        Args:
+            workload: The tables that are asked for.
+            rho: The budget.
+            people: Number of people divided by the number of counts that one person changes.
+        """
         return aim_forecast.forecast(self, workload, rho, people)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Algorithm 4, whose lines the comments name. Yields a Measured event a table, a Fitted one an estimate, then Finished."""
+        """Run Algorithm 4, whose lines the comments name; yield its steps.
+
+        These are a Measured for each table, a Fitted for each estimate of the model, then Finished.
+        """
         domain, fitting, together = kernel.domain, self.strategies.fitting, self.strategies.together
         start = yield from self._initialize(kernel, workload)
         kernel, measurements, budget, prior = start.kernel, start.measurements, start.budget, start.prior
@@ -151,7 +174,9 @@ class Aim(AimParameters):
     def _initialize(self, kernel: Kernel, workload: Workload) -> Generator[Step, None, _Start]:
         """Run Algorithm 2, with a division of the budget between columns that depends on the noise.
 
-        Columns get more where noise is large beside the people, and few tables are measured at once (`_planned`).
+        Columns get more where noise is large relative to the number of people, and if the workload
+        has few tables, these are measured before any round (`_planned`). The steps are yielded, and
+        the state is returned (by `yield from`).
         """
         every, domain = workload.aim_weights(), kernel.domain
         weights = {r: every[r] for r in domain.unpublished(every)}
@@ -194,10 +219,17 @@ class Aim(AimParameters):
         return start
 
     def _gap(self, kernel: Kernel, tables: Iterable[Clique], columns: Sequence[Measurement], noise: float) -> float:
-        """Return the estimated dependence of the columns (`dependence`), as far as it is known.
+        """Return the estimated mean dependence of pairs of columns, as a share of people in a wrong cell.
 
-        `noise` is the mean noise of the columns. Where it is small, columns never get the whole budget, because one of many independent
-        pairs may look dependent.
+        The estimate (`dependence.gap`) is raised to at least half of its own standard deviation,
+        and where columns have little noise, to that noise: otherwise columns could get the whole
+        budget, although one of many pairs that look independent may be dependent.
+
+        Args:
+            kernel: The kernel, which is charged.
+            tables: The tables of the workload, of which the pairs are used.
+            columns: The measurements of the columns by their cells.
+            noise: Mean noise of the columns (`aim_strategies.mean_noise`).
         """
         believed = self.strategies.fitting.columns(kernel.domain, columns, kernel.known)
         model = fit(kernel, columns, columns=believed)
@@ -205,15 +237,17 @@ class Aim(AimParameters):
         return max(found, min(doubt, USUAL_GAP) / 2, noise if noise < dependence.NOISY else 0.0)
 
     def _planned(self, start: _Start, tables: Mapping[Clique, float], rho: float, gap: float) -> Mapping[Clique, float]:
-        """Return each table's share of rho if all these tables are measured before any round.
+        """Return each table's share of `rho` if all these tables are measured before any round; empty if they are not.
 
-        That saves the cost of selections. It applies to few tables that one model holds, if noise puts no more people in a wrong cell than
-        independence does (the gap). The result is empty otherwise, if noise would hide a table and so waste its share, or if other
-        knowledge about the tables exists.
+        Measuring them at once saves the cost of selections. It applies to few tables that fit one
+        model, if noise puts no more people in a wrong cell than independence of the columns would
+        (the gap). It does not apply if noise would hide a table and so waste its share, or if a
+        prior knows tables already.
 
         Args:
             start: The state before any round.
-            tables: The weights c_r of the workload's tables of several columns, without tables of a loud column, which noise hides.
+            tables: The weights c_r of the workload's tables of several columns, without tables of a
+                loud column, which noise hides.
             rho: The budget for all these tables.
             gap: The dependence of the columns, as in `_gap`.
         """
@@ -236,9 +270,13 @@ class Aim(AimParameters):
         every: Sequence[Measurement],
         share: float,
     ) -> _Start:
-        """Return the groups of values, the capacity and the prior that follow from the noisy columns.
+        """Return the state before the rounds: groups of values, capacity and prior that follow from the noisy columns.
 
         Args:
+            kernel: The kernel.
+            weights: The weights w_r of all tables that may be measured.
+            columns: The weights w_r of all columns.
+            levels: The levels of columns whose ranges are asked for.
             every: The measurements of columns and of their levels.
             share: The share of the budget for columns.
         """
@@ -266,7 +304,14 @@ class Aim(AimParameters):
         return NoPrior()
 
     def _selecting(self, start: _Start, model: GraphicalModel, answers: Answers, budget: RoundBudget) -> Selecting:
-        """Select by the score w_r * (||M_r(D) - M_r(p)||_1 - the distance that noise alone would show)."""
+        """Return the selections of a round, by the score w_r * (||M_r(D) - M_r(p)||_1 - distance from noise alone).
+
+        Args:
+            start: The state before the rounds.
+            model: The present model p.
+            answers: Its answers to the tables that may be selected.
+            budget: The budget of the round.
+        """
         noise = 2 * start.kernel.unit.marginal_l1 / (budget.eps * model.total)
         weights = start.candidates.weighing(self.strategies.weigh(start.columns, noise))
         offsets = {r: self.strategies.shown(model.folding.model, r, answer, budget.sigma) for r, answer in answers.items()}
@@ -274,7 +319,13 @@ class Aim(AimParameters):
 
 
 def _measured(kernel: Kernel, shares: Mapping[Clique, float], rho: float) -> Generator[Step, None, list[Measurement]]:
-    """Measure these tables for `rho` together; `shares` gives the part of each."""
+    """Measure tables for `rho` together; yield the steps, and return the measurements (by `yield from`).
+
+    Args:
+        kernel: The kernel.
+        shares: The share of `rho` for each table.
+        rho: The budget.
+    """
     taken: list[Measurement] = []
     for clique, part in shares.items():
         taken += yield from measure(kernel, 0, [clique], sigma_for(part * rho, kernel.unit.marginal_l2))
@@ -282,11 +333,11 @@ def _measured(kernel: Kernel, shares: Mapping[Clique, float], rho: float) -> Gen
 
 
 def _noise_of_columns(kernel: Kernel, columns: Sequence[Measurement]) -> list[float]:
-    """Return the noise of each column if columns had all of the budget, as in `aim_strategies.mean_noise`.
+    """Return each measured column's noise if columns had the whole budget, as the share of people in a wrong cell.
 
     Args:
-        kernel: which says what was spent.
-        columns: all that was measured of columns.
+        kernel: The kernel, which knows the share of the budget spent so far.
+        columns: All measurements of columns.
     """
     cells = _cells_of(columns)  # none where all are published
     spread = HALF_NORMAL * math.sqrt(kernel.rho_spent / kernel.rho_total) / (2 * max(1.0, total_from(kernel, columns))) if cells else 0.0
@@ -294,7 +345,7 @@ def _noise_of_columns(kernel: Kernel, columns: Sequence[Measurement]) -> list[fl
 
 
 def _cells_of(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Return the measurements of columns by their cells."""
+    """Return the measurements of columns by their own cells, without the count of people and groups of values."""
     return [m for m in measurements if m.clique and not m.groups]
 
 

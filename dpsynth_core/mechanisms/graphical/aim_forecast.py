@@ -65,6 +65,7 @@ class Spending:
     """The division of a run's budget.
 
     Attributes:
+        aim: The parameters of the run.
         single: Share of the budget for single columns.
         shares: Share of each column in that part.
     """
@@ -75,7 +76,7 @@ class Spending:
 
     @property
     def first_round(self) -> float:
-        """The share of the budget that a first round spends: a single column's average share."""
+        """The share of the budget that the first round spends: the average share of a single column."""
         return self.single / len(self.shares)
 
     @property
@@ -86,13 +87,14 @@ class Spending:
 
 @dataclass(frozen=True)
 class Round:
-    """The measurement of one table.
+    """The expected measurement of one table.
 
     Attributes:
-        spent: Share of the budget when it ends.
+        spent: Share of the budget that is spent afterwards.
         tables: Number of tables measured by then.
-        cells: Cells of the model.
-        share: The table's share of a fit and of the answers before it, which tables measured together have in common.
+        cells: Number of cells of the model's junction tree then.
+        share: The measurement's share of a fit and of the answers before it: tables that are
+            measured in the same round share these.
     """
 
     spent: float
@@ -102,13 +104,13 @@ class Round:
 
 
 def forecast(aim: AimParameters, workload: Workload, rho: float, people: float) -> Forecast:
-    """Forecast a run of AIM by walking through its rounds.
+    """Return the expected time and memory of a run of AIM, by walking through its rounds; or why it is refused.
 
     Args:
         aim: Parameters of the run.
-        workload: Tables asked for.
-        rho: Budget.
-        people: Number of people, divided by the counts that one person changes.
+        workload: The tables that are asked for.
+        rho: The budget.
+        people: Number of people divided by the number of counts that one person changes.
     """
     domain = workload.domain
     reason = columns_too_large(domain, aim.max_size_mb)
@@ -127,7 +129,17 @@ def forecast(aim: AimParameters, workload: Workload, rho: float, people: float) 
 
 
 def _forecast_wide(aim: AimParameters, workload: Workload, columns: int, rho: float, people: float) -> Forecast:
-    """Return the forecast of a wide table: the rounds do not depend on the number of people, the number of refined rows does."""
+    """Return the expected time and memory of a run on a table of many columns (`Strategies.wide`).
+
+    The number of people changes only the number of refined rows, not the number of rounds.
+
+    Args:
+        aim: Parameters of the run.
+        workload: The tables that are asked for.
+        columns: Number of columns.
+        rho: The budget.
+        people: Number of people.
+    """
     tables, measured = workload.closure_tables, min(aim.rounds_per_attribute, MEASURED_A_COLUMN) * len(workload.domain)
     fits = MEASURED_FOR_ONE_MORE * math.log1p(measured / columns)
     lines = min(MOST_LINES, 2 * min(people, MOST_ROWS) * sum(map(len, workload.aim_weights())))
@@ -139,13 +151,29 @@ def _forecast_wide(aim: AimParameters, workload: Workload, columns: int, rho: fl
 
 
 def noise_of_columns(domain: Domain, shares: Mapping[Clique, float], rho: float, people: float) -> float:
-    """Return the mean noise of columns if they had all of rho (`aim_strategies.mean_noise`); `shares` gives each column's share."""
+    """Return the expected mean noise of columns (`aim_strategies.mean_noise`) if they had the whole budget.
+
+    Args:
+        domain: The domain.
+        shares: Share of the budget for each column.
+        rho: The budget.
+        people: Number of people.
+    """
     spread = HALF_NORMAL / (2 * people)
     return mean_noise([spread * domain.cells(clique) * sigma_for(part * rho, 1.0) for clique, part in shares.items()])
 
 
 def walked(workload: Workload, rho: float, people: float, spending: Spending) -> list[Round]:
-    """Return the rounds of a run, without any where columns get all of the budget."""
+    """Return the expected rounds of a run, one entry per measured table.
+
+    The result is empty where columns get the whole budget.
+
+    Args:
+        workload: The tables that are asked for.
+        rho: The budget.
+        people: Number of people.
+        spending: The division of the budget.
+    """
     if spending.single >= COLUMNS_ALONE:
         return []
     candidates = [clique for clique in workload.aim_weights() if len(clique) > 1]
@@ -169,13 +197,13 @@ def walked(workload: Workload, rho: float, people: float, spending: Spending) ->
 
 
 def seconds(workload: Workload, rounds: Sequence[Round], people: float, candidates: float = 1.0) -> float:
-    """Return the processor seconds of a run with these rounds, its certificate, rows and documents included.
+    """Return the expected processor seconds of a run, including its certificate, rows and documents.
 
     Args:
-        workload: Tables asked for.
-        rounds: The measured tables in order.
+        workload: The tables that are asked for.
+        rounds: The expected measurements in order (`walked`).
         people: Number of people.
-        candidates: Number of scored tables relative to those without groups of values.
+        candidates: Number of scored tables relative to the number without groups of values.
     """
     tables, cells, columns = workload.closure_tables, workload.closure_cells, len(workload.domain)
     large = sum(1 for clique in workload.aim_weights() if len(clique) > 2)
@@ -188,20 +216,27 @@ def seconds(workload: Workload, rounds: Sequence[Round], people: float, candidat
 
 
 def around(workload: Workload, people: float) -> float:
-    """Processor seconds of what surrounds any mechanism: counting the tables, rows that are moved towards them, and documents."""
+    """Return the processor seconds of all work except the mechanism's own rounds.
+
+    It consists of counting the tables, refining rows towards them, and writing documents.
+
+    Args:
+        workload: The tables that are asked for.
+        people: Number of people.
+    """
     tables, columns = workload.closure_tables, len(workload.domain)
     known = _START + _TABLE * tables + _CELL * workload.closure_cells + _VALUE * people * columns + _CODE * _codes(workload.domain)
     return known + _ROW_OF_A_TABLE * min(people, _REFINED_ROWS) * tables
 
 
 def memory_mb(workload: Workload, rounds: Sequence[Round], people: float, candidates: float = 1.0) -> float:
-    """Return the most memory that a run of AIM with these rounds holds at once, in MB.
+    """Return the expected largest memory of a run of AIM, in MB.
 
     Args:
-        workload: The workload.
-        rounds: The expected rounds (`walked`).
-        people: The number of records.
-        candidates: Number of scored tables relative to those without groups of values.
+        workload: The tables that are asked for.
+        rounds: The expected measurements in order (`walked`).
+        people: Number of people.
+        candidates: Number of scored tables relative to the number without groups of values.
     """
     model = max((one.cells for one in rounds), default=0.0)
     needed = _TABLE_BYTES * workload.closure_tables * candidates + _CELL_BYTES * workload.closure_cells
@@ -211,12 +246,22 @@ def memory_mb(workload: Workload, rounds: Sequence[Round], people: float, candid
 
 
 def _codes(domain: Domain) -> int:
-    """Return the number of cells of all single columns."""
+    """Return the total number of cells of all single columns."""
     return sum(domain.sizes(domain.names))
 
 
 def told_apart(domain: Domain, spending: Spending, rho: float, people: float) -> list[int]:
-    """Values of each column that its model tells apart: those that are frequent enough beside the noise, and one for the others."""
+    """Return the expected number of cells that the model distinguishes in each column.
+
+    These are values that are frequent enough relative to the noise, and one cell for all others.
+    The values of a column are assumed to follow a power law (`SKEW`).
+
+    Args:
+        domain: The domain.
+        spending: The division of the budget.
+        rho: The budget.
+        people: Number of people.
+    """
     sizes = []
     for name, size in zip(domain.names, domain.sizes(domain.names), strict=True):
         part = spending.shares.get((name,), 1 / len(domain)) * spending.aim.measure_share * spending.single
@@ -228,17 +273,32 @@ def told_apart(domain: Domain, spending: Spending, rho: float, people: float) ->
 
 
 def _order(domain: Domain, candidates: Sequence[Clique], noise: float) -> list[Clique]:
-    """Return the candidates in a possible order of selection: random, the same each time, and later if they are mostly noise.
+    """Return the candidates in an order in which a run may select them: random, later if they are mostly noise.
 
-    The draw is Efraimidis and Spirakis' weighted sampling without replacement (2006). `noise` is the noise of a cell, in shares of the
-    distance that a table may show.
+    The order is the same each time. The draw is Efraimidis and Spirakis' weighted sampling without
+    replacement (2006).
+
+    Args:
+        domain: The domain.
+        candidates: The tables.
+        noise: Noise of a cell, as a share of the distance that the first table shows.
     """
     chance = random.Random(0)
     return sorted(candidates, key=lambda clique: chance.random() ** (1 + noise * domain.cells(clique)), reverse=True)
 
 
 def _spent(domain: Domain, candidates: Sequence[Clique], rho: float, people: float, spending: Spending) -> Iterator[float]:
-    """Yield the share of the budget that is spent at the end of each round: rounds become more precise after an uninformative one."""
+    """Yield the share of the budget that is expected to be spent after each measurement.
+
+    A round after an uninformative one costs more.
+
+    Args:
+        domain: The domain.
+        candidates: The tables that may be measured.
+        rho: The budget.
+        people: Number of people.
+        spending: The division of the budget.
+    """
     if not candidates:
         return
     small = sorted(domain.cells(clique) for clique in candidates)[int(SMALLEST_TENTH * len(candidates))]

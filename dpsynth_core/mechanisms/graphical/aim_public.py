@@ -47,11 +47,13 @@ class AimPublic(Aim):
     public: PublicTable | None = None
 
     def informed_by(self, public: PublicTable) -> Mechanism:
-        """Return the mechanism with this public table."""
+        """Return a copy of the mechanism that uses this public table."""
         return replace(self, public=public)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """Forecast AIM with the public marginals. Refuses to run without a public table, or with one that is too large to keep in memory.
+        """Return AIM's forecast with the work on public marginals added.
+
+        The run is refused without a public table, or with one that is too large to keep in memory.
         """
         if reason := public_check.refusal(self.public, workload):
             return Forecast(False, 0.0, 0.0, reason)
@@ -62,11 +64,20 @@ class AimPublic(Aim):
         return replace(alone, seconds=2 * alone.seconds + 1e-8 * places, memory_mb=alone.memory_mb + 8 * workload.cells / 1e6)
 
     def shares_for_columns(self, least: float, noise: float, gap: float = USUAL_GAP) -> tuple[float, ...]:
-        """Return AIM's share for single columns, behind a smaller one to try first where AIM's is above COLUMNS_AT_MOST."""
+        """Return the shares of the budget for single columns that are tried in turn.
+
+        If AIM's share exceeds COLUMNS_AT_MOST, a smaller one is tried first, with which the public
+        table may be used.
+
+        Args:
+            least: The least share.
+            noise: Mean noise of the columns (`mean_noise`).
+            gap: The dependence of the columns.
+        """
         (alone,) = super().shares_for_columns(least, noise, gap)
         return (max(least, COLUMNS_AT_MOST), alone) if alone > COLUMNS_AT_MOST else (alone,)
 
     def prior(self, kernel: Kernel, columns: Sequence[Measurement], candidates: Candidates, capacity: Capacity, fit: Fit, /) -> Prior:
-        """Return the prior from the public table."""
+        """Return the prior that follows from the public table and the noisy columns."""
         assert self.public is not None, "forecast refuses to run without"
         return PublicPrior.of(self.public, kernel, columns, candidates, capacity, fit)

@@ -55,24 +55,34 @@ Weights = Mapping[Clique, float]
 def mean_noise(columns: Sequence[float]) -> float:
     """Return the mean noise of columns, where the noise of unusually noisy columns is capped (`LOUD`, `LOUDER`).
 
-    The larger the mean, the larger the budget for columns. Without the cap, a few columns of thousands of values would take the budget for
-    tables, and the relation of two other columns would be lost.
+    The larger the mean, the larger the budget for columns. Without the cap, a few columns of
+    thousands of values would take the budget for tables, and the relation of two other columns
+    would be lost.
 
     Args:
-        columns: For each column, the share of people that noise would put in a wrong cell if columns had the whole budget.
+        columns: For each column, the share of people that noise would put in a wrong cell if
+            columns had the whole budget.
+
+    Returns:
+        A share of the people.
     """
     return math.fsum(map(min, columns, _most_noise(columns))) / max(1, len(columns))
 
 
 def loud(columns: Sequence[float]) -> list[bool]:
-    """Return for each column whether noise hides it and exceeds most other columns' noise; `columns` as in `mean_noise`."""
+    """Return whether each column is loud: noise hides it (`HIDDEN_TABLE`), and exceeds its cap in `mean_noise`.
+
+    Args:
+        columns: Noise of each column, as in `mean_noise`.
+    """
     return [one > max(HIDDEN_TABLE, most) for one, most in zip(columns, _most_noise(columns), strict=True)]
 
 
 def _most_noise(columns: Sequence[float]) -> list[float]:
-    """Return the most noise that counts of each column; an only column has no limit.
+    """Return the cap of each column's noise in `mean_noise`; infinite if there is a single column.
 
-    A median, because a few loud columns would raise a mean of the others so far that none of them exceeds it.
+    The cap depends on the median of the other columns, because a few loud columns would raise their
+    mean so far that no column exceeds it.
     """
     if len(columns) < 2:
         return [math.inf] * len(columns)
@@ -81,47 +91,76 @@ def _most_noise(columns: Sequence[float]) -> list[float]:
 
 
 def halves_equal(shares: Weights) -> Weights:
-    """Return the shares of columns beside loud ones: half in equal parts, half as given.
+    """Return the columns' shares of the budget if some columns are loud: half divided equally, half as given.
 
-    The least error of all columns together gives loud columns nearly everything. The others would be so noisy that rounds, which cost as
-    much as a column gets on average, would measure them again instead of tables. With half of that average, a column's noise is at most
-    1.41 times the noise of a table measured in a round.
+    The least error of all columns together gives loud columns nearly everything. The others would
+    be so noisy that rounds, which cost as much as a column gets on average, would measure them
+    again instead of tables. With half of that average, a column's noise is at most 1.41 times the
+    noise of a table measured in a round.
+
+    Args:
+        shares: Share of each column for the least error of all columns together.
     """
     return {clique: (share + 1 / len(shares)) / 2 for clique, share in shares.items()}
 
 
 def a_tenth_of_those_before(measured: int) -> int:
-    """Return the number of tables in the next round: `measured` / MEASURED_FOR_ONE_MORE, rounded down, and at least 1."""
+    """Return the number of tables that the next round measures, a tenth of those measured so far, at least 1.
+
+    It is `measured` / MEASURED_FOR_ONE_MORE, rounded down.
+    """
     return max(1, measured // MEASURED_FOR_ONE_MORE)
 
 
 def one_a_round(_measured: int) -> int:
-    """Return 1, the number of tables in a round of the paper."""
+    """Return 1, the number of tables that each round of the paper measures."""
     return 1
 
 
 def light_columns_as_heavy(columns: Weights, noise: float) -> dict[str, float]:
-    """w_r, but at least so much that a selection's noise hides no more of a column's errors than `HIDDEN`, or as much as the heaviest."""
+    """Return the columns' weights in scores, with light ones raised where a selection is noisy.
+
+    A weight is at least so large that a selection's noise hides no more than `HIDDEN` of the
+    column's errors, but no larger than the heaviest column's.
+
+    Args:
+        columns: The weight w_r of each column.
+        noise: Noise of a selection in the errors of the heaviest column, as a share of the people.
+    """
     heaviest = max(columns.values())
     least = heaviest * min(1.0, noise / HIDDEN)
     return {name: max(weight, least) for (name,), weight in columns.items()}
 
 
 def noise_in_possible_cells(domain: Domain, clique: Clique, answer: NDArray[np.float64], sigma: float) -> float:
-    """Return the distance that noise alone would show, in a cell of a pair at most the cell's count.
+    """Return the L1 distance, in counts, that noise alone would show between a table and its measurement.
 
-    Larger tables are mostly empty, and the same limit would select too many of these.
+    For pairs, the noise in a cell counts as at most the cell's count. For larger tables, which are
+    mostly empty, all possible cells count in full, because that limit would select too many of
+    them.
+
+    Args:
+        domain: The model's domain.
+        clique: The table.
+        answer: The model's answer, in counts.
+        sigma: Standard deviation of the noise, in counts.
     """
     return noise_in(answer, sigma) if len(clique) < 3 else HALF_NORMAL * sigma * domain.possible_cells(clique)
 
 
 def noise_in_all_cells(domain: Domain, clique: Clique, _answer: NDArray[np.float64], sigma: float) -> float:
-    """Return the distance that noise alone would show over all cells of the table, as in AIM's paper."""
+    """Return the L1 distance, in counts, that noise alone would show over all cells of a table, as in AIM's paper.
+
+    Args:
+        domain: The model's domain.
+        clique: The table.
+        sigma: Standard deviation of the noise, in counts.
+    """
     return HALF_NORMAL * sigma * domain.cells(clique)
 
 
 def as_workload_weighs(columns: Weights, _noise: float) -> dict[str, float]:
-    """Return w_r of each column, unchanged."""
+    """Return the columns' weights w_r in scores as they are, by name: the paper's choice."""
     return {name: weight for (name,), weight in columns.items()}
 
 
@@ -176,27 +215,45 @@ class AimParameters:
     strategies: Strategies = Strategies()
 
     def least_for_columns(self, tables: Collection[Clique], domain: Domain) -> float:
-        """Return the least share of the budget for columns, with the cost of selecting; 1 if the workload has no other table.
+        """Return the least share of the budget for single columns, the cost of selections included.
 
-        `tables` are the tables of the workload with all their parts.
+        It is 1 if only columns are asked for, unless `column_noise` forbids more for columns.
+
+        Args:
+            tables: The tables of the workload with all their subsets.
+            domain: The domain.
         """
         tables = domain.unpublished(tables)
         columns = sum(len(r) == 1 for r in tables)
         return 1.0 if columns == len(tables) and self.column_noise < NO_MORE else columns / (self.rounds_per_attribute * len(domain))
 
     def asks(self, noise: float, columns: int) -> bool:
-        """Return whether the dependence of so many columns is measured; `noise` as in `shares_for_columns`."""
+        """Return whether a run measures the dependence of its columns, because the answer may change their budget.
+
+        Args:
+            noise: Mean noise of the columns (`mean_noise`).
+            columns: Number of columns.
+        """
         return columns < self.strategies.wide and 0 < self.share_beside(noise, LARGE_GAP) < COLUMNS_ALONE
 
     def share_beside(self, noise: float, gap: float) -> float:
-        """E / (e + c): c is `column_noise`, less where the gap is less than usual, and more from four times the usual one on."""
+        """Return the share of the budget for single columns that balances their noise: e / (e + c).
+
+        c is `column_noise`, less where columns depend less than usual, and more from four times the
+        usual dependence on.
+
+        Args:
+            noise: Mean noise e of the columns (`mean_noise`).
+            gap: The dependence of the columns.
+        """
         beside = self.column_noise * max(min(1.0, gap / USUAL_GAP), gap / USUAL_GAP / 4)
         return 0.0 if self.column_noise == NO_MORE else noise / (noise + beside) if beside else 1.0
 
     def shares_for_columns(self, least: float, noise: float, gap: float = USUAL_GAP) -> tuple[float, ...]:
-        """Return the shares of the budget that single columns may get, ascending; here a single one.
+        """Return the shares of the budget for single columns that are tried in turn, ascending; here a single one.
 
-        A further share is used only if the one before left no knowledge about tables of several columns.
+        A further share is used only if the share before it left no knowledge about tables of
+        several columns.
 
         Args:
             least: The least share.
@@ -206,22 +263,31 @@ class AimParameters:
         return (max(least, self.share_beside(noise, gap)),)
 
     def capacity_mb(self, columns: int) -> float:
-        """Return the model's capacity in megabytes for a table of so many columns; wide tables use a part."""
+        """Return the model's capacity in MB for a table of so many columns; wide tables use a part of `max_size_mb`."""
         return self.max_size_mb * (WIDE_CAPACITY if columns >= self.strategies.wide else 1.0)
 
     def most_groups(self, domain: Domain, columns: int, noise: float) -> int:
         """Return the largest number of groups of a column's values; 0 where groups are not worth their time.
 
-        `noise` is the noise of a round's cells, as a share of the people.
+        Args:
+            domain: The domain.
+            columns: Number of columns.
+            noise: Standard deviation of the noise of a cell in a round, as a share of the people.
         """
         return self.groups if columns < self.strategies.wide and pay(domain, self.groups, noise) else 0
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
-        """Return the planned division of the budget.
+        """Return the planned division of the budget among stages.
 
-        The columns of the workload are paid as that many of the planned rounds; later rounds may become fewer and more precise. Where noise
-        is large beside the people, columns take more from the other stages, which is known once the first columns are measured. Few tables
-        that are measured at once save the cost of choosing them. People are counted if no column gives their number.
+        The columns of the workload are paid as that many of the planned rounds; later rounds may
+        become fewer and more precise. Where noise is large relative to the number of people,
+        columns take more from the other stages, which is known once the first columns are measured.
+        Few tables that are measured at once save the cost of choosing them. People are counted only
+        if their number is secret and no column gives it.
+
+        Args:
+            workload: The tables that are asked for.
+            total_is_public: Whether the number of records is public.
         """
         share, every = self.measure_share, workload.closure()
         columns = workload.domain.unpublished(r for r in every if len(r) == 1)

@@ -28,11 +28,17 @@ Scores = Mapping[Clique, float]
 
 
 def cliques_of(domain: Domain, scores: Scores, most_cells: float) -> list[Clique]:
-    """Return the maximal cliques of the graph, with `most_cells` cells together at most.
+    """Return the maximal cliques of the attribute graph, which have at most `most_cells` cells together.
 
-    Starting from the edges of the structural zeros, the edge that raises (sum of scores - SIZE_PENALTY * cells) most is added, until none
-    raises it. Only edges that keep the graph triangulated (`_closes`) are tried; every triangulated graph can be reached this way. An edge
+    Starting from the edges of the structural zeros, the edge that raises (sum of scores -
+    SIZE_PENALTY * cells) most is added, until no edge raises it. Only edges that keep the graph
+    triangulated (`_closes`) are tried; every triangulated graph can be reached this way. An edge
     without room is not tried again, because more edges make no junction tree smaller.
+
+    Args:
+        domain: The domain.
+        scores: Dependence of the columns of each pair.
+        most_cells: Largest number of cells of all cliques together.
     """
     sizes = domain.sizes(domain.names)
     nodes = junction_tree([mask_of(labels_of(domain, clique)) for clique in domain.zeros], sizes).nodes
@@ -62,9 +68,15 @@ def cliques_of(domain: Domain, scores: Scores, most_cells: float) -> list[Clique
 
 
 def _closes(graph: Sequence[int], a: int, b: int) -> bool:
-    """Return whether a triangulated graph stays triangulated with one more edge: the common neighbours of its ends must separate them.
+    """Return whether a triangulated graph stays triangulated with an edge between a and b.
 
-    Another path from one end to the other would become a circle without a chord.
+    Their common neighbours must separate them: another path from a to b would become a cycle
+    without a chord.
+
+    Args:
+        graph: Mask of neighbours of each attribute.
+        a: One end of the edge.
+        b: The other end.
     """
     common = graph[a] & graph[b]
     reached = frontier = 1 << a
@@ -76,9 +88,16 @@ def _closes(graph: Sequence[int], a: int, b: int) -> bool:
 
 
 def _more_cells(graph: Sequence[int], a: int, b: int, sizes: Sequence[int]) -> int:
-    """Return the cells by which the maximal cliques grow.
+    """Return by how many cells the maximal cliques of a triangulated graph grow with an edge between a and b.
 
-    The edge creates one clique of its ends and their common neighbours, which are complete, and replaces those that lack one of the ends.
+    The edge creates one clique of a, b and their common neighbours, which are complete, and
+    replaces a clique without a or without b if it lies in the new one.
+
+    Args:
+        graph: Mask of neighbours of each attribute.
+        a: One end of the edge.
+        b: The other end.
+        sizes: Number of values of each attribute.
     """
     common = graph[a] & graph[b]
 
@@ -92,13 +111,15 @@ def _more_cells(graph: Sequence[int], a: int, b: int, sizes: Sequence[int]) -> i
 
 @dataclass(frozen=True)
 class Useful:
-    """The rule for large enough marginals: an average count of theta times the expected noise.
+    """The rule for marginals that are worth measuring: theta-useful ones.
+
+    A marginal is useful if its average count is at least theta times the expected noise of a cell.
 
     Attributes:
         domain: The domain.
-        cells: Largest number of cells by that rule.
-        columns: Largest number of columns.
-        pairs: Number of cells up to which a pair is useful regardless, because of its dependence.
+        cells: Largest number of cells of a useful marginal.
+        columns: Largest number of its columns.
+        pairs: By pair, a number of cells up to which the pair is useful because of its dependence.
     """
 
     domain: Domain
@@ -107,7 +128,7 @@ class Useful:
     pairs: Mapping[Clique, float] = field(default_factory=dict)
 
     def allows(self, names: Sequence[str]) -> bool:
-        """Return whether a marginal of these columns is useful; it needs neither order nor canonical form."""
+        """Return whether a marginal of these columns, in any order, is useful."""
         if len(names) > self.columns:
             return False
         clique = self.domain.clique(names)
@@ -115,10 +136,17 @@ class Useful:
 
 
 def initial_marginals(useful: Useful, cliques: Sequence[Clique], scores: Scores) -> list[Clique]:
-    """Return the marginals to measure first, at most as many as there are columns.
+    """Return the marginals to measure first, as many as there are columns or fewer.
 
-    They are, for each column, the best one in which it is the child in the cliques' networks, without those contained in others; columns
-    outside all of these; then more of the networks, best first.
+    A Bayesian network is grown in each clique. The result has, for each column, the best marginal
+    in which it is the child, without marginals contained in others; single columns that are in no
+    such marginal; then further marginals of the networks, best first, as long as there are fewer
+    marginals than columns.
+
+    Args:
+        useful: The rule for useful marginals.
+        cliques: The maximal cliques of the attribute graph.
+        scores: Dependence of the columns of each pair.
     """
     domain = useful.domain
     best: dict[str, tuple[float, Clique]] = {}
@@ -137,11 +165,18 @@ def initial_marginals(useful: Useful, cliques: Sequence[Clique], scores: Scores)
 
 
 def _network(useful: Useful, clique: Clique, scores: Scores) -> Iterator[tuple[str, Clique, float]]:
-    """Run greedy Bayes in one clique, and yield the column and parents of the highest merit, with that merit.
+    """Grow a Bayesian network greedily in one clique (as PrivBayes), and yield each child's marginal with its merit.
 
-    It starts at the most dependent column.
+    It starts at the most dependent column. Each step takes the child and parents of the highest
+    merit, until no useful marginal is left.
 
-    Ends when no useful marginal is left.
+    Args:
+        useful: The rule for useful marginals.
+        clique: The clique.
+        scores: Dependence of the columns of each pair.
+
+    Yields:
+        The child, the marginal of the child and its parents, and its merit (`_parents`).
     """
     together = {name: sum(_score(scores, name, other) for other in clique if other != name) for name in clique}
     inside = [max(clique, key=lambda name: together[name])]
@@ -159,8 +194,18 @@ def _network(useful: Useful, clique: Clique, scores: Scores) -> Iterator[tuple[s
 def _parents(useful: Useful, child: str, inside: Sequence[str], scores: Scores) -> tuple[list[str], float]:
     """Return parents that depend on the child and little on each other, with their merit.
 
-    They are added one by one while the marginal is useful. The merit is sum R(child, p) / sqrt(k + 2 sum R(p, q)) over k parents p and
-    pairs of parents (Hall 2000, "Correlation-based Feature Selection").
+    They are added one by one while the marginal is useful. The merit is sum R(child, p) / sqrt(k +
+    2 sum R(p, q)) over k parents p and pairs of parents (Hall 2000, "Correlation-based Feature
+    Selection").
+
+    Args:
+        useful: The rule for useful marginals.
+        child: The child.
+        inside: The columns of the network, from which parents are chosen.
+        scores: Dependence R of the columns of each pair.
+
+    Returns:
+        The parents, none if no marginal with a parent is useful, and their merit, then 0.
     """
     parents: list[str] = []
     towards, among = 0.0, 0.0
@@ -182,9 +227,17 @@ def _score(scores: Scores, one: str, other: str) -> float:
 
 
 def candidates(useful: Useful, cliques: Sequence[Clique]) -> dict[Clique, float]:
-    """Return the candidates of later rounds with their weights of being drawn: single columns and the useful marginals inside a clique.
+    """Return the candidates of later rounds: single columns, and useful marginals inside a clique of the graph.
 
-    Every clique gives (its columns)^2 in equal parts to its own, so that small cliques count.
+    Every clique divides (number of its columns)^2 equally among its candidates, so that small
+    cliques count too.
+
+    Args:
+        useful: The rule for useful marginals.
+        cliques: The maximal cliques of the attribute graph.
+
+    Returns:
+        By marginal, its weight in random draws.
     """
     weights: dict[Clique, float] = {}
     widths = accumulate(sum(math.comb(len(clique), k) for clique in cliques) for k in range(1, useful.columns + 1))

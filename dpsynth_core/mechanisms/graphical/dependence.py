@@ -26,24 +26,36 @@ NOISY = 0.005
 
 
 def noise_in(cells: NDArray[np.float64], deviation: float) -> float:
-    """Return the L1 error that noise causes in cells of these counts: at most the count of each cell, as models have no negative counts."""
+    """Return the expected L1 error that noise causes in a model's cells, in counts.
+
+    The error of a cell is at most its count, as models have no negative counts.
+
+    Args:
+        cells: Counts of the cells.
+        deviation: Standard deviation of the noise of each cell.
+    """
     return float(np.minimum(HALF_NORMAL * deviation, cells.clip(0)).sum())
 
 
 def gap(
     kernel: Kernel, pairs: Sequence[Clique], model: GraphicalModel, columns: Sequence[Measurement], believed: Columns, noise: float
 ) -> tuple[float, float]:
-    """Return the mean share of people in a wrong cell of a pair if its columns were independent, and the standard deviation of the answer.
+    """Measure the mean dependence of pairs of columns.
 
-    Dependence that noise or chance explains is subtracted.
+    It is the mean share of people that are in a wrong cell of a pair if its columns are taken as
+    independent. Dependence that noise or chance explains is subtracted.
 
     Args:
-        kernel: The kernel.
+        kernel: The kernel, which is charged.
         pairs: The pairs.
-        model: Model of the columns alone.
+        model: Model of the columns alone, in which they are independent.
         columns: The columns as measured.
         believed: The smoothed columns.
-        noise: Noise of columns with the whole budget, as a share of the people; the question is asked twice as precisely.
+        noise: Noise of columns with the whole budget, as a share of the people; the question is
+            asked twice as precisely.
+
+    Returns:
+        The mean dependence, and the standard deviation of its noise, both as shares of the people.
     """
     answers, people = model.marginals(pairs), model.total
     doubt = min(DOUBT, noise / 2)

@@ -37,7 +37,13 @@ NOISY = 0.05
 
 
 def groups_of(domain: Domain, columns: Sequence[Measurement], most: int) -> tuple[Groups, ...]:
-    """Return at most `most` groups for each column of many cells; none for 0. `columns` are their measurements."""
+    """Return groups of values for each column of many cells, at most `most` per column; empty for `most` = 0.
+
+    Args:
+        domain: The domain.
+        columns: The measurements of the columns, which decide about groups.
+        most: Largest number of groups of a column.
+    """
     made = []
     for name in many_celled(domain, most):
         measured = combined(columns, (name,))
@@ -48,21 +54,42 @@ def groups_of(domain: Domain, columns: Sequence[Measurement], most: int) -> tupl
 
 
 def many_celled(domain: Domain, most: int) -> list[str]:
-    """Return the columns that may have groups."""
+    """Return the columns of so many cells that they get groups of values.
+
+    It is empty if the domain has no room for the functional dependences of all their groups on
+    their values.
+
+    Args:
+        domain: The domain.
+        most: Largest number of groups of a column; 0 for no groups.
+    """
     names = [name for name in domain.names if 0 < WORTH * most <= domain[name].size and domain[name].size * most <= MAX_CELLS]
     tied = sum(domain.cells(rule.attributes) for rule in domain.impossible) + sum(domain[name].size * most for name in names)
     return names if tied <= MAX_OF_ALL else []  # a domain has no room for the ties of more
 
 
 def pay(domain: Domain, most: int, noise: float) -> bool:
-    """Return whether groups are worth their time. `noise` is the standard deviation of a cell's noise, as a share of the people."""
+    """Return whether groups of values are worth their time: noise would spoil tables of columns of many values.
+
+    Args:
+        domain: The domain.
+        most: Largest number of groups of a column.
+        noise: Standard deviation of the noise of a cell, as a share of the people.
+    """
     sizes = [domain[name].size for name in many_celled(domain, most)]
     pairs = [a * b for a, b in combinations(sizes, 2)] or [size * max(domain.sizes(domain.names)) for size in sizes]
     return bool(pairs) and HALF_NORMAL * noise * fmean(pairs) / 2 >= NOISY
 
 
 def tables_with_groups(workload: Workload, most: int) -> int:
-    """Return how many tables may be measured: those that AIM scores, and the same with groups in place of columns."""
+    """Return the number of tables that may be measured if columns of many cells have groups.
+
+    They are the tables that AIM scores, and the same tables with groups in place of columns.
+
+    Args:
+        workload: The tables that are asked for.
+        most: Largest number of groups of a column.
+    """
     grouped = set(many_celled(workload.domain, most))
     forms = workload.over_closure({name: 1 + (name in grouped) for name in workload.domain.names})
     return forms - len(grouped.intersection(name for clique in workload.cliques for name in clique))  # a single column is measured whole
@@ -75,7 +102,14 @@ def _unused(domain: Domain, name: str) -> str:
 
 
 def _places(domain: Domain, name: str, people: Float, most: int) -> tuple[int, ...]:
-    """Return the group of each cell of a column. `people` are in each cell, not negative."""
+    """Return the group of each cell of a column.
+
+    Args:
+        domain: The domain.
+        name: The column.
+        people: Estimated number of people in each cell, 0 or more.
+        most: Largest number of groups.
+    """
     attribute = domain[name]
     listed, spare = people[: attribute.values], len(people) - attribute.values
     inner = (_neighbours if KINDS[attribute.kind].ordered else _frequent)(listed, max(1, most - (1 if spare else 0)))
@@ -83,7 +117,14 @@ def _places(domain: Domain, name: str, people: Float, most: int) -> tuple[int, .
 
 
 def _neighbours(people: Float, most: int) -> list[int]:
-    """Return at most `most` runs of cells with the least sum of squared numbers of people: about equal numbers."""
+    """Return the group of each cell of an ordered column: runs of neighbours with about equal numbers of people.
+
+    They have the least sum of squared numbers of people, up to `FINE` cells exactly.
+
+    Args:
+        people: Estimated number of people in each cell.
+        most: Largest number of groups.
+    """
     if len(people) > FINE:
         runs = _runs(people)
         together = _neighbours(np.bincount(runs, people).astype(np.float64), most)
@@ -104,13 +145,23 @@ def _neighbours(people: Float, most: int) -> list[int]:
 
 
 def _runs(people: Float) -> NDArray[np.intp]:
-    """Return the run of each cell: `FINE` runs at most, with about equal numbers of people, or of cells in a table without people."""
+    """Return the run of each cell, at most `FINE` runs with about equal numbers of people.
+
+    In a table without people, runs have about equal numbers of cells.
+    """
     through = np.cumsum(people) if people.any() else np.arange(1.0, len(people) + 1)
     return np.unique(np.minimum((FINE * through / through[-1]).astype(np.intp), FINE - 1), return_inverse=True)[1]
 
 
 def _frequent(people: Float, most: int) -> list[int]:
-    """Return the most frequent cells alone, and all others together."""
+    """Return the group of each cell of an unordered column: the most frequent cells have groups of their own.
+
+    All other cells form one group.
+
+    Args:
+        people: Estimated number of people in each cell.
+        most: Largest number of groups.
+    """
     places = np.full(len(people), most - 1)
     order = np.argsort(-people, kind="stable")[: most - 1]
     places[order] = np.arange(len(order))
@@ -119,11 +170,11 @@ def _frequent(people: Float, most: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Tables that may be measured.
+    """The tables that may be measured, with groups of values in place of some columns.
 
     Attributes:
         weights: Weight of each table.
-        finer: For each table with groups, the table with a column in place of its last groups.
+        finer: For each table with groups, the table with the column in place of its last groups.
         groups: Groups by name.
     """
 
@@ -133,9 +184,12 @@ class Candidates:
 
     @classmethod
     def of(cls, domain: Domain, weights: Mapping[Clique, float], groups: Sequence[Groups]) -> Candidates:
-        """Return the tables of `weights`, and every table of several columns also with groups in place of columns, equally weighted.
+        """Return the given tables, and each table of several columns in all variants with groups in place of columns.
 
-        `domain` includes the groups.
+        Args:
+            domain: The domain, which includes the groups.
+            weights: Weight of each table; its variants have the same weight.
+            groups: The groups of columns.
         """
         named, of_column = by_name(groups), {one.column: one for one in groups}
         every = {table: weight for clique, weight in weights.items() for table in _variants(domain, clique, of_column)}
@@ -143,12 +197,16 @@ class Candidates:
         return cls(every, finer, named)
 
     def weighing(self, columns: Mapping[str, float]) -> dict[Clique, float]:
-        """Return each table's weight as the sum of its columns' weights. Groups weigh as much as their column."""
+        """Return each table's weight as the sum of its columns' weights; groups weigh as much as their column.
+
+        Args:
+            columns: Weight of each column.
+        """
         every = {**columns, **{name: columns[one.column] for name, one in self.groups.items()}}
         return {table: sum(every[name] for name in table) for table in self.weights}
 
     def answers(self, model: GraphicalModel, tables: Collection[Clique]) -> dict[Clique, Float]:
-        """Return a model's answer to each table, in counts."""
+        """Return a model's marginals over these tables, in counts; tables with groups are summed from their columns."""
         answers = model.marginals(list(dict.fromkeys(map(self._of_columns, tables))))
         return {table: self._answer(table, answers) for table in tables}
 
@@ -158,7 +216,12 @@ class Candidates:
         return table
 
     def _answer(self, table: Clique, answers: dict[Clique, Float]) -> Float:
-        """Return the answer to one table, and store in `answers` all tables that it is summed from."""
+        """Return the answer to one table, summed from the answer to its finer table if it has groups.
+
+        Args:
+            table: The table.
+            answers: Known answers, to which all intermediate ones are added.
+        """
         if table not in answers:
             finer, groups = self.finer[table], self.groups[table[-1]]
             answers[table] = groups.summed(self._answer(finer, answers), finer.index(groups.column))
@@ -166,7 +229,7 @@ class Candidates:
 
 
 def _variants(domain: Domain, clique: Clique, groups: Mapping[str, Groups]) -> Iterator[Clique]:
-    """Yield the clique with each set of its columns replaced by their groups, itself first."""
+    """Yield the clique with each subset of its columns replaced by their groups, first the clique itself."""
     if len(clique) == 1:
         yield clique
         return
@@ -176,15 +239,26 @@ def _variants(domain: Domain, clique: Clique, groups: Mapping[str, Groups]) -> I
 
 @dataclass(frozen=True, eq=False)
 class OfColumns:
-    """A model without its groups. `domain` is without them; its columns come first in the model's domain."""
+    """A model whose answers and rows leave out groups of values.
+
+    Attributes:
+        model: The model, with groups as further columns.
+        domain: The domain without groups, whose columns come first in the model's domain.
+    """
 
     model: GraphicalModel
     domain: Domain
 
     def marginal(self, clique: Clique) -> Float:
-        """Return estimated counts with one axis per attribute."""
+        """Return the marginal over columns: estimated counts with one axis per attribute."""
         return self.model.marginal(self.domain.clique(clique))
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Return codes of the columns, shape (n, columns), close to the model's answers to `marginals` (weights c_r)."""
+        """Return codes of n synthetic rows, shape (n, columns), without groups.
+
+        Args:
+            n: Number of rows.
+            marginals: The marginals that rows are refined towards, with their weights c_r.
+            rng: Source of randomness.
+        """
         return self.model.rows_of(self.domain, n, marginals, rng)

@@ -43,7 +43,10 @@ class HdmmPgm:
     max_size_mb: float = models.capacity_mb()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a run: the model has to hold the whole workload, in one fit."""
+        """Return the expected time and memory of a run: one fit of a model that holds the whole workload.
+
+        The run is refused if that model exceeds the capacity.
+        """
         domain, cells = workload.domain, workload.closure_cells
         reason = models.columns_too_large(domain, self.max_size_mb) or rounds.too_many_cells(cells)
         size = 0.0 if reason else models.Capacity(domain, self.max_size_mb).used_mb(workload.cliques)
@@ -55,11 +58,11 @@ class HdmmPgm:
         return Forecast(not reason, seconds, 200.0 + 6e-5 * cells + 5 * min(size, self.max_size_mb), reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
-        """Return one stage per kind of table in the best strategy inside the workload."""
+        """Return the shares of the best strategy inside the workload by size of table: count, single columns, larger."""
         return split_by_size(within(workload, 0.0 if total_is_public else 1.0).shares)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run HDMM+PGM. Yields one Measured event per marginal of the strategy, one Fitted, then Finished."""
+        """Run HDMM+PGM; yield a Measured for each marginal of the strategy, a Fitted, then Finished."""
         strategy = within(workload, hdmm.rows_price(kernel.unit))
         measurements: list[Measurement] = []
         for step in hdmm.measured(kernel, strategy):

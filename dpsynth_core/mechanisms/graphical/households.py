@@ -82,13 +82,15 @@ _UNSAID = 50_000
 
 
 def needed(households: float, most: int, columns: int, cells: int) -> tuple[float, float]:
-    """Return processor seconds and megabytes. They grow with the possible pairs of members, and with the cells of the tables.
+    """Return the expected processor seconds and megabytes of a run.
+
+    They grow with the possible pairs of members, and with the cells of the tables.
 
     Args:
         households: Number of households.
-        most: Largest number of members.
-        columns: Number of columns of pairs that tables ask for.
-        cells: Number of cells.
+        most: Largest number of members of a household.
+        columns: Number of columns that tables ask for.
+        cells: Number of cells of all tables.
     """
     values = households * max(2, most * (most - 1)) * columns
     seconds, megabytes = (fixed + of_value * values + of_cell * cells for fixed, of_value, of_cell in _COSTS)
@@ -96,7 +98,7 @@ def needed(households: float, most: int, columns: int, cells: int) -> tuple[floa
 
 
 def workload(link: Link) -> Workload:
-    """Return all tables of two columns of the four kinds."""
+    """Return the workload of all tables of two columns; all tables of a kind together weigh WEIGHTS[kind]."""
     tables = kinds(link)
     number = Counter(tables.values())
     return Workload(link.domain, {clique: WEIGHTS[kind] / number[kind] for clique, kind in tables.items()})
@@ -110,7 +112,8 @@ class HouseholdModel:
         link: The link of the tables.
         one: Model of a household and a random member.
         two: Model of two members of one household.
-        alike: For each column of members, a model of their number and of how many are alike.
+        alike: For each column of members, a model of the number of members and of how many share a
+            member's value.
     """
 
     link: Link
@@ -119,17 +122,22 @@ class HouseholdModel:
     alike: Mapping[str, RowModel]
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return the estimated marginal over `clique`, from the model that covers it."""
+        """Return the marginal over `clique` in counts, from the model of two members if the clique names both."""
         return (self.two if set(clique) & set(map(self.link.other, self.link.members.names)) else self.one).marginal(clique)
 
     def tables(self, n: int, rng: np.random.Generator) -> LinkedCodes:
-        """Draw n households with their members."""
+        """Draw n synthetic households with their members."""
         return draw(self.one, self.two, self.alike, self.link, n, rng)
 
 
 @dataclass(frozen=True)
 class Households:
-    """The mechanism for two linked tables. `link` describes how they belong together."""
+    """The mechanism for two linked tables.
+
+    Attributes:
+        link: The link of the tables.
+        card: The card.
+    """
 
     link: Link
     card: Card = Card(
@@ -147,17 +155,19 @@ class Households:
     )  # fmt: skip
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Forecast a run for as many households as are assumed where no number is declared."""
+        """Return the expected time and memory of a run for `_UNSAID` households, or why it is refused."""
         return self.forecast_for(workload, rho, _UNSAID)
 
     def forecast_for(self, workload: Workload, _rho: float, people: float) -> Forecast:
-        """Forecast a run for this number of households."""
+        """Return the expected time and memory of a run, or why it is refused; `people` is the number of households."""
         reason = columns_too_large(workload.domain, CAPACITY_MB, CAPACITY_MB)
         asked = {name for clique in workload.cliques for name in clique}
         return Forecast(not reason, *needed(people, self.link.most, len(asked), workload.cells), reason)
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
-        """Split the budget as if each chosen table were chosen once. The first tables are narrow, so that choosing takes more than stated.
+        """Return the planned division of the budget, as if each chosen table were chosen once.
+
+        The first chosen tables are narrow, so that choosing takes more than stated.
         """
         first = MEASURING * COLUMNS
         asked = (NUMBERS * bool(self._numbers(workload.cliques)) + ALIKE * bool(self._alike())) * (1 - first)
@@ -167,19 +177,30 @@ class Households:
         return tuple((part, share) for part, share in parts if share)
 
     def _numbers(self, cliques: Iterable[Clique]) -> list[Clique]:
-        """Return the tables that contain the number of members of a household and its own columns."""
+        """Return those cliques that have the number of members and otherwise only the household's own columns."""
         return [clique for clique in cliques if NUMBER in clique and set(clique) <= {NUMBER, *self.link.households.names}]
 
     def _alike(self) -> dict[str, list[Clique]]:
-        """Return, for each column of members, the tables of the number of alike members of a household.
+        """Return, for each column of members, the two tables that say how many members of a household share a value.
 
-        One table is with the column, one with the number of members.
+        One table has the number of alike members with the column, the other with the number of
+        members. The result is empty if households have at most one member.
         """
         clique, alike = self.link.domain.clique, self.link.alike
         return {name: [clique((by, alike(name))) for by in (name, NUMBER)] for name in self.link.members.names if self.link.most > 1}
 
     def _of_three(self, domain: Domain, asked: Mapping[Clique, float]) -> dict[Clique, float]:
-        """Return tables of a column of the household and two of a member whose three pairs are all asked for, with their weights."""
+        """Return tables of a column of the household and two of a member, if their three pairs are asked for.
+
+        Only small tables are returned (`MOST_TABLES`, `MOST_CELLS`).
+
+        Args:
+            domain: The domain.
+            asked: The weights of the tables that are asked for.
+
+        Returns:
+            By clique, OF_THREE times the mean weight of the pairs.
+        """
         every = product(self.link.households.names, combinations(self.link.members.names, 2))
         pairs = {domain.clique((one, *two)): (two, (one, two[0]), (one, two[1])) for one, two in every}
         tables = {clique: fmean(asked[pair] for pair in of) for clique, of in pairs.items() if set(of) <= asked.keys()}
@@ -187,7 +208,10 @@ class Households:
         return {clique: OF_THREE * tables[clique] for clique in small}
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Measure columns of households and of one member, and numbers of members; then run rounds of tables."""
+        """Run the mechanism; yield a Measured for each table, a Fitted for each estimate of the models, then Finished.
+
+        Single columns come first, then numbers of members, then rounds of tables as in AIM.
+        """
         link, domain = self.link, kernel.domain
         columns = (*link.households.names, NUMBER, *link.members.names)
         shares = least_error_shares(domain, {(name,): OF_NUMBER if name == NUMBER else 1.0 for name in columns})
@@ -267,25 +291,36 @@ class Households:
 
 
 def _noise(workload: Workload, deviation: float) -> float:
-    """Return the mean share of records that noise puts in a wrong cell of a table. `deviation` is a cell's noise as a share."""
+    """Return the mean share of records that noise puts in a wrong cell of a table of the workload.
+
+    Args:
+        workload: The tables that are asked for.
+        deviation: Standard deviation of the noise of a cell, as a share of the records.
+    """
     return HALF_NORMAL / 2 * deviation * workload.cells / len(workload.cliques)
 
 
 def _rounds(noise: float) -> int:
-    """Return the number of rounds whose price the first rounds have.
+    """Return the number of equal rounds that the remaining budget would pay, which sets the cost of the first rounds.
 
-    `noise` is the noise of one table measured with the whole remaining budget.
+    The smaller the noise, the more rounds.
+
+    Args:
+        noise: Share of records that noise puts in a wrong cell of a table measured with the whole
+            remaining budget.
     """
     least, usual, most = ROUNDS
     return min(max(round(usual * (USUAL / noise) ** FASTER), least), most)
 
 
 def _starts(held: NDArray[np.float64], few: float) -> list[int]:
-    """Return the sizes of households at which classes begin. Couples are separate from families at any noise.
+    """Return the sizes of households at which classes of sizes begin, in ascending order.
+
+    Sizes 2 and 3 always begin a class (`CLASSES`), because couples differ from families.
 
     Args:
-        held: Share of households of each size.
-        few: Share up to which sizes form one class.
+        held: Share of records in households of each size.
+        few: Smallest share of records in a class of larger sizes.
     """
     starts = [*CLASSES]
     for size in range(starts[-1] + 1, len(held)):
@@ -295,18 +330,33 @@ def _starts(held: NDArray[np.float64], few: float) -> list[int]:
 
 
 def _parts(link: Link, *sizes: str) -> tuple[set[str], set[str]]:
-    """Return two sets of columns: of a household and a member; and of its size, classes of size, and two members."""
+    """Return the columns of the two models.
+
+    Args:
+        link: The link of the tables.
+        *sizes: Names of columns of classes of household sizes.
+
+    Returns:
+        The columns of a household, its size and a member; and the size, its classes and the columns
+        of two members.
+    """
     mine = link.members.names
     return {*link.households.names, NUMBER, *mine}, {NUMBER, *sizes, *mine, *map(link.other, mine)}
 
 
 def holds(link: Link, clique: Clique) -> bool:
-    """Return whether one of the two models has all of these columns."""
+    """Return whether one of the two models contains all columns of the clique."""
     return any(set(clique) <= names for names in _parts(link))
 
 
 class _Part:
-    """A model of some of the columns, with its measurements."""
+    """One of the two models, with the measurements of its columns.
+
+    Args:
+        kernel: The kernel.
+        names: The columns of the model.
+        told: The measurements of single columns.
+    """
 
     def __init__(self, kernel: Kernel, names: Collection[str], told: Sequence[Measurement]) -> None:
         self.domain = kernel.domain.keep(set(names).intersection(kernel.domain.names))
@@ -326,12 +376,25 @@ class _Part:
         return self.model.marginals(list(cliques)).items()
 
     def take(self, told: Sequence[Measurement | Roots], fraction: float) -> None:
-        """Add the measurements of its columns while the model stays within the capacity, replacing earlier ones of the same tables."""
+        """Add measurements of this model's columns, in place of earlier ones of the same tables.
+
+        Tables with which the model would exceed the share of its capacity are left out.
+
+        Args:
+            told: The measurements, or sums of roots; other columns' measurements are ignored.
+            fraction: Share of the capacity.
+        """
         new = {one.clique: one for one in told if self.holds(one.clique) and self.allowed([one.clique], fraction)}
         self._told = [*(one for one in self._told if one.clique not in new), *new.values()]
 
     def fit(self, kernel: Kernel, stopping: Stopping, two: RowModel) -> None:
-        """Fit the model. `two` is the model of two members of one household."""
+        """Fit the model to its measurements.
+
+        Args:
+            kernel: The kernel.
+            stopping: When the fit ends.
+            two: The model of two members of one household, which converts sums of roots to counts.
+        """
         roots = [one.counts(self.model, two) for one in self._told if isinstance(one, Roots)]
         self.model = self._fitted(kernel, self.model, stopping, roots)
 
@@ -349,12 +412,13 @@ class _Part:
 
 
 def _number_model(kernel: Kernel, told: Sequence[Measurement], known: Clique, first: RowModel) -> GraphicalModel:
-    """Return a model of a column of members, their number and how many are alike.
+    """Return a model of a column of members, the number of members, and how many share a member's value.
 
     Args:
         kernel: The kernel.
-        told: The measurements.
-        known: The column and the number of members, whose marginal follows from `first`.
+        told: The measurements of numbers of alike members.
+        known: The clique of the column and the number of members, whose marginal follows from
+            `first`.
         first: The model of a household and a member.
     """
     domain = kernel.domain.keep({*known, *(name for one in told for name in one.clique)})
@@ -368,14 +432,25 @@ def _number_model(kernel: Kernel, told: Sequence[Measurement], known: Clique, fi
 
 
 class _Sums:
-    """Sums of roots of tables."""
+    """The measured sums of roots, by table.
+
+    Args:
+        kernel: The kernel.
+        both: Mirrors measurements of one member to the other member.
+        sizes: The classes of household sizes.
+    """
 
     def __init__(self, kernel: Kernel, both: _Both, sizes: Groups) -> None:
         self._kernel, self._both, self._sizes = kernel, both, sizes
         self._noisy, self._before = dict[Clique, list[Measurement]](), dict[Clique, NDArray[np.float64]]()
 
     def pay(self, clique: Clique, noise: float) -> bool:
-        """Return whether sums of roots of a table can be measured and are worth it. `noise` is a cell's, as a share of all records."""
+        """Return whether sums of roots of a table can be measured and are more precise than counts.
+
+        Args:
+            clique: The table.
+            noise: Standard deviation of the noise of a cell, as a share of all records.
+        """
         link, mine = self._both.link, [name for name in clique if name in self._both.link.swapped]
         pair = paired(link, clique) and len(clique) == 3 and self._sizes.name in clique
         if not pair and not set(clique) <= {*link.households.names, NUMBER, *link.members.names}:
@@ -386,7 +461,14 @@ class _Sums:
         return bool(mine) and noise * cells * others > wide and cells**2 * (link.most + 1) <= MOST_PAIRS
 
     def measured(self, clique: Clique, sigma: float, one: GraphicalModel, two: GraphicalModel) -> list[Roots]:
-        """Return the estimates for both members from all measurements of the table. `one` and `two` are the present models."""
+        """Measure the sums of roots of a table, and return the estimates from all its measurements, for both members.
+
+        Args:
+            clique: The table.
+            sigma: Standard deviation of the noise of each cell.
+            one: The present model of a household and a member.
+            two: The present model of two members of one household.
+        """
         link = self._both.link
         roots = self._kernel.measure_roots(clique, sigma)[of_members(link, clique)]
         every = self._noisy.setdefault(clique, [])
@@ -396,14 +478,27 @@ class _Sums:
 
 
 def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
-    """Return a table of two members by class of the household's size; any other table unchanged."""
+    """Return a table of two members with the class of the household's size added; any other table unchanged.
+
+    Args:
+        domain: The domain, which includes the classes.
+        link: The link of the tables.
+        clique: The table.
+        sizes: Name of the column of classes.
+    """
     members = [name in link.members for name in clique]
     others = [name in link.swapped and name not in link.members for name in clique]
     return domain.clique((*clique, sizes)) if any(members) and any(others) and NUMBER not in clique else clique
 
 
 def _costs(domain: Domain, weights: Mapping[Clique, float], more: int = 0) -> dict[Clique, float]:
-    """Return the cost of measuring each table, as multiples of the cost of a typical one of all but the last `more`."""
+    """Return the cost of measuring each table, as a multiple of the mean cost of the tables.
+
+    Args:
+        domain: The domain.
+        weights: The weights of the tables, by which the budget is divided for the least error.
+        more: Number of tables at the end of `weights` that the mean leaves out.
+    """
     shares = least_error_shares(domain, weights)
     usual = fmean(list(shares.values())[: len(shares) - more])
     return {r: share / usual for r, share in shares.items()}
@@ -412,25 +507,41 @@ def _costs(domain: Domain, weights: Mapping[Clique, float], more: int = 0) -> di
 def _chosen(
     kernel: Kernel, answers: Answers, weights: Mapping[Clique, float], costs: Mapping[Clique, float], budget: RoundBudget
 ) -> Choice:
-    """Choose a table. `costs` of measuring each are multiples of a round's measurement."""
+    """Select the table that the models answer worst, by the exponential mechanism.
+
+    Args:
+        kernel: The kernel, which is charged.
+        answers: The models' answers to the tables.
+        weights: The weights of the tables.
+        costs: The cost of measuring each table, as a multiple of a round's measurement.
+        budget: The budget of the round.
+    """
     offsets = {r: OFFSET * HALF_NORMAL * budget.sigma / math.sqrt(costs[r]) * answer.size for r, answer in answers.items()}
     return choose(kernel, answers, {r: weights[r] for r in answers}, offsets, budget.eps)
 
 
 @dataclass(frozen=True, eq=False)
 class _Both:
-    """Copies of each measurement of one member for the other, and symmetric measurements of pairs of members."""
+    """Makes measurements of one member hold for both members of a pair, which are exchangeable.
+
+    Attributes:
+        link: The link of the tables.
+        domain: The domain, with classes of household sizes.
+    """
 
     link: Link
     domain: Domain
 
     def of(self, measured: Sequence[Measurement], before: NDArray[np.float64] | None = None) -> list[Measurement]:
-        """Return the measurements for both members.
+        """Return each measurement with its mirror image, in which the two members are exchanged.
+
+        A table that is its own mirror image is made symmetric instead, with less noise.
 
         Args:
             measured: The measurements.
-            before: A model's answer before any measurement of the table. Shrinking towards a later answer would count the noise in it
-                twice.
+            before: A model's answer before any measurement of the table, towards which noise is
+                shrunk; None for no shrinkage. Shrinking towards a later answer would count the
+                noise in it twice.
         """
         every = list[Measurement]()
         for one in measured:

@@ -41,7 +41,7 @@ class Independent:
     fitting: models.Fitting = models.Fitting()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a run: work grows with the number of cells of the one-way marginals only."""
+        """Return the expected time and memory of a run, which grow with the cells of the one-way marginals only."""
         cells = sum(workload.domain.sizes(workload.domain.names))
         reason = "" if rounds.columns_of(workload.domain) else "every column is published, and it measures nothing else; use AIM"
         if workload.domain.published and models.columns_too_large(workload.domain, MOST_MB):
@@ -49,11 +49,11 @@ class Independent:
         return Forecast(not reason, seconds=1.0 + 3e-5 * cells, memory_mb=150.0 + 1e-4 * cells, reason=reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """Return one stage: all of the budget measures single columns."""
+        """Return one stage: the whole budget measures single columns."""
         return ((SINGLE, 1.0),)
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Yield one Measured per column, one Fitted, then Finished."""
+        """Run the mechanism; yield a Measured for each column, a Fitted, then Finished."""
         measurements = yield from rounds.measure_columns(kernel, kernel.rho_total)
         model = models.fit(kernel, measurements, stopping=self.fitting.between)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")

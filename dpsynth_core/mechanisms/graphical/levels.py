@@ -38,7 +38,10 @@ _EXACTLY = 300.0
 
 
 def levels_of(domain: Domain, columns: Collection[str]) -> Levels:
-    """Return the levels of the named columns; a column of more than MOST_CELLS cells has no entry."""
+    """Return the levels of the named columns: groups of 4 neighbouring cells, of 16 and so on.
+
+    A column of more than MOST_CELLS cells has no entry.
+    """
     return {name: tuple(_levels(domain, domain[name])) for name in columns if domain[name].size <= MOST_CELLS}
 
 
@@ -48,7 +51,7 @@ def without_levels(_domain: Domain, _columns: Collection[str]) -> Levels:
 
 
 def _levels(domain: Domain, attribute: Attribute) -> list[Groups]:
-    """Return the levels of a column. Cells for missing and other values have a group of their own."""
+    """Return the levels of a column, from fine to coarse; cells for missing and other values have their own group."""
     sizes = takewhile(lambda size: FEWEST_GROUPS * size <= attribute.ordered, (TOGETHER**level for level in range(1, 10)))
     return [_level(domain, attribute, size) for size in sizes]
 
@@ -63,10 +66,15 @@ def _level(domain: Domain, attribute: Attribute, size: int) -> Groups:
 
 
 def divided(shares: Mapping[Clique, float], levels: Levels) -> dict[Clique, float]:
-    """Return the part of a budget for each table, from the part for each column.
+    """Return the share of the budget for each column and for each of its levels, from the shares of columns.
 
-    The parts of columns with ranges are pooled: errors of ranges hardly grow with the cells, so each level of each column gets the same,
-    and the cells twice that.
+    The shares of columns with levels are pooled. Errors of ranges hardly grow with the number of
+    cells, so each level of each column gets the same share, and the cells of a column get twice
+    that.
+
+    Args:
+        shares: Share of each column.
+        levels: Levels of each column whose ranges are asked for.
     """
     ranged = [(name,) for name in levels]
     one = sum(shares[clique] for clique in ranged) / max(1, sum(2 + len(coarser) for coarser in levels.values()))
@@ -75,7 +83,13 @@ def divided(shares: Mapping[Clique, float], levels: Levels) -> dict[Clique, floa
 
 
 def believed(levels: Levels, measured: Sequence[Measurement], total: float) -> Believed:
-    """Return the estimate of columns. `measured` holds all measurements, levels included; `total` is the number of people."""
+    """Return the function that estimates columns: those with levels from all their levels, others by smoothing.
+
+    Args:
+        levels: Levels of each column whose ranges are asked for.
+        measured: All measurements of columns, levels included.
+        total: Number of people.
+    """
 
     def of(domain: Domain, measurements: Sequence[Measurement], known: Sequence[MarginalCounts] = ()) -> Columns:
         others = smooth_columns(domain, [m for m in measurements if m.clique[0] not in levels], known)
@@ -87,12 +101,21 @@ def believed(levels: Levels, measured: Sequence[Measurement], total: float) -> B
 
 
 def _is_of(measurement: Measurement, name: str) -> bool:
-    """Return whether the measurement is of this column, in cells or in groups."""
+    """Return whether a measurement is of this single column, by its cells or by groups of its values."""
     return measurement.clique == (name,) or [one.column for one in measurement.groups] == [name]
 
 
 def _cells(domain: Domain, name: str, measured: Sequence[Measurement], total: float) -> MarginalCounts:
-    """Estimate cells by weighted least squares over nonnegative counts. The variances are those without that condition."""
+    """Estimate the cells of a column by weighted least squares over counts of 0 or more with the sum `total`.
+
+    The stated variances are the variances of plain least squares, without these two conditions.
+
+    Args:
+        domain: The domain.
+        name: The column.
+        measured: The measurements of its cells and levels.
+        total: Number of people.
+    """
     size = domain[name].size
     rows = np.vstack([_sums(m, size) / m.deviation for m in measured])
     noisy = np.concatenate([m.values / m.deviation for m in measured])
@@ -103,7 +126,7 @@ def _cells(domain: Domain, name: str, measured: Sequence[Measurement], total: fl
 
 
 def _sums(measurement: Measurement, size: int) -> NDArray[np.float64]:
-    """Return which cells each of a measurement's numbers counts, shape (numbers, cells)."""
+    """Return, for each number of a measurement, which cells it counts (1 or 0), shape (numbers, cells)."""
     if not measurement.groups:
         return np.eye(size)
     (groups,) = measurement.groups

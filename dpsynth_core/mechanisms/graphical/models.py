@@ -47,7 +47,14 @@ CONVERGED = Stopping(iterations=1000, tolerance=1e-4)
 
 @dataclass(frozen=True)
 class Fitting:
-    """When fits stop, between rounds and at the end, what becomes of the last model, and what is fitted of single columns."""
+    """The way in which models are fitted during and at the end of a run.
+
+    Attributes:
+        between: When fits between rounds stop.
+        final: When the last fit stops.
+        finish: Returns the final model from the last fitted one.
+        columns: Returns smoothed columns, to which models are fitted instead of the measurements.
+    """
 
     between: Stopping = BETWEEN
     final: Stopping = FINAL
@@ -62,7 +69,7 @@ WEIGHTS_KEPT = "Measurements weigh 1/sigma^2, the maximum likelihood that the pa
 
 
 def capacity_mb(default: float = 80.0, besides: str = "") -> float:
-    """Declare the parameter for the capacity of the model.
+    """Declare the parameter `max_size_mb` for the capacity of the model.
 
     Args:
         default: Default in megabytes.
@@ -73,7 +80,7 @@ def capacity_mb(default: float = 80.0, besides: str = "") -> float:
 
 
 def merge_below() -> float:
-    """Declare the parameter for the count below which values are merged, in standard deviations of noise."""
+    """Declare the parameter for the count below which values are merged, in standard deviations of its noise."""
     text = "Values whose noisy count is below this many standard deviations of its noise are one value to the model. 0: never."
     return real(3.0, least=0.0, most=10.0, text=text)
 
@@ -83,11 +90,13 @@ Booleans = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The tables to choose from.
+    """The tables that a selection chooses from, as arrays.
 
     Attributes:
-        columns: The places of each table's columns, shape (tables, most columns), -1 beyond its own.
-        places: The place of each column, by name.
+        tables: The tables.
+        columns: Indices of each table's columns, shape (tables, most columns), -1 beyond the
+            table's own.
+        places: Index of each column, by name.
     """
 
     tables: tuple[Clique, ...]
@@ -100,21 +109,27 @@ class Pool:
 
     @cached_property
     def pairs(self) -> NDArray[np.intp]:
-        """The numbers of pairs: place of the first column times the number of columns, plus place of the second; -1 for other tables."""
+        """A number for each table that is a pair, -1 for other tables, shape (tables,).
+
+        The number is (index of the first column) * (number of columns) + (index of the second).
+        """
         return np.where(self._width == 2, self.columns[:, 0] * len(self.places) + self.columns[:, 1], -1)
 
     def only(self, some: Booleans) -> Pool:
-        """Return the tables where `some` is True."""
+        """Return the pool of the tables where `some` is True, shape (tables,)."""
         return Pool(tuple(compress(self.tables, some)), self.columns[some], self.places)
 
     def apart(self, chosen: Clique) -> Booleans:
-        """Return for each table whether it is `apart` from the chosen one."""
+        """Return, for each table, whether the chosen table says nothing about it, as in the function `apart`."""
         shared = np.isin(self.columns, [self.places[name] for name in chosen]).sum(axis=1)
         return np.asarray(shared < np.minimum(2, self._width))
 
 
 def apart(chosen: Clique, tables: Iterable[Clique]) -> list[Clique]:
-    """Return the tables, not part of the chosen one, that share at most one column with it: the chosen table says nothing about them."""
+    """Return the tables that share at most one column with the chosen table and are not one of its columns.
+
+    A measurement of the chosen table says nothing about the dependence in these.
+    """
     columns = set(chosen)
     return [r for r in tables if len(columns.intersection(r)) < min(2, len(r))]
 
@@ -122,8 +137,12 @@ def apart(chosen: Clique, tables: Iterable[Clique]) -> list[Clique]:
 class Capacity:
     """The largest size of a model, in cells of its junction tree's maximal cliques.
 
-    JT-SIZE (AIM, section 4) is eight bytes a cell. The domain's structural zeros (AIM, appendix D) and published tables are part of every
-    model, and so of its size.
+    JT-SIZE (AIM, section 4) is eight bytes a cell. The domain's structural zeros (AIM, appendix D)
+    and published tables are part of every model, and so of its size.
+
+    Args:
+        domain: The domain.
+        max_size_mb: The largest size in MB.
     """
 
     def __init__(self, domain: Domain, max_size_mb: float) -> None:
@@ -136,23 +155,38 @@ class Capacity:
         self._latest: tuple[frozenset[Clique], tuple[int, ...]] = (frozenset(), tuple(self._mask(clique) for clique in self._always))
 
     def allows(self, measured: Iterable[Clique], candidate: Clique, fraction: float = 1.0) -> bool:
-        """Return whether a model of `measured` and `candidate` stays within `fraction` of the capacity, or does not grow (a subset)."""
+        """Return whether a model of the measured tables and a candidate stays within a fraction of the capacity.
+
+        A candidate that lies inside a measured table is always allowed, because the model does not
+        grow.
+
+        Args:
+            measured: The measured tables.
+            candidate: The candidate.
+            fraction: The fraction of the capacity.
+        """
         return bool(self.allowed(measured, [candidate], fraction))
 
     def allowed(self, measured: Iterable[Clique], candidates: Iterable[Clique], fraction: float = 1.0) -> list[Clique]:
-        """Return the candidates that it `allows`, in their order."""
+        """Return the candidates for which `allows` is True, in their order; arguments as there."""
         pool = self.pool(candidates)
         return list(compress(pool.tables, self.fitting(measured, pool, fraction)))
 
     def pool(self, tables: Iterable[Clique]) -> Pool:
-        """Return candidate tables in a form for which `fitting` is fast, in the order given."""
+        """Return the tables, in their order, as a `Pool`, for which `fitting` is fast."""
         every, place = tuple(tables), self._places
         widest = max((2, *map(len, every)))
         columns = [[*(place[name] for name in clique), *[-1] * (widest - len(clique))] for clique in every]
         return Pool(every, np.array(columns, dtype=np.intp).reshape(-1, widest), place)
 
     def fitting(self, measured: Iterable[Clique], pool: Pool, fraction: float = 1.0) -> Booleans:
-        """Return for each table of the pool whether it `allows` the table."""
+        """Return for each table of the pool whether `allows` is True, shape (tables,).
+
+        Args:
+            measured: The measured tables.
+            pool: The candidates.
+            fraction: The fraction of the capacity.
+        """
         present, limit = self._present(measured), fraction * self.cells
         if len(pool.tables) < MANY or len(self._domain) <= ATTRIBUTES_TRIED:
             return np.array(self._sizes.fitting(present, list(map(self._mask, pool.tables)), limit), dtype=bool)
@@ -165,11 +199,15 @@ class Capacity:
         return fits
 
     def used_mb(self, measured: Iterable[Clique]) -> float:
-        """JT-SIZE of a model of `measured`, in megabytes."""
+        """Return the size (JT-SIZE) of a model of the measured tables, in MB."""
         return self._sizes.cells(self._present(measured)) * BYTES_PER_CELL / MEGABYTE
 
     def _present(self, measured: Iterable[Clique]) -> tuple[int, ...]:
-        """Masks of what is in the model. Those of the last question are kept: candidates are asked about the same model one by one, too."""
+        """Return the masks of all cliques of a model: measured tables, structural zeros and published tables.
+
+        The latest result is cached, because candidates are also tried one by one with the same
+        model.
+        """
         cliques = frozenset(measured)
         if cliques != self._latest[0]:
             self._latest = cliques, tuple(sorted({self._mask(clique) for clique in (*self._always, *cliques)}))
@@ -192,19 +230,22 @@ def fit(
     folding: Folding | None = None,
     columns: Columns = MEASURED,
 ) -> GraphicalModel:
-    """Return Private-PGM's estimate.
+    """Return the model that Private-PGM estimates from measurements.
 
-    What the kernel answered of single columns before (`Kernel.known`) is used as well.
+    Earlier answers about single columns (`Kernel.known`) are used as well.
 
     Args:
-        kernel: The kernel.
+        kernel: The kernel, for its domain and a public number of rows.
         measurements: The noisy tables.
         earlier: The model to start from.
-        stopping: When to stop.
-        counted: Noisy numbers of rows (measurements of the empty clique), if the mechanism took any.
-        assumed: Marginals known without measurement; they do not inform the number of rows.
+        stopping: When the fit ends.
+        counted: Noisy numbers of rows (measurements of the empty clique), if the mechanism took
+            any.
+        assumed: Marginals that are known without measurement; they do not inform the number of
+            rows.
         folding: The folding of columns.
-        columns: The believed columns.
+        columns: The smoothed columns, which replace the measurements and known counts that they
+            follow from.
     """
     total = total_from(kernel, [*counted, *measurements])
     measured = [m for m in measurements if m not in columns.measured] if columns.measured else measurements
@@ -213,7 +254,7 @@ def fit(
 
 
 class Fit(Protocol):
-    """`fit` of one run: kernel, folding and columns are given."""
+    """The function `fit` of one run, whose kernel, folding and smoothed columns are given."""
 
     def __call__(
         self,
@@ -227,12 +268,13 @@ class Fit(Protocol):
 
 
 def columns_too_large(domain: Domain, max_size_mb: float, most_mb: float = MOST_MB) -> str:
-    """Return why not even the one-way marginals, the structural zeros and the published tables fit the model, or "".
+    """Return why not even the one-way marginals, structural zeros and published tables fit the model; "" if they fit.
 
     Args:
         domain: The columns.
-        max_size_mb: Capacity of the model.
-        most_mb: The largest capacity that a plan may state: `max_size_mb` itself where the mechanism has no such parameter.
+        max_size_mb: Capacity of the model in MB.
+        most_mb: The largest capacity that a plan may state: `max_size_mb` itself where the
+            mechanism has no such parameter.
     """
     needed = Capacity(domain, max_size_mb).used_mb(columns_of(domain))
     if needed <= max_size_mb:
@@ -244,7 +286,7 @@ def columns_too_large(domain: Domain, max_size_mb: float, most_mb: float = MOST_
 
 
 def none_fits(domain: Domain, tables: Iterable[Clique], max_size_mb: float) -> str:
-    """Return why no unpublished table can be measured, or ""."""
+    """Return why no unpublished table fits a model of this capacity (MB); "" if at least one fits."""
     unpublished = domain.unpublished(tables)
     if Capacity(domain, max_size_mb).allowed((), unpublished):
         return ""
@@ -253,13 +295,20 @@ def none_fits(domain: Domain, tables: Iterable[Clique], max_size_mb: float) -> s
 
 
 def least_mb(domain: Domain, tables: Iterable[Clique]) -> float:
-    """Return the size in megabytes of the smallest model that holds one of the tables; infinity without tables."""
+    """Return the size in MB of the smallest model that holds one of the tables; infinity without tables."""
     capacity = Capacity(domain, MOST_MB)
     return min((capacity.used_mb([table]) for table in tables), default=math.inf)
 
 
 def room_for(needed_mb: float, *others: str, most_mb: float = MOST_MB) -> str:
-    """Return the remedies for a model that needs more than its capacity: the capacity to state, where a plan may state it, and others."""
+    """Return the remedies for a model that needs more than its capacity, joined by "or".
+
+    Args:
+        needed_mb: Size of the model in MB. Raising the capacity to it is a remedy if a plan may
+            state so much.
+        *others: Other remedies.
+        most_mb: The largest capacity that a plan may state.
+    """
     remedies = [*([f"raise max_size_mb to {math.ceil(needed_mb)}"] if needed_mb <= most_mb else []), *others]
     return " or ".join(remedies)
 
@@ -270,7 +319,16 @@ ByTable = Mapping[Clique, float]
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The chosen tables of a selection, its eps, and the number of candidates; `seen` holds the tables first offered in this selection."""
+    """The outcome of a selection.
+
+    Attributes:
+        clique: The chosen table.
+        eps: Privacy parameter of the selection.
+        sensitivity: Largest change of a score by one person.
+        candidates: Number of tables that could be chosen.
+        chosen: The chosen table with its answer, weight and offset.
+        seen: The tables that are offered for the first time with these answers.
+    """
 
     clique: Clique
     eps: float
@@ -280,17 +338,34 @@ class Choice:
     seen: Mapping[Clique, Candidate]
 
     def taught_little(self, model: GraphicalModel) -> bool:
-        """Return whether measuring the chosen tables changed the model's answer by no more than noise alone would (AIM, Algorithm 3)."""
+        """Return whether the measurement of the chosen table changed the model's answer no more than noise would.
+
+        This is the condition for more expensive rounds (AIM, Algorithm 3).
+
+        Args:
+            model: The model after the measurement.
+        """
         return float(np.abs(model.marginal(self.clique) - self.chosen.answer).sum()) <= self.chosen.offset
 
 
 def choose(kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float) -> Choice:
-    """Select a marginal with score w_r * (||M_r(D) - answers_r||_1 - offset_r); see `Kernel.select_offered_marginal`."""
+    """Select one table by the exponential mechanism, with score w_r * (||M_r(D) - answers_r||_1 - offset_r).
+
+    Args:
+        kernel: The kernel, which is charged.
+        answers: The model's answers, in counts.
+        weights: The weight w_r of each table.
+        offsets: A number of counts for each table.
+        eps: Privacy parameter of the selection.
+    """
     return Selecting(kernel, answers, weights, offsets, eps).draw(np.ones(len(answers), dtype=bool))
 
 
 class Selecting:
-    """Several selections by the same answers. The candidates and `Choice.seen` are fixed before the first selection."""
+    """Several selections with the same answers, weights and offsets (`choose`).
+
+    The candidates and `Choice.seen` are fixed before the first selection.
+    """
 
     def __init__(self, kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float) -> None:
         self.eps, self._kernel, self._offered = eps, kernel, Offered(answers, weights, offsets)
@@ -298,7 +373,11 @@ class Selecting:
         self._weights = np.array([weights[r] for r in answers])
 
     def draw(self, among: Booleans) -> Choice:
-        """One of those where it is True. Raises InputError where a transcript has another."""
+        """Select one of the tables where `among` is True, shape (tables,), by the exponential mechanism.
+
+        Raises:
+            InputError: A transcript that is replayed has another table.
+        """
         clique = self._kernel.select_offered_marginal(self._offered, self.eps, among)
         if clique not in self._tables:
             raise InputError("transcript", "a table was selected that could not be", "do not rely on this release")
@@ -308,25 +387,38 @@ class Selecting:
 
 
 def choose_worst(kernel: Kernel, answers: Answers, eps: float) -> Choice:
-    """Select by ||M_r(D) - answers_r||_1 alone."""
+    """Select one table by the exponential mechanism, with score ||M_r(D) - answers_r||_1.
+
+    Args:
+        kernel: The kernel, which is charged.
+        answers: The model's answers, in counts.
+        eps: Privacy parameter of the selection.
+    """
     return choose(kernel, answers, dict.fromkeys(answers, 1.0), dict.fromkeys(answers, 0.0), eps)
 
 
 @dataclass
 class Selections:
-    """The selected and then measured tables, from which error bounds are computed (see `Finished`)."""
+    """The selections of a run whose tables were then measured, from which error bounds are computed.
+
+    Attributes:
+        selections: One record per selection, in order.
+        considered: Every table that was a candidate, with the index in `selections` of the last
+            time and its state then (see `Finished`).
+    """
 
     selections: list[SelectionRecord] = field(default_factory=list)
     considered: dict[Clique, tuple[int, Candidate]] = field(default_factory=dict)
 
     def add(self, choice: Choice, measurement: Measurement) -> None:
-        """Record a selection, with the measurement of the chosen marginal with fresh noise."""
+        """Record a selection with the measurement of the chosen table, whose noise is independent of the selection."""
         self.considered.update((clique, (len(self.selections), candidate)) for clique, candidate in choice.seen.items())
         self.selections.append(SelectionRecord(choice.chosen, measurement, choice.eps, choice.sensitivity, choice.candidates))
 
     def pass_over(self, choice: Choice) -> None:
-        """Record a selection after which the chosen marginal was not measured in counts.
+        """Record a selection after which the chosen table was not measured in counts.
 
-        No bound follows for its candidates, and an earlier selection is no longer their last one (`bounds.unsupported`).
+        No bound follows for its candidates. They are removed from `considered`, because an earlier
+        selection is then not their last one (`bounds.unsupported`).
         """
         self.considered = {clique: last for clique, last in self.considered.items() if clique not in choice.seen}

@@ -57,7 +57,7 @@ class Mst:
     fitting: Fitting = Fitting()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a run: each selection compares the model with every pair that fits its capacity."""
+        """Return the expected time and memory of a run: each selection compares all pairs that fit the capacity."""
         domain = workload.domain
         every = domain.unpublished(combinations(domain.names, 2))
         pairs = [domain.cells(pair) for pair in Capacity(domain, self.max_size_mb).allowed((), every)]
@@ -71,7 +71,15 @@ class Mst:
         return Forecast(not reason, seconds, 200.0 + 3e-5 * cells + 2 * self.max_size_mb, reason)
 
     def _none_fits(self, domain: Domain, pairs: list[Clique]) -> str:
-        """Return why no pair can be measured: a larger capacity is no remedy where all pairs together have too many cells."""
+        """Return why no pair of columns fits the capacity, with remedies.
+
+        Raising the capacity is not named if all pairs together have too many cells, because the run
+        would then be refused.
+
+        Args:
+            domain: The domain.
+            pairs: The pairs without a published table.
+        """
         most_mb = 0.0 if rounds.too_many_in_pairs(rounds.cells_of_pairs(domain)) else models.MOST_MB
         remedies = models.room_for(models.least_mb(domain, pairs), "merge values, or use Independent", most_mb=most_mb)
         return f"no pair of columns fits the model's capacity; {remedies}"
@@ -81,7 +89,7 @@ class Mst:
         return ((SINGLE, THIRD), (CHOOSING, THIRD), (CHOSEN, THIRD))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Run MST. Yields one Measured event per column and per edge, a Fitted after each of the two, then Finished."""
+        """Run MST; yield a Measured for each column and a Fitted, a Measured for each edge and a Fitted, then Finished."""
         domain = kernel.domain
         measurements = yield from rounds.measure_columns(kernel, THIRD * kernel.rho_total)
         folding = Folding.of(kernel.domain, measurements, self.merge_below, kernel.known)
@@ -107,9 +115,16 @@ def _pairs(domain: Domain, capacity: Capacity) -> list[Clique]:
 
 
 def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float) -> list[models.Choice]:
-    """Run Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1.
+    """Select a maximum spanning tree of pairs, by Kruskal's algorithm with the exponential mechanism.
 
-    The result is a forest where the capacity is too small.
+    The score of a pair is ||M_ij(D) - M_ij(model)||_1, its distance from independent columns. Where
+    the capacity is too small, the result is a forest.
+
+    Args:
+        kernel: The kernel, which is charged.
+        model: Model of independent columns.
+        capacity: The largest size of a model.
+        rho: The budget of all selections together.
     """
     pool, component = capacity.pool(_pairs(kernel.domain, capacity)), np.arange(len(kernel.domain))
     for table in kernel.domain.published:  # whose columns are joined already

@@ -33,7 +33,10 @@ _KEPT = (
 )
 
 def _with_the_rounds(progress: float) -> float:
-    """Return the open share of the capacity at this share of the rounds, so that no early choice fills it."""
+    """Return the fraction of the capacity that is open at this fraction of the rounds: the same fraction.
+
+    Otherwise an early choice could fill the capacity.
+    """
     return progress
 
 
@@ -46,8 +49,9 @@ class MwemPgm:
     """MWEM+PGM.
 
     Attributes:
-        cells: Returns n_r for the scores.
-        opening: Returns the open share of the capacity.
+        cells: Returns n_r, the number of cells that a score subtracts, from the domain and a
+            clique.
+        opening: Returns the open fraction of the capacity, from the fraction of the rounds.
         fit: Fits a model to the measurements.
     """
 
@@ -78,7 +82,9 @@ class MwemPgm:
     fit: Callable[..., Any] = models.fit
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a run: every round compares the model with the whole workload, of which at least one marginal has to fit the capacity.
+        """Return the expected time and memory of a run: every round compares the model with the whole workload.
+
+        The run is refused if no table of the workload fits the capacity.
         """
         domain = workload.domain
         reason = models.columns_too_large(domain, self.max_size_mb)
@@ -87,13 +93,17 @@ class MwemPgm:
         return Forecast(not reason, seconds, 200.0 + 3e-5 * workload.cells + 2 * self.max_size_mb, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Return stages for selections and selected tables, after a count of the people where it is secret."""
+        """Return the stages: a count of the people if their number is secret, selections, and selected tables."""
         share, rest = self.measure_share, 1.0 if total_is_public else 1 - rounds.TOTAL_SHARE
         stages = ((CHOOSING, (1 - share) * rest), (CHOSEN, share * rest))
         return stages if total_is_public else ((COUNTING, rounds.TOTAL_SHARE), *stages)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run Algorithm 1. Yields a Fitted event (before it Measured, the number of rows), then both in each round, then Finished."""
+        """Run Algorithm 1; yield its steps.
+
+        These are a Measured for the number of rows if it is secret, a Fitted, a Measured and a
+        Fitted for each round, then Finished.
+        """
         capacity = Capacity(kernel.domain, self.max_size_mb)
         count = self._rounds(kernel.domain)
         counted = yield from rounds.count_people(kernel, rounds.TOTAL_SHARE)
@@ -121,7 +131,7 @@ class MwemPgm:
         yield Finished(self.fitting.finish(model), model.total, details, tuple(record.selections), record.considered)
 
     def _rounds(self, domain: Domain) -> int:
-        """Return T. The authors' program has as many rounds as there are columns."""
+        """Return T, the number of rounds, in proportion to the number of columns; the authors' program has as many."""
         return max(1, round(self.rounds_per_attribute * len(domain)))
 
 

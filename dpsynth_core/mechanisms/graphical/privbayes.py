@@ -70,7 +70,11 @@ class PrivBayes:
     merge_below: float = models.merge_below()
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Forecast a run, bounded by construction: the sets per round, the compared cells, the model's capacity."""
+        """Return the expected time and memory of a run.
+
+        They are bounded by construction: by the sets per round, the compared cells, and the model's
+        capacity.
+        """
         domain = workload.domain
         reason = models.columns_too_large(domain, self.max_size_mb)
         if not reason and len(domain) < 2:
@@ -84,16 +88,21 @@ class PrivBayes:
         return Forecast(not reason, seconds, 200.0 + 1.5e-5 * cells + 2 * self.max_size_mb, reason)
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
-        """Split the budget equally between every column and every table of the network.
+        """Return three stages: columns, selections, and tables of the network.
 
-        A network that cannot grow leaves its part to the columns.
+        Every column and every table gets the same share. If the network cannot grow further, its
+        part goes to columns.
         """
         share, columns = self.measure_share, len(workload.domain)
         each = share / (2 * columns - 1)
         return ((SINGLE, columns * each), (CHOOSING, 1 - share), (CHOSEN, (columns - 1) * each))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Run the mechanism. Yields a Measured event per column, a Measured and a Fitted event per round, then Finished."""
+        """Run the mechanism; yield its steps.
+
+        These are a Measured for each column and a Fitted, a Measured and a Fitted for each round,
+        further Measured for columns if the network ends early, a Fitted, then Finished.
+        """
         domain, columns = kernel.domain, rounds.columns_of(kernel.domain)
         count, share = len(columns) - 1, self.measure_share
         sigma = rounds.sigma_for(share * kernel.rho_total / (len(columns) + count), kernel.unit.marginal_l2)
@@ -130,17 +139,29 @@ class PrivBayes:
 
 @dataclass(frozen=True)
 class _Offers:
-    """The tables that a round may choose from; released and public values only."""
+    """The tables that a round may choose from, given released and public values only.
+
+    Attributes:
+        domain: The domain.
+        capacity: The largest size of a model.
+        max_parents: Largest number of parents of a column.
+    """
 
     domain: Domain
     capacity: models.Capacity
     max_parents: int
 
     def tables(self, network: Collection[str], measured: Sequence[Clique], useful: float) -> list[Clique]:
-        """Return every pair at first, then each column outside the network with its largest sets of parents inside.
+        """Return the tables that a round may choose from.
 
-        Tables have at most `useful` cells each and fit the model's capacity; only the smallest are returned if all together have too many
-        cells.
+        For an empty network these are all pairs; otherwise each column outside the network with
+        each of its largest sets of parents inside. If all together have too many cells, only the
+        smallest are returned.
+
+        Args:
+            network: The columns in the network.
+            measured: The measured tables, with which a table must fit the capacity.
+            useful: Largest number of cells of a table.
         """
         inside = [name for name in self.domain.names if name in network]
         outside = [name for name in self.domain.names if name not in network]
@@ -155,7 +176,15 @@ class _Offers:
         return [table for table, cells in zip(ordered, running, strict=True) if cells <= MOST_CELLS / len(self.domain)]
 
     def _largest(self, name: str, inside: Sequence[str], degree: int, measured: Sequence[Clique], useful: float) -> list[Clique]:
-        """Return the column with each maximal set of parents that fits."""
+        """Return the tables of a column with each maximal set of parents that fits.
+
+        Args:
+            name: The column.
+            inside: The columns that may be parents.
+            degree: Largest number of parents.
+            measured: The measured tables, with which a table must fit the capacity.
+            useful: Largest number of cells of a table.
+        """
         largest: list[Clique] = []
         for size in range(degree, 0, -1):
             for parents in combinations(inside, size):

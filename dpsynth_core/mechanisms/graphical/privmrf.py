@@ -97,11 +97,15 @@ class PrivMrf:
     merge_below: float = models.merge_below()
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Forecast a run for a typical number of people."""
+        """Return the expected time and memory of a run for `PEOPLE_ASSUMED` people, or why it is refused."""
         return self.forecast_for(workload, rho, aim_forecast.PEOPLE_ASSUMED)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """Forecast a run: every pair is compared once; a round compares the candidates and fits a model within the capacity."""
+        """Return the expected time and memory of a run for a number of people, or why it is refused.
+
+        Every pair is compared once; a round compares the candidates and fits a model within the
+        capacity.
+        """
         domain = workload.domain
         pairs, cells = math.comb(len(domain), 2), rounds.cells_of_pairs(domain)
         reason = models.columns_too_large(domain, self.max_size_mb) or rounds.without_pairs(domain) or rounds.too_many_in_pairs(cells)
@@ -112,14 +116,18 @@ class PrivMrf:
         return Forecast(not reason, seconds, 250.0 + 5e-5 * cells + 2 * self.max_size_mb, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """Split the budget: a tenth for the columns, two for choosing, the rest for marginals, which also get unneeded rounds' share."""
+        """Return three stages: a tenth of the budget for columns, two tenths for choosing, the rest for marginals.
+
+        If no rounds are needed, marginals also get what choosing leaves.
+        """
         return ((SINGLE, COLUMNS), (CHOOSING, SCORES + ERRORS), (CHOSEN, MARGINALS))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Run PrivMRF.
+        """Run PrivMRF; yield its steps.
 
         Yields:
-            A Measured per column and marginal, a Fitted for the graph and after the initial marginals and each round, then Finished.
+            A Measured for each column and marginal; a Fitted for the graph, after the initial
+            marginals and after each round; then Finished.
         """
         kernel.prepare(list(combinations(kernel.domain.names, 2)))
         run = _Run(self, kernel, (yield from rounds.measure_columns(kernel, COLUMNS * kernel.rho_total)))
@@ -141,10 +149,16 @@ class PrivMrf:
         yield Finished(run.model, run.model.total, details)
 
     def _plan(self, kernel: Kernel, model: GraphicalModel, cliques: Sequence[Clique], scores: attribute_graph.Scores) -> _Plan:
-        """Return which marginals to measure, from the cliques of the graph.
+        """Return which marginals to measure first, and what the rounds may add.
 
-        Sigma divides the budget among the initial marginals and the wanted number of added ones. If no more candidates exist than wanted,
-        all are measured at once.
+        Sigma divides the budget among the initial marginals and the wanted number of added ones. If
+        there are no more candidates than wanted, all are measured at once, without rounds.
+
+        Args:
+            kernel: The kernel, for its budget and sensitivities.
+            model: Model of the columns.
+            cliques: The maximal cliques of the attribute graph.
+            scores: The R-score of each pair.
         """
         domain, wanted = model.folding.model, added(len(kernel.domain))
         doubt = DOUBT * score_sigma(kernel)
@@ -169,13 +183,13 @@ class PrivMrf:
 
 @dataclass(frozen=True)
 class _Plan:
-    """The plan of the marginals.
+    """The marginals that a run measures, and their noise.
 
     Attributes:
         initial: Marginals to measure first.
-        offers: Candidates of the rounds, with their weights.
-        rounds: Number of marginals that each round adds.
-        sigma: Noise of each marginal, in counts, if there are rounds.
+        offers: Candidates of the rounds, with their weights in random draws.
+        rounds: Number of marginals that each round adds; empty without rounds.
+        sigma: Standard deviation of the noise of each marginal, in counts; 0 without rounds.
     """
 
     initial: list[Clique]
@@ -185,7 +199,15 @@ class _Plan:
 
 
 class _Run:
-    """The state of a run: its measurements and the fitted model. It begins with the columns; `marginals` are the later ones."""
+    """The state of a run: its measurements and the fitted model.
+
+    It begins with the columns; `marginals` holds the cliques that are measured after these.
+
+    Args:
+        mechanism: The parameters.
+        kernel: The kernel.
+        columns: The measurements of the columns.
+    """
 
     def __init__(self, mechanism: PrivMrf, kernel: Kernel, columns: list[Measurement]) -> None:
         self._kernel = kernel
@@ -197,24 +219,36 @@ class _Run:
         self.model = models.fit(kernel, columns, folding=self.folding)
 
     def scores(self) -> dict[Clique, float]:
-        """Return R-scores by the model of the columns as measured; smoothed columns would make them smaller."""
+        """Measure the R-score of each pair: half the distance of its shares from independent columns, about 0 to 1.
+
+        Distances are from the columns as measured; smoothed columns would make them smaller.
+        """
         pairs = list(combinations(self._kernel.domain.names, 2))
         errors = self._kernel.measure_errors(self.model.marginals(pairs), score_sigma(self._kernel))
         return {pair: max(0.0, error) / (2 * self.model.total) for pair, error in errors.items()}
 
     def measure_initial(self, plan: _Plan) -> Iterator[Step]:
-        """Measure the initial marginals that fit the model, or columns once more if none does.
+        """Measure the initial marginals that fit the model, or columns once more if no marginal fits.
 
-        Without rounds they get the remaining budget.
+        Without rounds they get the whole remaining budget.
+
+        Args:
+            plan: The plan.
         """
         chosen = self._fitting(plan.initial, len(plan.initial)) or self._columns
         yield from self._measure(1, chosen, plan.sigma if plan.rounds else self._all_left(chosen), last=not plan.rounds)
         yield rounds.fitted(self._kernel, 1, f"measured {len(chosen)} initial marginals")
 
     def measure_worst(self, number: int, ranked: Sequence[Clique], count: int, plan: _Plan) -> Generator[Step, None, list[Clique]]:
-        """Measure the first `count` of the ranked marginals that fit the model, as one round.
+        """Measure, as one round, the worst marginals that fit the model, and return them (by `yield from`).
 
         The last round spends the remaining budget, on columns if no other marginal fits.
+
+        Args:
+            number: Number of the round.
+            ranked: The candidates, the largest error first.
+            count: Number of marginals to measure.
+            plan: The plan.
         """
         last, chosen = number == len(plan.rounds) + 1, self._fitting(ranked, count)
         if last:
@@ -232,7 +266,7 @@ class _Run:
         return rounds.columns_of(self._kernel.domain)
 
     def _all_left(self, marginals: Sequence[Clique]) -> float:
-        """Return the noise of that many marginals that spend the remaining budget."""
+        """Return the sigma of these marginals if they spend the whole remaining budget in equal parts."""
         return rounds.sigma_for(self._kernel.rho_left / len(marginals), self._kernel.unit.marginal_l2)
 
     def _measure(self, number: int, chosen: Sequence[Clique], sigma: float, *, last: bool) -> Iterator[Step]:
@@ -242,9 +276,10 @@ class _Run:
         self.model = models.fit(self._kernel, self._measurements, self.model, stopping, folding=self.folding, columns=self.believed)
 
     def _fitting(self, wanted: Sequence[Clique], count: int) -> list[Clique]:
-        """Return the first `count` of the wanted marginals that fit the model.
+        """Return the first `count` of the wanted marginals with which the model stays within its capacity.
 
-        All lie inside cliques that fit together, but a model's elimination order need not be the graph's.
+        All lie inside cliques of a graph that fits, but a model's elimination order need not be the
+        graph's.
         """
         chosen: list[Clique] = []
         for clique in wanted:
@@ -259,23 +294,31 @@ def added(columns: int) -> int:
 
 
 def rounds_for(columns: int) -> int:
-    """Return the number of rounds: half of the number of columns, from 1 to MOST_ROUNDS."""
+    """Return the number of rounds: half of the number of columns, but from 1 to MOST_ROUNDS."""
     return min(MOST_ROUNDS, max(1, columns // 2))
 
 
 def score_sigma(kernel: Kernel) -> float:
-    """Return the noise of the distance of each pair from independence, in counts."""
+    """Return the standard deviation of the noise of each pair's distance from independence, in counts."""
     return rounds.sigma_for(SCORES * kernel.rho_total, kernel.unit.errors_l2(math.comb(len(kernel.domain), 2)))
 
 
 def _drawn(offers: Mapping[Clique, float], count: int, rng: np.random.Generator) -> list[Clique]:
-    """Up to `count` different candidates, drawn by their weights."""
+    """Return up to `count` different candidates, drawn by their weights, in the order of `offers`."""
     cliques, weights = list(offers), np.array(list(offers.values()))
     numbers = rng.choice(len(cliques), min(count, len(cliques)), replace=False, p=weights / weights.sum())
     return [cliques[number] for number in sorted(numbers.tolist())]
 
 
 def _left(offers: Mapping[Clique, float], ranked: Sequence[Clique], chosen: Sequence[Clique]) -> dict[Clique, float]:
-    """Return the offer of the next round, where candidates with the smaller errors have half their weight."""
+    """Return the candidates of the next round with their weights, without the chosen ones.
+
+    Candidates in the second half of the ranking lose half of their weight.
+
+    Args:
+        offers: The candidates of this round with their weights.
+        ranked: The drawn candidates, the largest error first.
+        chosen: The measured ones.
+    """
     smaller = set(ranked[len(ranked) // 2 :])
     return {r: weight / 2 if r in smaller else weight for r, weight in offers.items() if r not in chosen}

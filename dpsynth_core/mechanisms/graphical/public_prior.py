@@ -59,7 +59,12 @@ Codes = NDArray[np.int32]
 
 
 class Prior(Protocol):
-    """Knowledge of a fit beyond its measurements. `room` is the share of the capacity that the model may have however little is spent."""
+    """Knowledge about tables of several columns that a fit uses in addition to its measurements.
+
+    Attributes:
+        room: Share of the capacity that the model may take up however little of the budget is
+            spent.
+    """
 
     room: float
 
@@ -68,9 +73,14 @@ class Prior(Protocol):
         """The chosen public marginals with their variances, for a fit."""
 
     def learn(self, measurement: Measurement, model: GraphicalModel, /) -> bool:
-        """Compare a new private measurement with the prior, and with the model before. Return False if the prior was dropped.
+        """Compare a new private measurement with the prior, and drop the prior if it is contradicted.
 
-        A fit then cannot start from that model.
+        Args:
+            measurement: The measurement.
+            model: The model before the measurement.
+
+        Returns:
+            False if the prior was dropped, so that a fit must not start from that model.
         """
 
     def details(self) -> Mapping[str, float]:
@@ -78,17 +88,17 @@ class Prior(Protocol):
 
 
 class NoPrior:
-    """The prior without a public table."""
+    """The prior without any knowledge."""
 
     room: float = 0.0
     marginals: Sequence[MarginalCounts] = ()
 
     def learn(self, _measurement: Measurement, _model: GraphicalModel, /) -> bool:
-        """Return True; there is nothing to compare with."""
+        """Return True, because nothing can be dropped."""
         return True
 
     def details(self) -> Mapping[str, float]:
-        """Return no facts."""
+        """Return an empty mapping."""
         return {}
 
 
@@ -100,13 +110,14 @@ class PublicPrior:
         domain: The domain.
         codes: Distinct rows, shape (rows, attributes).
         weights: Weights of these rows, adding up to 1.
-        people: n_eff.
+        people: n_eff, the effective number of public people.
         total: Number of private people.
         measured: Measurements of the private table.
         fit: Private-PGM.
-        alone: Its model of the measurements, without the public table.
+        alone: A model of the measurements without the public table.
         cliques: The chosen marginals.
-        room: Share of the model's capacity.
+        room: Share of the capacity that the model may take up however little of the budget is
+            spent.
     """
 
     domain: Domain
@@ -127,7 +138,18 @@ class PublicPrior:
     def of(
         cls, public: PublicTable, kernel: Kernel, columns: Sequence[Measurement], candidates: Candidates, capacity: Capacity, fit: Fit
     ) -> PublicPrior:
-        """Weigh the table and choose its marginals: none if its columns stay hopelessly far from the noisy ones."""
+        """Return the prior from a public table: weigh its rows by the noisy columns, and choose its marginals.
+
+        No marginal is chosen if its columns stay hopelessly far from the noisy ones.
+
+        Args:
+            public: The public table.
+            kernel: The kernel, for its domain and a public number of rows.
+            columns: The measurements of the private columns.
+            candidates: The tables that may be measured.
+            capacity: The largest size of a model.
+            fit: Private-PGM.
+        """
         rows, counts = public.support()
         groups = candidates.groups.values()
         rows = np.column_stack([rows, *(one.codes(rows[:, kernel.domain.position(one.column)]) for one in groups)])
@@ -147,25 +169,30 @@ class PublicPrior:
 
     @property
     def marginals(self) -> list[MarginalCounts]:
-        """The table's estimates of the private counts, each to one person at best, however large the table is."""
+        """The table's estimates of the private counts; a cell's variance is at least 1, even for a large table."""
         sharing, inflation = _sharing(self.cliques), self.inflation
         variances = {r: np.maximum(1.0, sharing[r] * inflation * self._variances(r)) for r in self.cliques}
         return [MarginalCounts(r, self.total * self.shares(r), variances[r]) for r in self.cliques]
 
     @property
     def inflation(self) -> float:
-        """Variance of the table's marginals as a multiple of their sampling variance v, at least 1, from the measurements since.
+        """The variance of the table's marginals as a multiple of their sampling variance v, at least 1.
 
-        Every private measurement estimates it by (||y - N q||^2 - cells sigma^2) / v. The columns do not count, because the weights follow
-        them.
+        Every private measurement since the columns estimates it by (||y - N q||^2 - cells sigma^2)
+        / v. The columns do not count, because the weights follow them.
         """
         return max(1.0, _average(self._ratios))
 
     def learn(self, measurement: Measurement, model: GraphicalModel, /) -> bool:
-        """Compare a private measurement with the table, and with two models that did not know it, with the table and without.
+        """Compare a private measurement with the public table, and with the earlier models with and without it.
+
+        Args:
+            measurement: The measurement.
+            model: The model with the table, before the measurement.
 
         Returns:
-            False if the table is dropped: the model without it makes all measurements so far `CLOSER` times as likely.
+            False if the table is dropped, because the model without it makes all measurements so
+            far `CLOSER` times as likely.
         """
         if not self.cliques:
             return True
@@ -179,7 +206,7 @@ class PublicPrior:
         return True
 
     def _compared(self, measurement: Measurement) -> tuple[float, float]:
-        """Return the ratio that `inflation` averages, and the variance of its noise."""
+        """Return a measurement's estimate of the inflation, and the variance of the noise in this estimate."""
         q, cells = self.shares(measurement.clique), measurement.values.size
         variance = float(self._variances(measurement.clique).sum())
         excess = float(((measurement.values - self.total * q) ** 2).sum()) - cells * measurement.deviation**2
@@ -187,24 +214,32 @@ class PublicPrior:
         return excess / variance, noise**2
 
     def shares(self, clique: Clique) -> Float:
-        """Return the share of each cell among the weighted public rows, one axis per attribute; computed once per clique."""
+        """Return the marginal of the weighted public rows as shares, one axis per attribute; cached by clique."""
         if clique not in self._shares:
             self._shares[clique] = of_codes(self.domain, self.codes, clique, self.weights)
         return self._shares[clique]
 
     def details(self) -> dict[str, float]:
-        """Return the number of rows and chosen tables, n_eff and the inflation."""
+        """Return the number of distinct rows, the number of chosen marginals, n_eff and the inflation, for the report."""
         facts = {"public_people": self.people, "public_tables": len(self.cliques), "public_inflation": self.inflation}
         return {"public_rows": len(self.codes)} | facts
 
     def _variances(self, clique: Clique) -> Float:
-        """Return the variance of each cell, in counts^2: q_i (1 - q_i) / n_eff for q_i, and for an empty cell as if one person were in it.
+        """Return the sampling variance of each cell of a public marginal, in counts^2: q_i (1 - q_i) / n_eff as shares.
+
+        An empty cell has a variance as if one person were in it.
         """
         q = self.shares(clique)
         return self.total**2 * np.maximum(q * (1 - q), 1.0 / self.people) / self.people
 
     def _choose(self, capacity: Capacity, weights: Mapping[Clique, float]) -> None:
-        """Make AIM's choice without noise, a few marginals before each fit, until none is worth it."""
+        """Choose public marginals as AIM would without noise, up to `PER_FIT` before each fit, until no other helps.
+
+        Args:
+            capacity: The largest size of a model, of which public marginals may take the share
+                `PART`.
+            weights: The weight of each table.
+        """
         single, model = [measurement.clique for measurement in self.measured], self.alone
         while len(self.cliques) < MAX_MARGINALS:
             scores = {
@@ -221,10 +256,15 @@ class PublicPrior:
             model = self.fit(self.measured, model, assumed=self.marginals)
 
     def _gain(self, clique: Clique, model: GraphicalModel) -> float:
-        """Return how much nearer the private marginal the table's is than the model's, in L1 counts.
+        """Return how much closer the public marginal is to the private one than the model's answer is, in L1 counts.
 
-        It is the model's distance from the table beyond chance, less the effect of chance on the table. For n_eff people drawn from the
-        model, a cell is off by 2 p where it is nearly empty, and never more than its deviation.
+        It is an estimate: the model's distance from the public marginal beyond chance, less the
+        effect of chance on the public marginal. For n_eff people drawn from the model, a cell is
+        off by 2 p where it is nearly empty, and never more than its deviation.
+
+        Args:
+            clique: The marginal.
+            model: The model.
         """
         p = model.marginal(clique) / self.total
         shown = float(np.abs(self.shares(clique) - p).sum())
@@ -233,20 +273,24 @@ class PublicPrior:
 
 
 def _sharing(cliques: Sequence[Clique]) -> dict[Clique, int]:
-    """Return, for each clique of two columns or more, how many cliques contain the most frequent pair of its columns."""
+    """Return, for each clique, how many cliques contain the pair of its columns that is in most cliques."""
     held = Counter(pair for clique in cliques for pair in combinations(clique, 2))
     return {clique: max(held[pair] for pair in combinations(clique, 2)) for clique in cliques}
 
 
 def _misfit(model: GraphicalModel, measurement: Measurement) -> float:
-    """Return -log of the measurement's likelihood under the model, up to a constant common to all models."""
+    """Return minus the log likelihood of a measurement under a model, up to a constant common to all models."""
     return float(((measurement.values - model.marginal(measurement.clique)) ** 2).sum()) / (2 * measurement.deviation**2)
 
 
 def _average(ratios: Sequence[tuple[float, float]]) -> float:
-    """Return the weighted mean of ratios with known noise, and of an assumed ratio of 1 without noise.
+    """Return the weighted mean of ratios, together with an assumed ratio of 1 without noise.
 
-    A ratio also varies by about their mean, so that noise in the evidence does not rescue a table that is far off.
+    A ratio is taken to vary by about the mean itself in addition to its noise, so that noise in the
+    evidence does not rescue a table that is far off.
+
+    Args:
+        ratios: Ratios, each with the variance of its noise.
     """
     mean = 1.0
     for _ in range(PASSES):
@@ -257,12 +301,19 @@ def _average(ratios: Sequence[tuple[float, float]]) -> float:
 
 
 def raked(domain: Domain, rows: Codes, counts: NDArray[np.int64], columns: Sequence[Measurement], total: float) -> Float:
-    """Return weights w on distinct rows that minimise sum_j ||A_j w - y_j||^2 / (2 sigma_j^2) + n KL(w, counts / n).
+    """Return weights of distinct public rows that agree with the noisy columns and change the rows' shares least.
 
-    The weights are shares of the total.
+    The weights w add up to 1 and minimise sum_j ||A_j w - y_j||^2 / (2 sigma_j^2) + n KL(w, counts
+    / n), in shares of the total. n = sum of counts is the weight of the public table against the
+    noise of the columns. The dual has a parameter per cell of each column and is smooth: at the
+    minimum w is proportional to counts * exp(sum of the parameters of a row's cells).
 
-    n = sum of counts is the weight of the public table against the noise of the columns. The dual has a parameter per cell of each column
-    and is smooth: at the minimum w is proportional to counts * exp(sum of the parameters of a row's cells).
+    Args:
+        domain: The domain.
+        rows: The distinct public rows, shape (rows, attributes).
+        counts: Number of public people with each row.
+        columns: The measurements y_j of the private columns.
+        total: Number of private people.
     """
     starts = np.cumsum([0, *(m.values.size for m in columns)])
     places = np.stack([rows[:, domain.position(m.clique[0])] + start for m, start in zip(columns, starts[:-1], strict=True)])

@@ -68,7 +68,7 @@ class AllPairs:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a run: noise for every cell of every pair, and rows compared with all cells."""
+        """Return the expected time and memory of a run: noise for every cell of every pair, and rows moved towards all."""
         domain = workload.domain
         sizes = domain.sizes(domain.names)
         pairs, cells = math.comb(len(sizes), 2), rounds.cells_of_pairs(domain)
@@ -84,11 +84,11 @@ class AllPairs:
         return Forecast(not reason, seconds, 300.0 + 0.011 * pairs + 1.5e-4 * cells + _CROSSING_MB * values**2, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """Return one stage: all of the budget measures pairs."""
+        """Return one stage: the whole budget measures pairs."""
         return ((CHOSEN, 1.0),)
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Run the mechanism. Yields one Measured event per pair, a Fitted, then Finished."""
+        """Run the mechanism; yield a Measured for each pair, a Fitted for the patterns and for the rows, then Finished."""
         domain = kernel.domain
         pairs = list(combinations(domain.names, 2))
         kernel.prepare(pairs)
@@ -104,7 +104,7 @@ class AllPairs:
 
 
 def _columns(domain: Domain, pairs: Sequence[Measurement]) -> list[NDArray[np.float64]]:
-    """Return counts of each column from all its pairs together, smoothed."""
+    """Return the smoothed counts of each column, estimated from all measured pairs that contain it."""
     holders = by_column(pairs)
     means = [mean for name in domain.names if (mean := combined(holders[name], (name,))) is not None]
     return [column.values for column in smooth_columns(domain, means).instead(means)]

@@ -4,8 +4,8 @@ Source: Zhang, Wang, Li, Honorio, Backes, He, Chen, Zhang 2021, "PrivSyn: Differ
 
 A tenth of the budget measures every column. A tenth measures the distance of every pair from independence (InDif). DenseMarg then takes
 pairs one by one, while the missed dependence exceeds the noise that one more table adds to all tables; pairs that form small cliques
-become one table. The rest of the budget measures these tables, which are made consistent (`inference.consistency`), and rows are moved
-towards them (`inference.gradual`). Knows no workload, and no model has to hold all tables.
+become one table. The rest of the budget measures these tables, which are made consistent, and rows are moved towards them (both
+`inference.gradual`). Knows no workload, and no model has to hold all tables.
 """
 
 from __future__ import annotations
@@ -72,9 +72,10 @@ class PrivSyn:
     merged_cells: int = whole(5000, least=8, most=1_000_000, text="Pairs that form a clique become one table of up to so many cells.")
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a run.
+        """Return the expected time and memory of a run.
 
-        Every pair is compared once. Each pass goes over all rows for each chosen table, and there are at most as many tables as pairs.
+        Every pair is compared once. Each pass goes over all rows for each chosen table, and there
+        are at most as many tables as pairs.
         """
         domain = workload.domain
         cells = rounds.cells_of_pairs(domain)
@@ -84,13 +85,14 @@ class PrivSyn:
         return Forecast(not reason, seconds, 250.0 + 5e-5 * cells, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """Split the budget: a tenth for the columns, a tenth for the choice, the rest for the chosen tables."""
+        """Return three stages: a tenth of the budget for columns, a tenth for the choice, the rest for chosen tables."""
         return ((SINGLE, COLUMNS), (CHOOSING, PAIRS), (CHOSEN, 1 - COLUMNS - PAIRS))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Run PrivSyn.
+        """Run PrivSyn; yield its steps.
 
-        Yields one Measured event per column, a Fitted for the choice, one Measured per chosen table, a Fitted, then Finished.
+        These are a Measured for each column, a Fitted for the choice, a Measured for each chosen
+        table, a Fitted for the rows, then Finished.
         """
         domain = kernel.domain
         measurements = yield from rounds.measure_columns(kernel, COLUMNS * kernel.rho_total)
@@ -123,14 +125,15 @@ class PrivSyn:
 
 
 def dense_pairs(domain: Domain, dependence: Mapping[Clique, float], rho: float, l2: float) -> list[Clique]:
-    """Run DenseMarg and return the pairs in the order of choice.
+    """Run DenseMarg: return the pairs that are worth measuring, in the order of choice.
 
-    With the best division of rho, the expected noise of the pairs X together is (sum of c_i^(2/3))^(3/2) * sqrt(2/pi) * l2 / sqrt(2 rho),
-    c_i being their cells. Every step takes the pair that lowers noise and missed dependence together the most, until none does.
+    With the best division of rho, the expected noise of the pairs X together is (sum of
+    c_i^(2/3))^(3/2) * sqrt(2/pi) * l2 / sqrt(2 rho), c_i being their cells. Every step takes the
+    pair that lowers the sum of noise and missed dependence most, until no pair lowers it.
 
     Args:
         domain: The domain.
-        dependence: Distance of each pair from independence, in counts.
+        dependence: Noisy distance of each pair from independence, in counts (L1).
         rho: Budget of all chosen pairs.
         l2: L2 sensitivity of a marginal.
     """
@@ -150,10 +153,17 @@ def dense_pairs(domain: Domain, dependence: Mapping[Clique, float], rho: float, 
 
 
 def merged(domain: Domain, pairs: Sequence[Clique], dependence: Mapping[Clique, float], most_cells: int) -> list[Clique]:
-    """Return tables that contain all the pairs.
+    """Return tables that contain all given pairs, of which some are merged into larger tables.
 
-    They are cliques of three columns or more of up to `most_cells` cells, the widest first, each with at most two columns that are in one
-    already; then the remaining pairs.
+    Cliques of three columns or more are taken, the widest first, if at most two of their columns
+    are in a table taken before. Pairs that lie in no such table stay tables of their own.
+
+    Args:
+        domain: The domain.
+        pairs: The pairs.
+        dependence: Distance of each pair from independence, in counts; it orders cliques of the
+            same width.
+        most_cells: Largest number of cells of a merged table.
     """
     tables: list[Clique] = []
     taken: set[str] = set()
@@ -165,9 +175,9 @@ def merged(domain: Domain, pairs: Sequence[Clique], dependence: Mapping[Clique, 
 
 
 def _cliques(domain: Domain, pairs: Sequence[Clique], dependence: Mapping[Clique, float], most_cells: int) -> list[Clique]:
-    """Return sets of columns all pairs of which are given, the widest first, then by dependence.
+    """Return the cliques of three columns or more in the graph of the pairs, the widest first, then by dependence.
 
-    If there are too many, narrower ones alone.
+    If there are too many, only narrower ones are returned. Arguments are as in `merged`.
     """
     linked, levels = set(pairs), [list(pairs)]
     while levels[-1] and sum(map(len, levels)) <= _MOST_CLIQUES:
@@ -177,7 +187,14 @@ def _cliques(domain: Domain, pairs: Sequence[Clique], dependence: Mapping[Clique
 
 
 def _wider(domain: Domain, cliques: Sequence[Clique], linked: set[Clique], most_cells: int) -> list[Clique]:
-    """Return every clique with one more column, a later one in the domain."""
+    """Return every clique with one more column, which comes later in the domain and is linked to all of its columns.
+
+    Args:
+        domain: The domain.
+        cliques: Cliques of the same width.
+        linked: The pairs.
+        most_cells: Largest number of cells of a clique.
+    """
     wider: list[Clique] = []
     for clique in cliques:
         for name in domain.names[domain.position(clique[-1]) + 1 :]:
