@@ -42,7 +42,7 @@ def _float_texts(values: pa.Array) -> pa.Array:
 
 
 def _plain(number: float) -> str:
-    """Return the text of a number from 10^10 on without an exponent, exact for whole numbers."""
+    """Return the text of a number from 10^10 on, without an exponent."""
     return f"{number:.0f}" if number.is_integer() else repr(number)
 
 

@@ -51,7 +51,10 @@ def encode_column(attribute: Attribute, column: pa.Array | pa.ChunkedArray, nota
 
 
 def _encoded(attribute: Attribute, column: pa.Array | pa.ChunkedArray, notation: Notation) -> NDArray[np.int32]:
-    """Return the code of each value; each distinct value is encoded once if Arrow lists them."""
+    """Return the code of each value of a column; a code may lie outside the attribute's cells.
+
+    Each distinct value is encoded once where Arrow can list the distinct values.
+    """
     if attribute.most:
         raise ValueError("the cells of this column are not known yet")
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -82,7 +85,7 @@ def dictionary(array: pa.Array) -> pa.DictionaryArray:
 
 
 def _codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
-    """Return the code of each value of a plain array, one that is not dictionary-encoded."""
+    """Return the code of each value of an array without dictionary encoding."""
     return _ENCODERS[attribute.about.form](attribute, values, notation)
 
 
@@ -96,7 +99,11 @@ def _plain_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> 
 
 
 def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
-    """Return the bin of each number, date or time, or the cell for missing and other values."""
+    """Return for each number, date or time the code of the bin that contains it.
+
+    A number beyond the bounds gets the cell for such numbers, or the nearest bin. A missing or
+    unreadable value gets the cell for such values.
+    """
     numbers = numbers_of(attribute, values, notation)
     edges = np.asarray(attribute.edges, dtype=np.float64)
     if not (np.diff(edges) > 0).all():
@@ -135,7 +142,11 @@ def _written(attribute: Attribute, values: pa.Array, notation: Notation) -> NDAr
 
 
 def _category_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
-    """Return the code of the equal listed value, or of the cell for unlisted or missing ones."""
+    """Return for each value the code of the listed value that it equals.
+
+    A value that equals none gets the cell for unlisted values, and a missing one the cell for
+    missing values. In a column of codes in groups, the group of the value is compared.
+    """
     text = texts(values)
     absent = pc.or_kleene(pc.is_null(text), notation.absent(text))
     if attribute.hierarchy is not None:

@@ -185,7 +185,11 @@ class Block:
 
     @property
     def _ambiguous(self) -> bool:
-        """True if Arrow could find other records, equally many, so that its parse cannot be used."""
+        """True if Arrow's parse could have the right number of records, but other ones.
+
+        It is then not used before malformed records are emptied. This needs the quoting "standard"
+        and a quote.
+        """
         return self.form.quoting == STANDARD and b'"' in self.text
 
     @property
@@ -237,7 +241,11 @@ class Block:
         return batch
 
     def _last_is_closed(self, text: bytes) -> bool:
-        """Return whether the last record closes its quotes; always True unless quoting is "lines"."""
+        """Return whether the last record closes its quotes; always True unless quoting is "lines".
+
+        Args:
+            text: Whole records.
+        """
         last = text[text.rfind(b"\n", 0, -1) + 1 :]
         if self.form.quoting != LINES or b'"' not in last:
             return True
@@ -245,7 +253,7 @@ class Block:
 
     @cached_property
     def _count(self) -> int:
-        """The number of rows that Arrow must find in the text."""
+        """The number of rows that Arrow must find so that its parse is used: one for each record."""
         if self.form.quoting == STANDARD:
             return len(self.ends)
         return int(np.count_nonzero(np.frombuffer(self.text, dtype=np.uint8) == ord("\n")))
@@ -265,7 +273,7 @@ class _Grammar(NamedTuple):
     @classmethod
     @lru_cache
     def of(cls, delimiter: str) -> _Grammar:
-        """Return the expressions for files with this delimiter."""
+        """Return the expressions for lines whose fields are separated by this delimiter."""
         mark = f"\\x{{{ord(delimiter):02x}}}"
         field = rf'(?:"(?:[^"\n]|"")*"(?:[^"{mark}\n][^{mark}\n]*)?|[^"{mark}\n][^{mark}\n]*|)'
         return cls(rf"\A{field}(?:{mark}{field})*\n\z", rf'(\A|{mark})"(?:[^"]|"")*"')

@@ -333,7 +333,14 @@ def _met(turnouts: list[Turnout], limit: int) -> tuple[Turnout, ...]:
 
 
 def _count(job: _Job, part: Part, keys: Keys, before: list[Turnout]) -> Tables:
-    """Return the arrays of a counter of one part; `before` has its persons' earlier rows."""
+    """Return the arrays of a counter of one part.
+
+    Args:
+        job: The inputs that all tasks share.
+        part: The part.
+        keys: The keys of the hash of persons.
+        before: The rows of the part's persons in the earlier parts; empty without a person column.
+    """
     counts = job.new()
     rows_before = persons.together(before, job.records.max_rows_per_person).before(keys) if before else persons.nobody
     for _ in job.records.add_to(counts, part, rows_before):
@@ -342,7 +349,7 @@ def _count(job: _Job, part: Part, keys: Keys, before: list[Turnout]) -> Tables:
 
 
 def _sum(job: _Job, tables: list[Tables]) -> Tables:
-    """Return the sum of the arrays of several counters."""
+    """Return the sum of the arrays of several counters of different records."""
     counts = job.new()
     for some in tables:
         counts.absorb(some)

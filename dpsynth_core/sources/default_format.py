@@ -56,7 +56,12 @@ def default_format(path: str | os.PathLike[str], stated: Mapping[str, Any] | Non
 
 
 def header_delimiter(header: str, form: TableFormat) -> str:
-    """Return the delimiter that divides a header into most cells, by default a comma."""
+    """Return the delimiter that divides a header into most cells, by default a comma.
+
+    Args:
+        header: The header line.
+        form: The format of the file, whose quoting counts.
+    """
 
     def cells(delimiter: str) -> int:
         try:
@@ -90,7 +95,11 @@ def _kind(path: Location, first_line: Callable[[], bytes], is_headed: bool) -> s
 
 
 def _encoding(path: Location, first_line: Callable[[], bytes], form: TableFormat) -> str:
-    """Return the encoding that a file states or its header shows; UTF-8 where neither is read."""
+    """Return the encoding of a file, as far as it follows from no record; else UTF-8.
+
+    Files of SPSS, Stata and SAS state it. The header line of a CSV file shows it
+    (`header_encoding`), unless names are stated, so that the first line is a record.
+    """
     if form.kind in STATISTICAL:
         try:
             return known_encoding(confined.about("encoding_of", path, form.kind))
@@ -100,7 +109,11 @@ def _encoding(path: Location, first_line: Callable[[], bytes], form: TableFormat
 
 
 def header_encoding(line: bytes) -> str:
-    """Return the encoding that a header shows by its byte order mark or zero bytes, else UTF-8."""
+    """Return the encoding that a header shows by its byte order mark or zero bytes, else UTF-8.
+
+    Args:
+        line: The first bytes of the file, at least its header line.
+    """
     for mark, encoding in _MARKS.items():
         if line.startswith(mark):
             return encoding

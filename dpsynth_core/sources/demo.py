@@ -97,7 +97,7 @@ def _choose(weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[n
 
 
 def _with_gaps(labels: tuple[str, ...], codes: NDArray[np.int64], share: float, rng: np.random.Generator) -> NDArray[np.object_]:
-    """Return the labels of the codes, each replaced by None with probability `share`."""
+    """Return the label of each code, replaced by None with probability `share`."""
     values = np.array(labels, dtype=object)[codes]
     values[rng.random(len(codes)) < share] = None
     return values

@@ -114,7 +114,10 @@ class FileTable(Files):
         return list(map(Column.from_json, self._answer(readers.described)))
 
     def first_texts(self, rows: int) -> dict[str, list[str]]:
-        """Return by column the texts in about the first `rows` records, for the curator only."""
+        """Return by column the texts in about the first `rows` records, for the curator only.
+
+        Numbers and other values that are not stored as text are left out.
+        """
         return dict(self._answer(readers.first_texts, rows))
 
     def divide(self, sizes: Sizes) -> list[Part]:

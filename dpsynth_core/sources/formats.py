@@ -286,7 +286,11 @@ def _remote_files(place: Remote) -> list[Location]:
 
 
 def _readable_there(file: Remote) -> Remote:
-    """Return the file if its kind can be read from an object store. Raises InputError otherwise."""
+    """Return the file if its kind can be read from an object store.
+
+    Raises InputError for workbooks and files of SPSS, Stata and SAS, which are read from this
+    machine only.
+    """
     if kind_of(file) in _ONLY_HERE:
         raise InputError("data", "files of this kind are read from this machine only", "copy it here, or save it as Parquet")
     return file

@@ -118,7 +118,10 @@ def propose(
 
 
 def _with_notes(summary: _Summary, guess: Guess, notation: Notation) -> Guess:
-    """Return the guess with notes on texts that count as missing and texts that look the same."""
+    """Return the guess with notes for the curator added to its advice.
+
+    The notes name texts that count as missing, and listed texts that look the same.
+    """
     marked = sorted(summary.marked - {""})
     notes = [f"{_quoted(marked)} counts as missing; if it is a value, list it." if len(marked) == 1 else ""]
     notes += [f"{_quoted(marked)} count as missing; list those that are values." if len(marked) > 1 else ""]
@@ -218,7 +221,11 @@ _WORDS = {"units": "units", "negative": "below zero", "date_format": "dates", "t
 
 
 def _text(summary: _Summary, notation: Notation) -> Guess:
-    """Return a guess for texts: a list, a hierarchy of codes, or advice to leave the column out."""
+    """Return a guess for texts: a list of values, groups of codes, or advice to leave the column out.
+
+    The column is left out if the texts point at people, as names do, or if another notation would
+    read them as numbers or dates.
+    """
     categories = sorted(set(texts(summary.values).to_pylist()))  # alphabetical: the order of frequency would say more about the data
     own = len(categories) > 20 and len(categories) > 0.5 * summary.present
     if sum(bool(_DECIMAL_COMMA.match(category)) for category in categories) > 0.95 * len(categories):

@@ -109,7 +109,11 @@ class LinkedSource:
         return self._pairs
 
     def _read(self) -> tuple[Codes, NDArray[np.int64], Codes]:
-        """Return the arguments of `Link.records`: households' codes, their sizes, members' codes."""
+        """Return the households' codes, their numbers of members, and the members' codes.
+
+        These are the arguments of `Link.records`, with shapes (households, columns), (households,)
+        and (households, most, columns).
+        """
         number: dict[str, int] = {}
         first, rows = [], []
         for names, codes in _rows(self._tables[0], self._link.households):

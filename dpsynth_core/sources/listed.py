@@ -43,7 +43,7 @@ def in_type(categories: tuple[str, ...], kind: pa.DataType) -> pa.Array:
 
 
 def _number(category: str) -> str | None:
-    """Return the text of an equal number in a column of numbers; None for other texts."""
+    """Return the text that `arrays.texts` gives the number in a listed text; None without a number."""
     if (number := finite(category)) is None:
         return None
     exact = Decimal(category)
@@ -51,7 +51,10 @@ def _number(category: str) -> str | None:
 
 
 def _moment(category: str) -> str | None:
-    """Return the text of an equal timestamp in a column of timestamps; None for any other text."""
+    """Return the text that `arrays.texts` gives the timestamp in a listed text; None without one.
+
+    A day means its midnight.
+    """
     if match := _MOMENT.fullmatch(category):
         seconds = (match[3] or "00").rstrip("0").rstrip(".") if "." in (match[3] or "") else match[3] or "00"
         return f"{match[1]} {match[2]}:{seconds}"

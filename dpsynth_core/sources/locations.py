@@ -139,7 +139,7 @@ def inner(place: Location) -> str:
 
 @lru_cache(maxsize=10_000)
 def _opened(uri: str) -> tuple[pafs.FileSystem, str]:
-    """Return the file system of a URI, and the path in it."""
+    """Return the file system of an object store's URI, and the path in it without an ending slash."""
     scheme, _, rest = uri.partition("://")
     where, slash, inner = rest.partition("?")[0].partition("/")
     options = rest.partition("?")[2]

@@ -189,7 +189,10 @@ class Notation:
         return np.where(exists, there.astype(np.int64).astype(np.float64), np.nan)
 
     def _years(self, parts: pa.StructArray) -> NDArray[np.int64]:
-        """Return the year of each date; two digits mean a year of the stated hundred years."""
+        """Return the year of each date; two digits mean a year of the stated hundred years.
+
+        With "from 1930", 40 means 1940 and 20 means 2020.
+        """
         if parts.type.get_field_index("short") < 0:
             return _whole(pc.struct_field(parts, "year"))
         first = spelling.first_year(self.date_format)

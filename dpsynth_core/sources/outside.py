@@ -119,14 +119,18 @@ def outside(attribute: Attribute, column: pa.Array, notation: Notation) -> int:
 
 
 def missing_label(attribute: Attribute) -> str:
-    """Return the label of the cell where missing values count if they lack a cell, else ""."""
+    """Return the label of the cell where missing values count if they lack a cell, else "".
+
+    "" also for a column whose values are to be learnt.
+    """
     return "" if attribute.missing or attribute.most else attribute.cell_labels()[attribute.code_for_missing]
 
 
 def outside_label(attribute: Attribute) -> str:
     """Return the label of the cell where values outside count if they lack a cell, else "".
 
-    `NEAREST` means that values beyond the bounds count in the nearest bin or code.
+    `NEAREST` means that values beyond the bounds count in the nearest bin or code. "" also for a
+    column whose values are to be learnt.
     """
     if attribute.other or attribute.most:
         return ""
@@ -165,7 +169,7 @@ def _unreadable(attribute: Attribute, column: pa.Array, notation: Notation) -> t
 
 
 def _count(counter: Counter[str], column: pa.Array) -> None:
-    """Add the texts of a column to the counter, which keeps at most `MOST_KEPT` different texts."""
+    """Add the texts of a column to a counter, which drops new ones once it has `MOST_KEPT`."""
     plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     for one in pc.value_counts(texts(plain)).to_pylist():
         if one["values"] in counter or len(counter) < MOST_KEPT:

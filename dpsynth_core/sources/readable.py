@@ -74,7 +74,11 @@ def _of(types: pa.Schema, name: str) -> Iterable[pa.DataType]:
 
 
 def _check_person(kinds: list[pa.DataType]) -> None:
-    """Raise InputError if these types of the person column cannot be read, or if they differ."""
+    """Raise InputError if values of these types of the person column cannot be read as names.
+
+    It is also raised if the types differ so that one person could have different texts in different
+    files.
+    """
     if any(not _class(kind) for kind in kinds):
         problem = "its values are lists or structures, or of a type that cannot be read"
         raise InputError("unit.person_column", problem, "choose a column of texts or numbers" + _UNSPENT)
@@ -84,7 +88,11 @@ def _check_person(kinds: list[pa.DataType]) -> None:
 
 
 def _spelled(kind: pa.DataType) -> str:
-    """Return a label for a type; equal values of two types with the same label have equal texts."""
+    """Return a label for an Arrow type, by which types of the person column are compared.
+
+    Equal values of two types with the same label have equal texts, as 1 has in all types of whole
+    numbers.
+    """
     if pa.types.is_dictionary(kind):
         return _spelled(kind.value_type)
     if pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_float64(kind):

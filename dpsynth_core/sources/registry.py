@@ -90,7 +90,10 @@ def can_be_linked(first: str, second: str) -> bool:
 
 
 def _file_columns(section: Section) -> pa.Schema:
-    """Return the columns of files with their types, after checking files and cluster."""
+    """Return the columns of files with their types, after checking the files (`TableKind.columns`).
+
+    If the section names a cluster, it is checked whether it can be reached.
+    """
     table = _table(section)
     table.check(limit_bytes=None)
     columns = table.schema
@@ -108,7 +111,7 @@ def _table(section: Section) -> FileTable:
 
 
 def _counted_here(table: TableSource, section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
-    """Return a source that counts a table in this process."""
+    """Return a source that counts a table in this process, without a cluster."""
     from dpsynth_core.sources.arrow import ArrowSource
     from dpsynth_core.sources.formats import TableFormat
 
@@ -319,5 +322,5 @@ def records(section: Section, columns: Sequence[str]) -> Iterator[pa.RecordBatch
 
 
 def _source(section: Section) -> TableSource:
-    """Return the table that a section names, an invented one if its kind has no other source."""
+    """Return the table that a section's records are read from; it may be an invented one."""
     return (KINDS[section["kind"]].source or (lambda one: invented(one["kind"])))(section)

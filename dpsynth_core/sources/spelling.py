@@ -94,7 +94,7 @@ def check(decimal: str, thousands: str, date_format: str, time_format: str, nega
 
 
 def _is_unit(unit: str) -> bool:
-    """Return whether a text can stand beside a number without being a part of the number."""
+    """Return whether a text can be stated as a unit: short, and without signs of a number."""
     return 0 < len(unit) <= _LONGEST_UNIT and not re.search(r"[\d+,()-]|^[.\s]*$|^[eE]$", unit)
 
 
@@ -188,7 +188,10 @@ def _sign_pattern(sign: str) -> str:
 
 
 def date_patterns(date_format: str) -> list[str]:
-    """Return regular expressions for dates: yyyy-mm-dd, digits before a time, and as stated."""
+    """Return regular expressions for dates in yyyy-mm-dd, in digits before a time, and as stated.
+
+    Digits before a time are 20240205T103000 or 20240205103000.
+    """
     return [_ISO, _BASIC_DAY, _FOURTEEN, *([] if date_format == ISO_DATES else [str(date_pattern(date_format))])]
 
 

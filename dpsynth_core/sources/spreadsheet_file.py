@@ -187,7 +187,11 @@ def _is_of_calamine(error: BaseException) -> bool:
 
 
 def _text(cell: Any, form: TableFormat) -> str | None:
-    """Return a cell as text; None for a blank cell."""
+    """Return a cell as text; None for a blank cell.
+
+    Numbers have the stated decimal mark, dates and times are in ISO 8601, and truth values are true
+    or false.
+    """
     if isinstance(cell, str):
         return cell if cell.strip() else None
     if isinstance(cell, bool):

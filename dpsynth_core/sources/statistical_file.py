@@ -267,7 +267,7 @@ def _kept(ranges: Sequence[Mapping[str, Any]], categories: Iterable[str], form: 
 
 
 def _kind(meta: Any, name: str) -> str:
-    """Return the kind of a column's values, as `declared` names it, from its type and format."""
+    """Return the kind of a column ("text", "number", "date", ...), from its type and format."""
     if str(meta.readstat_variable_types[name]).startswith("string"):
         return "text"
     if (stata := _STATA.match(_format(meta, name))) is not None:

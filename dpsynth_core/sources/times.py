@@ -77,7 +77,7 @@ def _unmarked(text: pa.Array, notation: Notation, read: Callable[[pa.Array], Mic
 
 
 def _is_no_text(kind: pa.DataType) -> bool:
-    """Return whether the values of an Arrow type are numbers, truth values, dates or times."""
+    """Return whether an Arrow type holds numbers, truth values, dates, times or durations."""
     return is_plain_number(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
 
 

@@ -118,7 +118,11 @@ def _column(letters: str) -> int:
 
 
 def _value(cell: Element, book: _Book) -> Cell:
-    """Return the value of a cell by its type and format; None for an empty cell or an error value."""
+    """Return the value of a cell; None for an empty cell or an error value.
+
+    A number in a format of dates, times or durations becomes one. A cell of unknown type is
+    `DAMAGED`.
+    """
     kind, text = cell.get("t", "n"), ""
     for inside in cell:
         if _name(inside.tag) in ("v", "is"):
@@ -188,7 +192,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _found(archive: zipfile.ZipFile) -> tuple[datetime, dict[str, str]]:
-    """Return the day before day 1, and the archive's part of each sheet by name, in order."""
+    """Return the day before day 1, and by sheet name, in order, its part in the archive."""
     zero, identifiers = datetime(1899, 12, 30), dict[str, str]()
     for element in _each(archive, "xl/workbook.xml", "workbookPr", "sheet"):
         if _name(element.tag) == "sheet":
@@ -262,7 +266,10 @@ def _legal_pieces(stream: IO[bytes]) -> Iterator[str]:
 
 
 def _reference(match: re.Match[str]) -> str:
-    """Return a character reference unchanged if XML allows the character, else a replacement."""
+    """Return a matched character reference unchanged if XML allows the character.
+
+    An ampersand without a reference becomes "&amp;", and any other reference `DAMAGED`.
+    """
     if match[1] is None and match[2] is None:
         return "&amp;"
     point = int(match[1], 16) if match[1] else int(match[2])

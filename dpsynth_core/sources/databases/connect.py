@@ -309,7 +309,7 @@ class DatabaseTable:
 
     @property
     def declared(self) -> list[DeclaredColumn]:
-        """The declarations of the columns, as far as their types determine them."""
+        """The declarations of the columns, as far as their types in the database determine them."""
         types = {name: pa.float64() if one.is_number_as_text else one.arrow for name, one in self._columns.items() if one.type}
         return [declared_type(pa.field(name, types[name])) if name in types else columns_of.declared(name) for name in self._columns]
 

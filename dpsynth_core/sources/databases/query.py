@@ -143,7 +143,11 @@ def _column(name: str, called: str) -> exp.Expression:
 
 
 def _selected(part: exp.Expression, row: _Row) -> list[exp.Expression]:
-    """Return the columns of the result for one entry of SELECT: one, or for a star all columns."""
+    """Return the result columns for one entry of SELECT: one, or for a star all columns.
+
+    Raises:
+        InputError: The entry is an expression without a name, or has a part that is not allowed.
+    """
     if isinstance(part, exp.Star) or (isinstance(part, exp.Column) and isinstance(part.this, exp.Star)):
         _only(part.this if isinstance(part, exp.Column) else part)
         if isinstance(part, exp.Column):
@@ -309,7 +313,7 @@ def _literal(node: exp.Expression, _row: _Row) -> exp.Expression:
 
 
 def _boolean(node: exp.Expression, _row: _Row) -> exp.Expression:
-    """Return a new node for TRUE or FALSE."""
+    """Return a new node for the truth value TRUE or FALSE."""
     return exp.Boolean(this=bool(node.this))
 
 
