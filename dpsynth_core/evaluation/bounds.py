@@ -253,6 +253,7 @@ def unsupported(selection: SelectionRecord, candidate: Candidate, answer: Array,
     moved = float(np.abs(answer - candidate.answer).sum())
 
     def transfer(error: float, surprise: float) -> float:
+        """Return the bound on E_r that follows from a bound `error` on E_rt and the tail `surprise` (x above)."""
         return candidate.offset + (chosen.weight * (error - chosen.offset) + slack * surprise) / candidate.weight
 
     above = math.sqrt(2 * math.log(1 / half)) * taken.deviation * math.sqrt(taken.values.size)
@@ -285,6 +286,7 @@ def _denoised(seen: float, cells: int, sigma: float, confidence: float) -> float
         return 0.0
 
     def folded(x: float) -> float:
+        """Return E|x + Z| in units of sigma, minus the bound on the mean."""
         return 2 * math.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) + x * (1 - 2 * float(ndtr(-x))) - mean
 
     return min(linear, cells * sigma * float(scipy.optimize.brentq(folded, 0.0, mean + 1.0)))

@@ -173,6 +173,7 @@ def _shares(known: Known, table: Clique) -> list[Estimated]:
 
 
 def _people(before: Known, after: Known, each: tuple[int, int]) -> People | None:
+    """Return the change of the number of people; None where one release does not give the number."""
     if before.total is None or after.total is None:
         return None
     one, other = before.total.value / each[0], after.total.value / each[1]

@@ -92,7 +92,7 @@ class Statements:
 
     @cached_property
     def undeclared(self) -> tuple[Undeclared, ...]:
-        """The columns of which a noteworthy share is missing or "other"."""
+        """The columns with a noteworthy share of missing values or values outside their list ("other")."""
         return undeclared_columns(self.evidence, self.declared)
 
     @cached_property
@@ -102,7 +102,7 @@ class Statements:
 
     @property
     def measured(self) -> Certificate | None:
-        """The certificate, unless its noise is as large as the table."""
+        """The certificate; None without one, or if its noise is as large as the number of people."""
         return None if self.certificate is None or self.certificate.says_nothing else self.certificate
 
     def published(self, cliques: Sequence[Clique]) -> dict[Clique, Array]:
@@ -291,7 +291,7 @@ class Headline:
 
     @property
     def says_nothing(self) -> bool:
-        """Return whether the bounds allow every person to be in a wrong cell of every table."""
+        """True if nothing was measured and the bounds allow that all people are in a wrong cell of every table."""
         return not self.certified and (not self.bounded or self.mean_limit >= 1)
 
 
@@ -310,6 +310,7 @@ def mean_limit(statements: Zoned[Statements], labels: Collection[str]) -> Zoned[
 
 
 def _mean_limit(statements: Statements, cliques: Sequence[Clique]) -> float:
+    """Return the 95 % upper bound of the mean error over `cliques`; see `mean_limit`."""
     if statements.measured and cliques:
         return min(1.0, mean_bound(statements.measured, statements.published(cliques)))
     limits = [limit for r, limit in marginal_limits(statements).items() if r in cliques and not math.isnan(limit)]
@@ -405,6 +406,7 @@ def all_tables(threshold: int | None) -> str:
 
 
 def _largest_stated(statements: Statements) -> pd.DataFrame:
+    """Return the row of `largest_table` with the error that the certificate states; NaN without a certificate."""
     import pandas as pd
 
     certificate = statements.measured
@@ -417,6 +419,7 @@ def _largest_stated(statements: Statements) -> pd.DataFrame:
 
 
 def _largest_true(statements: Statements, truth: Mapping[Clique, NDArray[np.int64]]) -> pd.DataFrame:
+    """Return the rows of `largest_table` with the exact largest error of each table."""
     import pandas as pd
 
     cliques, threshold = statements.workload.cliques, statements.workload.threshold

@@ -311,7 +311,11 @@ def _best(kind: Kind, plan: Plan, facts: Facts, now: Power, offered: Iterator[tu
 
 
 def _keeps(after: Power, now: Power, facts: Facts) -> bool:
-    """Return whether a change leaves the share of good single columns at least as large as expected now and as a release showed."""
+    """Return whether a change keeps the single columns good.
+
+    It does if the expected share of good single columns is at least as large as without the change,
+    and as a release showed.
+    """
     return after.share_of_columns >= max(now.share_of_columns, facts.shown)
 
 

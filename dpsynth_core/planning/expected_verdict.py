@@ -91,17 +91,20 @@ class Power:
 
     @property
     def enough(self) -> bool:
-        """True if such a release may be published for all purposes asked for, by the rule that judges it afterwards."""
+        """True if the release should be publishable for all purposes asked for, by the rule that the verdict applies afterwards.
+
+        The expected shares of good tables and of good single columns are then at least `MOSTLY`.
+        """
         return self.share >= MOSTLY and self.share_of_columns >= MOSTLY
 
     @property
     def hopeless(self) -> bool:
-        """True if rows without any error could hardly be shown to be good enough."""
+        """True if the certificate's noise would hide most good tables even if the rows had no error."""
         return self.perfect < MOSTLY * self.tables
 
     @property
     def useless(self) -> bool:
-        """True if not even single columns should come out good enough: such a release is not to be published."""
+        """True if too few single columns should come out good enough; such a release is not to be published."""
         return self.share_of_columns < MOSTLY
 
     @property

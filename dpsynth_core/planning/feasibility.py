@@ -62,13 +62,15 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Feasibility:
-    """The expected noise of a plan.
+    """The noise that a plan leaves in its tables.
 
     Attributes:
-        noise: Expected absolute error of a cell of a measured table, in people; independent of their number.
-        smallest_group: People that a cell needs for noise to miss it by at most `READABLE_GROUP`, with 95 % confidence.
-        columns: Outlook of single columns.
-        tables: Outlook of the other tables.
+        noise: Expected absolute error of a cell of a measured table, in people; it does not depend
+            on the number of people.
+        smallest_group: Number of people in a cell from which noise changes the count by at most the
+            share `READABLE_GROUP`, with 95 % confidence.
+        columns: Outlook of the single columns in the workload's tables.
+        tables: Outlook of the workload's tables.
     """
 
     noise: float

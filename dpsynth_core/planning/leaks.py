@@ -73,6 +73,7 @@ def find(
 
 
 def _of_domain(spec: Spec) -> Iterator[Leak]:
+    """Yield leaks by the origin of the domain and by values that are counted as others."""
     if domain_origin.from_data(spec):
         justified = is_reason(spec.domain_justification)
         title = "Categories or bounds were read from the private table"
@@ -88,6 +89,12 @@ def _of_domain(spec: Spec) -> Iterator[Leak]:
 
 
 def _of_public(spec: Spec, was_private: Sequence[str]) -> Iterator[Leak]:
+    """Yield leaks by a table that the curator calls public.
+
+    Args:
+        spec: The spec.
+        was_private: Names of populations that were charged for that table.
+    """
     if was_private:
         title = "The public table was private in an earlier release"
         why = "The ledger knows this very file: it protected its people then. As a public table, nothing protects them."
@@ -107,6 +114,7 @@ def _of_published(spec: Spec) -> Iterator[Leak]:
 
 
 def _of_rows(spec: Spec) -> Iterator[Leak]:
+    """Yield leaks by a seed, which makes the noise predictable, and by an exact number of rows."""
     if spec.output.seed is not None:
         title = "A seed is set, so the noise can be predicted"
         why = "Anyone who knows the seed can remove the noise. The release is marked “not private”."
@@ -167,6 +175,13 @@ def _of_looks(spec: Spec, condition: str) -> Iterator[Leak]:
 
 
 def _of_history(spec: Spec, releases: int, same_file_elsewhere: Sequence[str]) -> Iterator[Leak]:
+    """Yield leaks by earlier releases about the same people, in the ledger or elsewhere.
+
+    Args:
+        spec: The spec.
+        releases: Number of earlier charges on this population.
+        same_file_elsewhere: Names of other populations that were charged for the same file.
+    """
     if same_file_elsewhere:
         title = "The same table was charged to another population"
         why = "These are the same people under two names: their losses add up, but the ledger limits them apart."

@@ -83,7 +83,7 @@ class Shares:
 
     @property
     def slack(self) -> float:
-        """Delta for an attacker's odds in addition to rho: twice the delta reserved for steps that need their own."""
+        """The delta that an attacker's odds get in addition to rho: twice the delta reserved for steps that need their own."""
         return 2 * self.delta
 
 
@@ -309,7 +309,7 @@ class Plan:
 
     @property
     def weight(self) -> WeightSpec | None:
-        """The column of survey weights, or None."""
+        """The spec's section about survey weights, or None."""
         return self.spec.weight
 
     @property
@@ -335,7 +335,7 @@ class Plan:
 
     @cached_property
     def targets(self) -> tuple[Target, ...]:
-        """The columns that models are to predict."""
+        """The columns that models are to predict, as the spec or a criterion names them."""
         return models.targets(self.domain, self.spec.models, of_models(self.criteria))
 
     def completed(self, learnt: Iterable[Attribute]) -> Plan:
@@ -392,7 +392,7 @@ class Plan:
 
 
 def _behind(domain: Domain, calibrated: Calibrated | None) -> Domain:
-    """Return the domain with the calibrated weight as its last column."""
+    """Return the domain with the calibrated weight as its last column; unchanged if the weight is None."""
     return domain if calibrated is None else replace(domain, filled=(*domain.filled, replace(calibrated, place=len(domain.columns))))
 
 

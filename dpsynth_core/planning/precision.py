@@ -49,7 +49,12 @@ _DRAWN = np.unique(np.concatenate([np.linspace(0, 1, 41), np.geomspace(1e-4, 0.1
 
 @dataclass(frozen=True)
 class Sharing:
-    """A number of tables that share the budget equally, with a title for the screen."""
+    """A number of tables that share the budget equally, with a title for the screen.
+
+    Attributes:
+        title: The case in words.
+        tables: Number of tables.
+    """
 
     title: str
     tables: int
@@ -69,7 +74,7 @@ def sharings(workload: Workload) -> tuple[Sharing, ...]:
 
 
 def sigma(rho: float, unit: Unit, tables: int) -> float:
-    """Return the standard deviation of a cell's noise, in people, when `tables` tables share `rho` equally."""
+    """Return the standard deviation of the noise of a cell, in people, if `tables` tables share the budget `rho` equally."""
     return unit.marginal_l2 * math.sqrt(tables / (2 * rho))
 
 
@@ -198,16 +203,19 @@ def budget_parts(mechanism: Mechanism, workload: Workload, shares: Shares, total
 
 
 def budget_sentence(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> str:
-    """Return the split of a budget in words, each stage with its percentage of the whole rho; parameters as for `budget_parts`."""
+    """Return the split of a budget in words: each stage with its percentage of the whole rho.
+
+    Parameters are as for `budget_parts`.
+    """
     parts = budget_parts(mechanism, workload, shares, total_is_public)
     return ", ".join(f"{stage} {percent(rho / shares.rho)}" for stage, rho in parts)
 
 
 def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> Zoned[pd.DataFrame]:
-    """Return the split of a budget for a chart; parameters as for `budget_parts`. Public.
+    """Return the split of a budget as a frame for a chart. Public.
 
-    The frame has one row per stage, with the columns stage, share (of the whole rho, 0 to 1) and
-    rho.
+    There is one row per stage, with the columns stage, share (of the whole rho, 0 to 1) and rho.
+    Parameters are as for `budget_parts`.
     """
     import pandas as pd
 
@@ -233,7 +241,7 @@ def coverage(workload: Workload) -> Zoned[pd.DataFrame]:
 
 
 def covered_pairs(workload: Workload) -> tuple[int, int]:
-    """Return the number of pairs of columns that some table contains, and the number of all pairs."""
+    """Return (number of pairs of columns that some table contains, number of all pairs of columns)."""
     pairs = {pair for clique in workload.cliques for pair in combinations(clique, 2)}
     return len(pairs), math.comb(len(workload.domain), 2)
 

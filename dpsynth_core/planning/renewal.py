@@ -33,12 +33,12 @@ class Values:
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes in a table's structure.
+    """The differences between the columns of a plan and of another table.
 
     Attributes:
         missing: Columns of the plan that the table lacks.
-        extra: Columns that the plan does not name.
-        values: Changes of columns whose values the file declares.
+        extra: Columns of the table that the plan does not name.
+        values: Differences of values, for columns whose values the table's file declares.
     """
 
     missing: tuple[str, ...]
@@ -117,4 +117,5 @@ def _without(names: Collection[str], others: Collection[str]) -> tuple[str, ...]
 
 
 def _some(names: Sequence[str]) -> str:
+    """Return the first `_NAMED` names in quotation marks, with a note of how many more there are."""
     return listed([f"“{visible(name)}”" for name in names], _NAMED)

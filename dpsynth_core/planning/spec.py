@@ -454,7 +454,7 @@ _REMEDIES: Mapping[str, tuple[str, str]] = {
 
 
 def _as_input_error(error: ValidationError) -> InputError:
-    """Return the first complaint, in our words where pydantic's are about Python."""
+    """Return the first complaint of pydantic as an InputError, in our words where pydantic's are about Python."""
     first = error.errors(include_url=False)[0]
     field = ".".join(str(part) for part in first["loc"]) or "spec"
     if first["type"] in _REMEDIES:

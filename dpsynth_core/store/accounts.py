@@ -36,7 +36,7 @@ class UnitDiffers(InputError):
 
 
 class Cap(NamedTuple):
-    """The largest (epsilon, delta) that all releases of a population may cost together."""
+    """The largest privacy loss of all releases of a population together, as (epsilon, delta)."""
 
     epsilon: float
     delta: float
@@ -77,7 +77,7 @@ def standing(books: Sequence[Entry]) -> list[Entry]:
 
 
 def charges_of(books: Sequence[Entry], population: str) -> list[Entry]:
-    """Return every standing charge of a population, oldest first."""
+    """Return the reservation of every run of a population that was not given back, oldest first."""
     return [entry for entry in standing(books) if entry.population == population]
 
 
@@ -93,7 +93,7 @@ def check_fits(population: str, cap: Cap, charges: Sequence[Entry], more: Entry)
     Args:
         population: Name of the population, for messages.
         cap: The cap in force.
-        charges: The standing charges.
+        charges: The population's charges that were not given back.
         more: The charge to add.
 
     Raises:

@@ -147,7 +147,7 @@ def is_approved(books: Sequence[Entry], run: str, stage: str) -> bool:
 
 
 def waiting() -> tuple[Waiting, ...]:
-    """Return everything that waits for approval, of all owners, oldest first."""
+    """Return the plans and releases, of all owners, that wait for approval, by age of their charges, oldest first."""
     with reading() as db:
         books = chain.entries_in(db)
         if not any(entry.kind in (DEMAND, rules.KIND) for entry in books):

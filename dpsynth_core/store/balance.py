@@ -181,7 +181,12 @@ def citation(run: str) -> dict[str, Any]:
 
 
 def times_more(left: float, rho: float) -> int:
-    """Return how many more releases of `rho` fit into the rest, both counted by the same accountant."""
+    """Return how many more releases of cost `rho` fit into what is left of a cap.
+
+    Args:
+        left: What is left of the cap, in the same accountant's rho.
+        rho: Cost of one release.
+    """
     return max(0, math.floor(left / rho)) if rho > 0 else 0
 
 

@@ -44,7 +44,7 @@ def charge_of(plan: Plan, run: str, fingerprint: str) -> ledger.Charge:
 
 @contextmanager
 def _costing_nothing() -> Iterator[None]:
-    """Add to refusals of the ledger in the body that nothing was read or charged."""
+    """Add to each StoreFault of the body that nothing was read or charged; InDoubt passes unchanged."""
     try:
         yield
     except InDoubt:
@@ -73,15 +73,18 @@ def charged(
 ) -> None:
     """Reserve the plan's budget and call `execute`.
 
-    The run is a job, as in the app (`jobs`). If it ends before it reads a record, the reservation is given back, by the next process
-    that looks if this one was killed. If it raises after it read a record, it can go on or be recovered.
+    The run is a job, as in the app (`jobs`). If it ends before it reads a record, the reservation
+    is given back; if this process is killed, the next process that reconciles jobs gives it back.
+    If `execute` raises after it read a record, the run can continue or be recovered.
 
     Args:
         plan: The plan; its population is charged.
-        execute: Called with the run's name in the ledger and a function to call right before the first record is read. The run is over
-            when `execute` returns, with the release complete.
-        warn: Called if the clock is behind the ledger, and if a population is opened whose name mixes scripts.
-        warn_privately: Called if the same file was charged to another population, which depends on every record.
+        execute: Called with the run's id in the ledger and a function to call right before the
+            first record is read. The run is over when `execute` returns, with the release complete.
+        warn: Called with a sentence if the clock is behind the ledger, and if a population is
+            opened whose name mixes scripts.
+        warn_privately: Called with a sentence if the same file was charged to another population,
+            which depends on every record.
 
     Raises:
         CapExceeded: The cap leaves too little; nothing is reserved.
@@ -115,10 +118,10 @@ def charged(
 
 
 def citation(run: str, plan: str) -> dict[str, Any]:
-    """Return what a release states of the ledger that was charged for it.
+    """Return what a release states of the ledger that was charged for it, here or at the office (`balance.citation`).
 
     Args:
-        run: Name of the run in the ledger.
+        run: Id of the run in the ledger.
         plan: Digest of the plan.
 
     Raises:

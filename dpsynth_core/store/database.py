@@ -193,6 +193,7 @@ def _traces() -> str:
 
 
 def _open(path: Path) -> sqlite3.Connection:
+    """Return a connection to the SQLite file with the settings that the store needs."""
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")

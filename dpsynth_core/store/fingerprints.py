@@ -94,8 +94,8 @@ def _of_records(table: PrivateTable, content: str) -> str:
 def of_path(path: Location) -> str:
     """Return the keyed hash (HMAC-SHA256, hexadecimal) of a file, or of all files of a folder with their names.
 
-    Larger data than `WHOLE_FILE_BYTES` are hashed by sizes and samples. The name of a single file
-    does not count.
+    Of each file the size counts, and its content up to an equal part of `WHOLE_FILE_BYTES`; a
+    larger file is sampled. The name of a single file does not count.
     """
     digest = hmac.new(sealed_fingerprints.key(), digestmod=sha256)
     files, names = _files(path)
@@ -138,6 +138,7 @@ def _bytes(data: DataSpec) -> int:
 
 @contextmanager
 def _reading() -> Iterator[None]:
+    """Turn errors of the file system in the body into InputError."""
     try:
         yield
     except OSError:

@@ -38,10 +38,11 @@ class Told:
     Attributes:
         begins: Called right before the first record is read; may raise.
         note: Called with lines that anybody may read.
-        privately: Called with lines for the curator alone, which depend on records.
+        privately: Called with lines only for the curator, because they depend on records.
         step: Called with each step; may raise to end the run.
-        kept: Called for an interrupted run with its number of answers, the name by which it can be recovered, and whether the same plan for
-            the same table continues it.
+        kept: Called for an interrupted run with its number of stored answers, the id or path by
+            which it can be recovered, and whether making the same plan for the same table continues
+            it.
     """
 
     begins: Callable[[], None]

@@ -396,7 +396,8 @@ def ask_to_stop(job: str) -> None:
 def stop(job: str) -> None:
     """Stop a job at once and wait until its workers are gone.
 
-    The points of a sweep wait again, except those that began to read a private table. A run ends as cancelled.
+    The running points of a sweep wait again, unless it began to read a private table; they are then
+    lost. A release ends as cancelled.
     """
     with transaction() as db:
         row = db.execute("SELECT * FROM jobs WHERE id = ?", (job,)).fetchone()
@@ -597,7 +598,7 @@ def _has_release(job: Row) -> bool:
 
 
 def _cancel_if_alone(db: Connection, job: str) -> None:
-    """Cancel the waiting points of a stopping job once it has no worker."""
+    """Cancel the waiting points of a job that is being stopped, if no worker is left."""
     if db.execute("SELECT state FROM jobs WHERE id = ?", (job,)).fetchone()["state"] == "stopping" and not _workers(db, job):
         db.execute("UPDATE points SET state = 'cancelled', finished = ? WHERE job = ? AND state = 'waiting'", (now(), job))
         _end_if_finished(db, job)

@@ -164,6 +164,12 @@ def _done(books: Books, charge: Entry) -> set[str]:
 
 
 def _touch(db: Connection, books: Books, charge: Entry) -> dict[str, Any]:
+    """Make a charge final; the answer is empty.
+
+    Raises:
+        InputError: The charge was given back or touched before, or the plan needs an approval
+            first.
+    """
     done = _done(books, charge)
     if "return" in done:
         raise InputError("run", "its budget was given back meanwhile", "start it again")
@@ -175,6 +181,11 @@ def _touch(db: Connection, books: Books, charge: Entry) -> dict[str, Any]:
 
 
 def _return(db: Connection, books: Books, charge: Entry) -> dict[str, Any]:
+    """Give back a charge that was not touched; the answer is empty. A charge given back before stays so.
+
+    Raises:
+        InputError: The charge was touched.
+    """
     done = _done(books, charge)
     if "touch" in done:
         raise InputError("run", "it may have read records, so that it stays charged", "make its release")
@@ -184,6 +195,11 @@ def _return(db: Connection, books: Books, charge: Entry) -> dict[str, Any]:
 
 
 def _cite(db: Connection, books: Books, charge: Entry) -> dict[str, Any]:  # noqa: ARG001
+    """Return the digest of the charged plan under "spec", and what a release states of the ledger under "cited".
+
+    Raises:
+        InputError: The charge was not touched.
+    """
     if "touch" not in _done(books, charge):
         raise InputError("run", "by the ledger it read no record", "reserve its budget and touch it before it reads")
     return {"spec": charge.spec, "cited": balance.citation(charge.run)}

@@ -26,7 +26,12 @@ GENESIS = "0" * 64
 
 @dataclass(frozen=True)
 class Head:
-    """Number and hash of the last entry of a chain. An empty chain has number 0 and the hash GENESIS."""
+    """The end of a chain of ledger entries.
+
+    Attributes:
+        number: Number of the last entry; 0 for an empty chain.
+        hash: Hash of the last entry; GENESIS for an empty chain.
+    """
 
     number: int = 0
     hash: str = GENESIS

@@ -44,7 +44,10 @@ def same_name(one: str, other: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """Return a name without what people write differently or do not see: case, spaces, the form of its letters, blank code points."""
+    """Return a name in a form that is equal for names that look alike.
+
+    Case, spaces, the compatibility form of letters and invisible code points are removed.
+    """
     seen = _UNSEEN.sub("", _BLANK.sub(" ", name))
     folded = unicodedata.normalize("NFKC", seen).casefold()
     return " ".join(unicodedata.normalize("NFKC", _UNSEEN.sub("", folded)).split())

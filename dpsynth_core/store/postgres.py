@@ -143,9 +143,9 @@ def address() -> str:
 
 
 def _is_far(place: SplitResult) -> bool:
-    """Return whether the server is reached over a network, where another machine could pretend to be it.
+    """Return whether the server is reached over a network without proof of its identity, so that another machine could pretend to be it.
 
-    A name without a dot is a container's.
+    A host name without a dot counts as near, because it is a container's.
     """
     stated = dict(parse_qsl(place.query))
     if stated.get("sslmode") == "verify-full":
@@ -373,7 +373,7 @@ def _triggers(schema: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _rules(schema: str) -> str:
-    """Return statements that put the rules in force, replacing any others."""
+    """Return SQL statements that create the rules' triggers, in place of former functions of the same names."""
     whole = "SET search_path FROM CURRENT SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off"
     return f"{_HERE} " + " ".join(
         f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql {whole} AS $${body}$$;"

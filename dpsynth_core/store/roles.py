@@ -28,7 +28,10 @@ class Role(StrEnum):
 
 
 class Act(StrEnum):
-    """Acts that need a role. Everybody who is admitted reads the ledger, the guide, and what waits for approval."""
+    """The acts that need a role.
+
+    Reading the ledger, the guide and what waits for approval needs no role, only a sign-in.
+    """
 
     PREPARE = "prepare a release"
     LOOK = "look at private records"
@@ -93,7 +96,7 @@ def check_present(db: Connection, owner: str) -> None:
 
 
 def may(owner: str, act: Act) -> bool:
-    """Return whether a role of the person permits the act."""
+    """Return whether a role of the person permits the act; always for the local user."""
     if owner == LOCAL_OWNER:  # without a look at the disk: pages ask at every view
         return True
     with reading() as db:

@@ -33,19 +33,19 @@ _ASK = "change the plan, or ask who keeps the rules"
 
 
 class Rules(Part):
-    """House rules; None allows everything.
+    """The house rules; a limit or list of None allows everything.
 
     Attributes:
         version: Version of the document.
         largest_epsilon: Largest epsilon of a plan.
         largest_delta: Largest delta of a plan.
         data: Allowed kinds of tables, named as in specs.
-        queries: Whether a table may be the answer of a query.
-        person_column: Whether a plan must name a column of persons.
-        looks: Whether anything private is shown without noise.
-        mechanisms: Allowed mechanisms.
-        criteria: Kinds of criteria of which each plan has one that must be met.
-        approve: Stages that a second person approves, for every population.
+        queries: Whether a table may be the answer of a database query.
+        person_column: Whether a plan must name the column that identifies persons.
+        looks: Whether private records may be shown without noise.
+        mechanisms: Names of the allowed mechanisms.
+        criteria: Kinds of criteria; each plan must have a required criterion of each kind.
+        approve: Stages ("plan", "release") that a second person must approve, for every population.
     """
 
     version: Literal[1] = 1

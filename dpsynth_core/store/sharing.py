@@ -179,6 +179,7 @@ def answer(person: str, project: str, take: bool) -> None:
 
 
 def _offers(db: Connection, person: str) -> list[Offer]:
+    """Return the valid offers to a person: by the owner, or by an administrator other than the person while the owner has left."""
     asked = f"SELECT id, projects.name, projects.owner, giver, {_LAST} {_WHOSE} JOIN offers ON project = id WHERE person = ? ORDER BY id"
     found = db.execute(asked, (person,)).fetchall()
     others = {giver for giver in {row["giver"] for row in found} if not roles.one_person(db, giver, person)}

@@ -140,7 +140,7 @@ def get(owner: str, sweep: str) -> Stored:
 
 
 def list(owner: str, project: str) -> tuple[Stored, ...]:
-    """Return the sweeps of a project, the newest first."""
+    """Return the sweeps of a project that the person owns or shares, newest first; empty for another project."""
     with reading() as db:
         among = f"project = ? AND project IN {REACHED}"
         rows = db.execute(f"SELECT * FROM sweeps WHERE {among} ORDER BY created DESC, id", (project, owner, owner))
@@ -220,6 +220,12 @@ def cost(sweep: Sweep) -> tuple[float, float]:
 
 
 def _charge(sweep: Sweep, name: str) -> Charge:
+    """Return the charge of a sweep on a private table.
+
+    Args:
+        sweep: The sweep.
+        name: Id of the sweep, under which the ledger lists it.
+    """
     spec, (epsilon, delta) = sweep.base, cost(sweep)
     return Charge(
         population=spec.population,

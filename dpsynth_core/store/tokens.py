@@ -72,15 +72,15 @@ def make(owner: str, name: str) -> str:
 
 
 def revoke(owner: str, key: str) -> None:
-    """Delete a token; an unknown one is ignored.
+    """Delete a token.
 
     Args:
-        owner: The person who revokes.
+        owner: The person who revokes: its owner, or an administrator.
         key: Hash of the token (`Token.key`).
 
     Raises:
-        InputError: The token is not the person's own, and the person lacks the role of an
-            administrator.
+        InputError: The person lacks the role of an administrator, and the token is another person's
+            or unknown.
     """
     with transaction() as db:
         row = db.execute("SELECT owner FROM tokens WHERE hash = ?", (key,)).fetchone()

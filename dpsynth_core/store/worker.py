@@ -179,6 +179,7 @@ def _fresh(run: str, spec: Spec, keep: making.HandOver) -> None:
             return Spool(spools.spool_file(run), run, plan, private)
 
     def begin() -> None:
+        """Make the charge final, after checking the house rules, which may have changed since the run was submitted."""
         _record(run, Progress("phase", message="opening the records"))
         rules.check(plan.spec)  # which may be others than when it was submitted
         jobs.touch(run)  # nothing above keeps or counts a record, everything below may

@@ -122,9 +122,9 @@ def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
 
     Returns:
         A frame with the columns mechanism, epsilon, tables, error (mean over the repeats on the
-        middle stand-in, or over all trials until that has any), low and high (least and largest
-        error of a trial), weakest and strongest (strengths of the stand-ins; NaN on another table),
-        seconds and measured (means), repeats (number of different repeats).
+        middle stand-in, or over all trials until the middle stand-in has any), low and high (least
+        and largest error of a trial), weakest and strongest (strengths of the stand-ins; NaN on
+        another table), seconds and measured (means), repeats (number of different repeats).
     """
     setting, column = ["mechanism", "epsilon", "tables"], metric.column
     ends = {"error": (column, "mean"), "low": (column, "min"), "high": (column, "max")}

@@ -112,6 +112,11 @@ class Sweep:
             raise CapacityError(_FIELD, f"it has more than {MAX_POINTS:,} trials", "use fewer mechanisms, values of epsilon or repeats")
 
     def _check_strengths(self) -> None:
+        """Check that strengths are stated only for a stand-in, each once and from 0 to 1.
+
+        Raises:
+            InputError: They are not.
+        """
         if self.strengths and self.base.data.standin is None:
             raise InputError(f"{_FIELD}.strengths", "only a stand-in has them", "leave them out")
         if len(set(self.strengths)) < len(self.strengths) or not all(0 <= strength <= 1 for strength in self.strengths):
@@ -167,7 +172,7 @@ class Sweep:
 
     @property
     def rho(self) -> float:
-        """The cost of all trials together on a private table, as rho of zCDP; costs in another accountant are at most that."""
+        """The sum of the rho of all trials on a private table, charged in zCDP, where the rho of every accountant may be counted."""
         return sum(shares.rho for shares in self._shares) * len(self.sizes) * self.repeats
 
     @property
@@ -222,6 +227,7 @@ class Sweep:
         return whole.model_copy(update={**spent, "epsilon": shares.accountant.epsilon_from(kept * shares.rho, whole.delta - shares.delta)})
 
     def _mechanism(self, name: str) -> Mechanism:
+        """Return the mechanism with its settings for trials."""
         return registry.configured(registry.get(name), self._given(name))
 
     def _given(self, name: str) -> Mapping[str, Any]:

@@ -71,7 +71,7 @@ class Answer:
             the interval; empty for a guess.
         support: How the limit is known, as in `known.Limit`; "" without a limit.
         table: The table whose limit was used; () without one.
-        rows: Number of synthetic rows in the group; None without rows.
+        rows: Number of synthetic rows in the group, or the sum of their weights; None without rows.
         cells: For a cross table, each cell's share of the group, in the order of the flattened
             table.
         standing: For a mean, the words for the number that represents a cell (`Known.standing`);
@@ -472,7 +472,13 @@ class _Asked:
         up_to, before = np.cumsum(counts), np.cumsum(inside)
 
         def over_half(sums: NDArray[np.float64], cells: NDArray[np.float64], sign: float) -> NDArray[np.float64]:
-            """Bound the excess of these cells over half of the group, from above (sign 1) or below (sign -1)."""
+            """Bound how far the true count of some cells exceeds half of the group, in records.
+
+            Args:
+                sums: Noisy counts of the cells up to each place.
+                cells: Number of the group's cells up to each place.
+                sign: 1 for an upper bound, -1 for a lower bound.
+            """
             level = (cells - number / 2) ** 2 / size
             deviation = np.sqrt(np.maximum(0.0, varying * (number / 4 - level) + even * level))
             return np.asarray(sums - counts.sum() / 2 + sign * z * deviation)

@@ -126,8 +126,8 @@ class Noisy:
     def cells(self, group: Product, columns: Sequence[str]) -> list[Estimated]:
         """Return the share of the group in each cell of the table over `columns`, flattened in C order.
 
-        All cells get the variances of the first cell in the group, because they differ only in
-        cells outside of the group, where the share is undefined.
+        All cells in the group have the same variances, which are computed once. For cells outside
+        of the group the result is undefined.
         """
         table, clique = self.table.values, self.table.clique
         for axis, name in reversed(list(enumerate(clique))):
@@ -195,7 +195,7 @@ def within(interval: Interval, least: float, most: float) -> Interval:
 
 
 def agreeing(first: Interval, second: Interval) -> Interval:
-    """Return the intersection of two intervals, or the span of both if they do not intersect."""
+    """Return the intersection of two intervals; if they do not intersect, the smallest interval with both."""
     low, high = max(first[0], second[0]), min(first[1], second[1])
     return (low, high) if low <= high else (min(first[0], second[0]), max(first[1], second[1]))
 

@@ -80,7 +80,13 @@ def cut_cells(known: Known, question: Question, role: str) -> list[Cut]:
 
 
 def group(known: Known, question: Question, role: str) -> Group:
-    """Return one group of a question: AMONG, CELLS or VERSUS."""
+    """Return one group of a question as vectors over the cells of its columns.
+
+    Args:
+        known: The released values, which give the parts of cut cells.
+        question: The question.
+        role: The group: AMONG, CELLS or VERSUS.
+    """
     named: Cells = getattr(question, role)
     most = {column: indicator(known.domain[column], codes) for column, codes in named.items()}
     cut = cut_cells(known, question, role)

@@ -148,6 +148,7 @@ class Known:
         return self.ranges.within if fits else None
 
     def _is_range(self, name: str, codes: tuple[int, ...]) -> bool:
+        """Return whether these codes, in ascending order, are consecutive ordered cells of the column `name`."""
         return codes == tuple(range(codes[0], codes[-1] + 1)) and codes[-1] < self.domain[name].ordered
 
     @property

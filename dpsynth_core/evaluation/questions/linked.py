@@ -116,6 +116,7 @@ def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str,
     households, owners, members = apart(link, codes.codes)
 
     def met(cells: Mapping[str, Chosen]) -> NDArray[np.bool_]:
+        """Return for each household whether one of its members is in these cells."""
         rng, inside = np.random.default_rng(0), np.ones(len(members), dtype=bool)
         for name, of in cells.items():
             own = members[:, len(link.households) + link.members.position(name)]
@@ -167,6 +168,7 @@ def _of_members(link: Link, domain: Domain, one: Measurement) -> Measurement:
 
 
 def _norm(weights: NDArray[np.float64]) -> float:
+    """Return the Euclidean norm: the factor by which a weighted sum of independent noise exceeds one cell's noise."""
     return math.sqrt(float(weights @ weights))
 
 
