@@ -90,7 +90,10 @@ class Case:
         return f"{self.operation} ({self.variant})" if self.variant else self.operation
 
     def question(self, neighbours: Neighbours, kernels: Kernels) -> Question:
-        """Return the operation's arguments by name. They are the same for both tables."""
+        """Return the operation's arguments by name. They are the same for both tables.
+
+        `kernels` builds the kernel whose public numbers (unit, sensitivities) determine the noise.
+        """
         return self.ask(self.view(kernels(neighbours.tables[0], neighbours.unit, 1.0, SeededNoise(0), 0.0, ZCDP)), neighbours)
 
     def neighbours(self, unit: Unit) -> Neighbours:

@@ -48,7 +48,7 @@ class Accounted:
         return self.rho
 
     def least(self, fpr: Rates, tpr: Rates) -> Rates:
-        """Return the least rho under which tests with these rates are possible."""
+        """Return the least rho under which tests with these false- and true-positive rates are possible."""
         return meaning.least_rho(self.accountant, fpr, tpr, self.slack)
 
     def example(self, parameter: float) -> tuple[Rates, Rates]:
@@ -256,6 +256,12 @@ def _visible(claim: Claim, parameter: float, draws: int, level: float) -> bool:
     """Return whether an audit refutes the claim if the true parameter is `parameter`.
 
     It must do so even with unlucky counts of the best event, each as bad as one in 40.
+
+    Args:
+        claim: The promise.
+        parameter: The true rho or epsilon.
+        draws: Number of draws of each table.
+        level: Error probability of the audit.
     """
     fpr, tpr = claim.example(parameter)
     held_out, unlucky = draws - math.ceil(CHOOSING * draws), (1 - _SURE) / 2

@@ -57,7 +57,11 @@ class InventedTable:
         return right_counts(self.domain, self.codes, predictors)
 
     def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
-        """Return the scaled sums of roots that `RootSource.roots` describes."""
+        """Return per cell the sum over persons of the root of the share of the person's records in it.
+
+        Numbers are scaled and rounded down as in `RootSource.roots`. `groups` merges cells of
+        columns.
+        """
         over = parent(self.domain, clique, groups)
         mine = row_marginals(self.domain, self.codes[len(self.codes) - self._owned :], [over])[over]
         mine, every = (regrouped(counts, over, clique, groups) for counts in (mine, self.count(over)))

@@ -112,6 +112,11 @@ def published(bundle: Bundle) -> Release:
 def refitted(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None) -> Refitted:
     """Return the model of a bundle's release, from which `sampling.sample` draws rows.
 
+    Args:
+        bundle: The bundle.
+        on_event: Called with each step of the run that fits the model.
+        public: The public table, if the plan used one.
+
     Raises:
         InputError: The mechanism cannot be run again, or the release has no rows.
     """
@@ -222,9 +227,10 @@ def replayed(bundle: Bundle, public: Path | None = None) -> Check:
 
 
 def _doubt(bundle: Bundle, problem: str) -> Check:
-    """Return a failed check.
+    """Return a failed check with this problem.
 
-    It stays open instead if another version, another processor or a time limit may be the cause.
+    It counts as not checked instead if another version, another processor or a time limit may be
+    the cause.
     """
     if others := other_versions(bundle.document.get("versions", {})):
         return Check(REPLAYED, SKIPPED, f"{problem}; others here: {', '.join(others)}")

@@ -99,7 +99,16 @@ def read_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
 
 
 def _from_zip(place: Path | BinaryIO, limit: int) -> Bundle:
-    """Read a ZIP. The archive stays open as long as the bundle exists."""
+    """Read a bundle from a ZIP. The archive stays open as long as the bundle exists.
+
+    Args:
+        place: The ZIP, as a path or a stream.
+        limit: Largest size of all files together, in bytes.
+
+    Raises:
+        InputError: It is not a bundle.
+        CapacityError: It has too many or too large files.
+    """
     try:
         archive = zipfile.ZipFile(place)
         _check_entries(archive.infolist(), limit)

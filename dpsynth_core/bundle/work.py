@@ -38,7 +38,7 @@ def verified(place: str | bytes) -> Iterator[dict[str, Any]]:
 
 
 def repeated(place: str | bytes, public: str) -> Iterator[dict[str, Any]]:
-    """Yield the fields of the `Check` of `reproduce.replayed`."""
+    """Run the mechanism again, and yield the fields of the `Check` that `reproduce.replayed` returns."""
     yield asdict(replayed(_read(place), _path(public)))
 
 

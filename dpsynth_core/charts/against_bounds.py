@@ -109,7 +109,8 @@ def against_bounds(zoned: Zoned[pd.DataFrame], threshold: float, order: str = "l
 def bound_against_error(zoned: Zoned[pd.DataFrame]) -> Drawing:
     """Draw AIM's bound against the error, one point per table (AIM paper, Figure 4c).
 
-    The error is the true one where the frame holds it, else the best estimate, else the expected error of noisy answers.
+    The error is the true one if the frame has it, otherwise the best estimate, otherwise the
+    expected error of noisy answers.
 
     Args:
         zoned: One row per table, from `evaluation.quality.marginal_table`, with at least one bound.

@@ -269,9 +269,10 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
 
 
 def _write_packed_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, Path]:
-    """Write the files of rows that the bundle holds too, and return their paths by name.
+    """Write the files of rows that are also in the bundle, and return their paths by name.
 
-    They are further tables, members, and the requested formats of the first table.
+    They are further tables, members, and the first table in each requested format that the bundle
+    contains.
     """
     packed: dict[str, Path] = {}
     for file, write in releases.row_writers(made).items():

@@ -124,7 +124,11 @@ def check_writable(out: Path) -> None:
 
 
 def write_new(option: str, path: Path, content: Any) -> None:
-    """Write a JSON document to a file that must not be there yet. Raises InputError if the file exists or cannot be written."""
+    """Write `content` as JSON to a file that must not exist yet.
+
+    Raises:
+        InputError: The file exists or cannot be written; the error is about `option`.
+    """
     try:
         with path.open("x", encoding="utf-8") as stream:
             stream.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")

@@ -111,7 +111,7 @@ def database_section(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _refuse(options: argparse.Namespace, names: Iterable[str], problem: str, remedy: str = "leave it out") -> None:
-    """Raise InputError for the first of the options `names` that is stated.
+    """Raise InputError with this problem and remedy for the first of the options `names` that is stated.
 
     None and "here", the defaults, count as not stated.
     """
@@ -202,7 +202,10 @@ def _stated(options: argparse.Namespace, prefix: str) -> dict[str, Any]:
 
 
 def _written(said: Mapping[str, Any], prefix: str) -> str:
-    """Return fields of `TableFormat` as a text of command-line options, such as "--delimiter semicolon"."""
+    """Return fields of `TableFormat` as a text of command-line options, such as "--delimiter semicolon".
+
+    `prefix` is the prefix of the option names: "" for the first table, `MEMBERS` for the second.
+    """
     words = {sign: name for name, sign in (_SIGNS | _MARKS).items()}
     return " ".join(f"{_option(prefix + name)} {words.get(value, value)}" for name, value in said.items())
 

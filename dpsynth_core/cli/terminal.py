@@ -28,7 +28,8 @@ def print_text(text: str) -> None:
     """Print a text to stdout. Characters that stdout's encoding lacks become "?".
 
     Raises:
-        Unprinted: The write fails. The exit code then says so, and is not taken for a result.
+        Unprinted: The write fails. The command then ends with an exit code of its own, so that the
+            failure is not taken for a result.
     """
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):

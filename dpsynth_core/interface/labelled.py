@@ -146,7 +146,12 @@ def _read(table: Any, names: list[str], field: str) -> Frame | Columns | None:
 
 
 def _flat(table: pd.DataFrame, field: str) -> pd.DataFrame:
-    """Return a frame that has a column `count`, with the named levels of its index turned into columns."""
+    """Return a frame with a column `count`, with the named levels of its index turned into columns.
+
+    Raises:
+        InputError: A name is both a level and a column, or a label is not a single value. `field`
+            names the table in the error.
+    """
     named = [name for name in table.index.names if name is not None]
     if clash := set(named) & set(table.columns):
         raise InputError(field, f"{shown(str(clash.pop()))} is both in its index and a column", "drop one of the two")
@@ -170,7 +175,13 @@ def _levels(index: pd.Index[Any]) -> list[tuple[Hashable, pd.Index[Any]]]:
 
 
 def _cross_table(table: pd.DataFrame, names: list[str], field: str) -> pd.DataFrame:
-    """Return a cross table as lines, one for each pair of a row label and a column label, row by row."""
+    """Return a cross table as lines, one for each pair of a row label and a column label, row by row.
+
+    Args:
+        table: The cross table, of counts.
+        names: The columns that the table is given for; one without a name in the table is inferred.
+        field: The name of the table in errors.
+    """
     rows, columns = table.shape
     down = [(name, labels.repeat(columns)) for name, labels in _levels(table.index)]
     across = [(name, labels.take(np.tile(np.arange(columns), rows))) for name, labels in _levels(table.columns)]

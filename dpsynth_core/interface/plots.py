@@ -34,7 +34,7 @@ class Plots:
         return _charts().overview(self._judged(threshold), threshold)
 
     def simpler(self) -> Any:
-        """Draw the mean error of the release beside the mean errors of simpler mechanisms on the same budget."""
+        """Draw the mean error of the release and the mean errors of simpler mechanisms on the same budget."""
         judged = report.quality_of(self._made).value
         return _charts().means(quality.means(released(judged.headline), released(judged.table)))
 

@@ -139,6 +139,12 @@ def cell_text(domain: Domain, question: Question, name: str, code: int) -> str:
     """Return the name of one cell of a breakdown or a table: its label.
 
     If the group AMONG asks only for some of the cell's values, the name lists these values instead.
+
+    Args:
+        domain: The domain of the columns.
+        question: The question.
+        name: The column.
+        code: The cell's code in the column.
     """
     spans = question.cut.get(AMONG, NOTHING_CUT).get(name, {}).get(code)
     return domain[name].cell_labels()[code] if spans is None else text_of(domain[name], spans)
@@ -191,7 +197,10 @@ def decimals(attribute: Attribute) -> int:
 
 
 def rounded(value: float, digits: int) -> str:
-    """Return a number rounded half up, with a comma for each thousand, exactly as the page's script rounds it."""
+    """Return a number as text with `digits` digits after the point, and a comma for each thousand.
+
+    It is rounded half up, exactly as the script of explore.html rounds.
+    """
     scaled = math.floor(abs(value) * 10**digits + 0.5 + _LOST)
     whole, rest = divmod(scaled, 10**digits)
     return ("-" if value < 0 and scaled else "") + f"{whole:,}" + (f".{rest:0{digits}d}" if digits else "")
@@ -213,7 +222,17 @@ def number(domain: Domain, question: Question, value: float) -> str:
 
 
 def sentences(domain: Domain, question: Question, answer: Answer, phrases: Mapping[str, str] = PHRASES) -> list[str]:
-    """Return the answer in sentences: the estimate, the rows' value if it differs, the interval, its origin, and cautions."""
+    """Return the answer in sentences.
+
+    They state the estimate, the synthetic rows' value if it differs, the interval, the evidence,
+    and cautions.
+
+    Args:
+        domain: The domain of the columns.
+        question: The question.
+        answer: The answer.
+        phrases: The wording for people, households or members.
+    """
     stated = answer.stated
     lines = [phrases["nobody"] if stated.value is None else _first(domain, question, number(domain, question, stated.value), phrases)]
     if stated.value is not None and stated.rows is not None and question.statistic != TABLE:

@@ -87,9 +87,11 @@ class Answer:
 
     Attributes:
         value: The best estimate; None if unknown.
-        low, high: Bounds of the true number with 95 % confidence; None for a guess. For a median, labels of cells.
-        kind: "measured", "bound" (from the limit of a table alone) or "guess" (the model's, with an unknown error).
-        light: How closely it is known, as in the wizard's colours: "closely", "roughly" or "unknown".
+        low, high: Bounds of the true number with 95 % confidence; None for a guess. For a median,
+            labels of cells.
+        kind: "measured" (from noisy counts), "bound" (from a table's error bound only) or "guess"
+            (of the model, with an unknown error).
+        light: How closely it is known, as in the app's colours: "closely", "roughly" or "unknown".
         group: For a breakdown or a table, the value or cell.
         sentences: The answer for people.
     """
@@ -365,8 +367,8 @@ def _question(domain: Domain, asked: Asked) -> Question:
 def _beyond_bounds(domain: Domain, asked: Asked) -> list[str]:
     """Return a sentence for each numeric column asked for by a range with an open end.
 
-    If values beyond the column's bounds have a cell of their own, the range leaves them out; the
-    sentence says so.
+    It warns that the range leaves out values beyond the column's bounds, if these have a cell of
+    their own.
     """
     ranges = (
         (name, one if isinstance(one, Between) else range_in(one) if isinstance(one, str) else None)

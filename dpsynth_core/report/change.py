@@ -127,7 +127,7 @@ def html(before: Release, after: Release, found: Change) -> str:
 
 
 def markdown(before: Release, after: Release, found: Change) -> str:
-    """Return the comparison as Markdown."""
+    """Return the comparison of two releases as Markdown, with the same lines as `html`."""
     lines = [f"# {plain(_title(before, after))}", "", *_marked([*_whose(before, after), *summary(before, after, found)])]
     head = [_row(TITLES), _row(["---", *["---:"] * (len(TITLES) - 1)])]
     for title, rows in parts(found, before.domain):

@@ -64,7 +64,7 @@ def first_page(release: Release, headline: Headline, verdict: Verdict | None) ->
 def lines(release: Release, verdict: Verdict | None) -> list[tuple[str, str]]:
     """Return a release in four pairs of name and text: About, Protection, Tables, Made.
 
-    `verdict` is None for a release of a learnt rule, which then stands under Tables.
+    `verdict` is None for a release of a learnt rule; the text of Tables is then the rule.
     """
     holds = learnt(release) if verdict is None else " ".join([*map(line, verdict.sizes), _ENOUGH.format(limit=LIMIT, who=verdict.who)])
     made = f"{release.plan.mechanism.card.title} made it on {release.created}."

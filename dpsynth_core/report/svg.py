@@ -100,7 +100,7 @@ def pair_map(pairs: pd.DataFrame) -> str:
 
 
 def written(x: float, y: float, words: str, anchor: str = "start") -> str:
-    """Return an SVG text element. `anchor` says which part of the text is at the point: start, middle or end."""
+    """Return an SVG text element. `anchor` is the part of the text at the point: start, middle or end."""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 

@@ -57,7 +57,10 @@ def ruling(verdict: Verdict, most: int = _PURPOSES_NAMED) -> str:
 
 
 def _unread(verdict: Verdict, most: int) -> str:
-    """Return words for the uses that unread columns exclude; "" if all columns were read."""
+    """Return words for the uses that unread columns exclude; "" if all columns were read.
+
+    At most `most` columns are named.
+    """
     columns = _listed([f"“{one.column}”" for one in verdict.unread], most)
     were = "was" if len(verdict.unread) == 1 else "were"
     how = "may not have been read" if any(one.shared_with for one in verdict.unread) else f"{were} not read"
@@ -163,7 +166,13 @@ def _others(verdict: Verdict) -> str:
 
 
 def _these(what: str, tables: Sequence[str], verbs: tuple[str, str] = ("is", "are")) -> str:
-    """Return a sentence, after a space, that names the first of some tables; "" without tables."""
+    """Return a sentence, after a space, that names the first `_TABLES_NAMED` tables; "" without tables.
+
+    Args:
+        what: The words about the tables, such as "good enough".
+        tables: The names of the tables.
+        verbs: The verb for one table and for several.
+    """
     which = f"This table {verbs[0]}" if len(tables) == 1 else f"These tables {verbs[1]}"
     return f" {which} {what}: {_listed(tables, _TABLES_NAMED)}." if tables else ""
 

@@ -60,7 +60,8 @@ def signed_by(bundle: Bundle) -> str:
 def safe_pages(opened: Opened) -> str:
     """Check that pages, of this or any other version, are safe to open.
 
-    Pages of this program never load anything, and only explore.html runs a script, which is ours.
+    Pages of this program never load anything, and only explore.html runs a script, which must be
+    this program's.
     """
     pages = [name for name in sorted(opened.bundle.files) if name.lower().endswith(_PAGES)]
     for name in pages:

@@ -104,7 +104,11 @@ def same_rows(opened: Opened) -> str:
 
 
 def _side_by_side(ours: Iterator[pa.Table], theirs: Iterator[pa.Table]) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """Yield pairs of tables with the same row numbers from two sequences of batches of different lengths."""
+    """Yield pairs of tables with the same rows by position, from two sequences of batches.
+
+    The batches of both sequences may have different lengths. The pairs end with the shorter
+    sequence.
+    """
     mine, other = next(ours, None), next(theirs, None)
     while mine is not None and other is not None:
         number = min(mine.num_rows, other.num_rows)

@@ -198,8 +198,8 @@ def _held(release: Release, known: Known, why_no_rows: str, rows: bool, tables: 
 def _column(known: Known, attribute: Attribute, doubt: str) -> dict[str, Any]:
     """Return the page's description of a column.
 
-    `doubt` says that the column was not read, or perhaps not; the page then gives no mean of the
-    column.
+    `doubt` is "not read", "perhaps not read" or "". A column in doubt gets no cell values, so that
+    the page computes no mean.
     """
     values = None if doubt else known.values(attribute.name)
     return {
