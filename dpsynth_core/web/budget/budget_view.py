@@ -277,7 +277,7 @@ def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares
 
 
 def learning(project: Current) -> None:
-    """Draw the share of the budget that learns values of columns, and how many people make a value found.
+    """Draw the share of the budget that learns values, and how many people must share a learnt value.
 
     Nothing is drawn if all columns have declared values.
     """

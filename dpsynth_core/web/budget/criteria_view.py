@@ -216,7 +216,7 @@ def _field(number: int, name: str, widget: Any, title: str, value: Any, kept: Ca
 
 @session.edits
 def _edit(draft: Draft, number: int, change: Callable[[Entry], Entry]) -> None:
-    """Change one criterion of the draft; do nothing if it was removed meanwhile."""
+    """Change the criterion at position `number` of the draft; do nothing if it was removed meanwhile."""
     if number < len(entries := listed(draft)):
         draft["criteria"] = [*entries[:number], change(entries[number]), *entries[number + 1 :]]
 

@@ -242,7 +242,7 @@ def disown(draft: Draft) -> None:
 
 
 def _forget_simulated(draft: Draft) -> None:
-    """Remove population and number of people if the draft's table is simulated."""
+    """Remove the number of people and the population that came with a simulated table, if any."""
     if is_simulated(draft):
         draft["wizard"]["people"] = None
         if draft.get("population") == draft["wizard"].get("label"):
@@ -405,8 +405,8 @@ def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:
 def check_place(path: Path, only_this_machine: bool) -> None:
     """Raise InputError if a path may not be opened from the page.
 
-    Refused are places in or around DPSYNTH_HOME, and places outside the folders in `ROOTS`. If no
-    such folders are set, only a person who uses this machine alone may open a path.
+    Refused are places in or around DPSYNTH_HOME, and places outside the folders in `ROOTS`. Without these folders, paths may only be opened on a server that only the person who
+    runs it can use.
 
     Args:
         path: The path, resolved.

@@ -55,7 +55,7 @@ Reread = Callable[..., None]
 
 
 def _key(project: Current, name: str) -> str:
-    """Return a widget key that is unique among the project's tables."""
+    """Return the key of the widget `name`, with the prefix of its table: two tables have the same fields."""
     return str(project.draft["wizard"].get("place", "")) + name
 
 
@@ -141,7 +141,13 @@ def doubts(project: Current, reread: Reread, place: str) -> None:
 
 
 def _use(reread: Reread, place: str, stated: Mapping[str, Any]) -> None:
-    """State the format that the records suggest, and record that this was seen in the records."""
+    """State the format that the records suggest, and record that the records were looked at for it.
+
+    Args:
+        reread: Called with the stated fields.
+        place: Where the page shows errors.
+        stated: The fields of the format.
+    """
     with refusals.attempted(place):
         curator.note("form")
         reread(**stated)

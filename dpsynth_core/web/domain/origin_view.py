@@ -188,7 +188,7 @@ def _kinds(likely: Mapping[str, str]) -> dict[str, str]:
 
 
 def _found(project: Current, unknown: Sequence[Attribute]) -> None:
-    """Draw how many people make a value found in the columns to be learnt, and the price in budget."""
+    """Draw how many people must share a value for it to be learnt, by column, and the price in budget."""
     try:
         portions, budget = document.portions(project.draft, unknown), document.budget(project.draft)
     except InputError:
@@ -203,7 +203,7 @@ def _found(project: Current, unknown: Sequence[Attribute]) -> None:
 
 
 def prices(project: Current, unknown: Sequence[Attribute]) -> list[str]:
-    """Return sentences on what the columns to be learnt can find, without repetitions.
+    """Return sentences on how many people must share a value for it to be learnt, without repetitions.
 
     Raises:
         InputError: The budget is not valid.

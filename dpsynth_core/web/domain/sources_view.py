@@ -198,7 +198,7 @@ def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
 def _take_plan(file: UploadedFile) -> None:
     """Replace the draft by the plan of an uploaded release, without its table.
 
-    The table of next year, say, is chosen afterwards. No record is read.
+    The new table, such as next year's, is chosen afterwards. No record is read.
     """
     with refusals.attempted(data_view.TABLE):
         session.check_idle(data_view.TABLE)

@@ -47,7 +47,13 @@ def added(rules: Sequence[Rule], rule: Rule, attributes: Sequence[Attribute], li
 
 
 def problems(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | None = None) -> list[InputError | None]:
-    """Return the error of each rule by itself; None for a valid rule."""
+    """Return the error of each rule by itself; None for a valid rule.
+
+    Args:
+        rules: The rules.
+        attributes: The columns of the domain.
+        link: For two linked tables, their link without rules.
+    """
 
     def problem(rule: Rule, position: int) -> InputError | None:
         try:

@@ -39,7 +39,15 @@ def cards(owner: str) -> None:
 
 
 def _button(label: str, place: str, action: Callable[[], object], key: str, **look: Any) -> None:
-    """Draw a button that calls `action`. Its InputError is stored for `place`, where the page shows it."""
+    """Draw a button that calls `action`. Its InputError is stored for `place`, where the page shows it.
+
+    Args:
+        label: The label.
+        place: Where the page shows errors.
+        action: Called by the button.
+        key: The key of the button.
+        **look: Further arguments of the button.
+    """
     st.button(label, key=key, on_click=partial(refusals.attempt, place, action), **look)
 
 

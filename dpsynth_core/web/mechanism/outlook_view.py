@@ -75,8 +75,8 @@ _BOX = {
 def light(project: Current) -> Plan | None:
     """Draw the light of the draft's plan, and return the plan.
 
-    The light is a green, amber or red box about the expected quality. None is returned for a draft
-    that is not complete; the page says elsewhere what is missing.
+    The light is a green, amber or red box about the expected quality. For a draft that is not
+    complete nothing is drawn and None is returned.
     """
     try:
         plan = document.plan(project.draft, project.name)

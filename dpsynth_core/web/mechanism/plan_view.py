@@ -32,10 +32,10 @@ _WANTED, _CHOSEN = "mechanism_wanted", "_mechanism_chosen"
 
 
 def noise(zoned: Zoned[Feasibility], who: str) -> None:
-    """Draw the noise of the plan's tables, and what it hides, in a closed expander.
+    """Draw the noise of the plan's tables and the groups that it hides, in a closed expander.
 
     Args:
-        zoned: The noise of the plan and the errors that it alone causes.
+        zoned: The noise of the plan, and the errors that the noise by itself causes.
         who: The counted units: "people" or "households".
     """
     result = zoned.value

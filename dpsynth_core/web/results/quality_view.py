@@ -183,7 +183,7 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
 def _drawn(table: Zoned[pd.DataFrame], threshold: float) -> None:
     """Draw the errors of tables in one of three views, which the curator picks.
 
-    The views are the errors alone, the errors beside AIM's bounds and the baselines, and bound
+    The views are errors with bounds; errors with AIM's bounds and the baselines; and AIM's bound
     against error.
 
     Args:

@@ -302,9 +302,9 @@ def choices(rows: Rows, column: str) -> set[object]:
 
 
 def one_of(table: pa.Table, column: str, values: Collection[object]) -> pa.Table:
-    """Return the rows of a table whose value of `column` is in `values`.
+    """Return the rows of a table whose value of `column` is in `values`, where None means missing.
 
-    None stands for missing values. If `values` is empty, all rows are returned.
+    If `values` is empty, all rows are returned.
     """
     if not values:
         return table

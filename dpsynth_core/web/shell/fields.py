@@ -90,7 +90,14 @@ def choice(
 
 
 def text(label: str, path: str, widget: Callable[..., Any] = st.text_input, **look: Any) -> str:
-    """Draw a field for a text of the draft, and return the text. It is saved without outer spaces."""
+    """Draw a field for a text of the draft, and return the text. It is saved without outer spaces.
+
+    Args:
+        label: The label.
+        path: The path of the text in the draft.
+        widget: The Streamlit function that draws the field.
+        **look: Further arguments of the widget.
+    """
     return linked(path, value(path) or "", lambda entered: store(path, entered.strip()), widget, label, **look)
 
 
@@ -151,7 +158,13 @@ def file(title: str, kinds: Sequence[str], place: str, take: Callable[[Any], obj
 
 
 def table_file(place: str, take: Callable[[Any], object], help: str | None = None) -> None:
-    """Draw an upload for a table of any known format."""
+    """Draw an uploader for a table of any known format.
+
+    Args:
+        place: The unique name of this uploader.
+        take: Gets the uploaded file.
+        help: The tooltip.
+    """
     kinds = [ending.removeprefix(".") for ending in (*chain.from_iterable(SUFFIXES.values()), *COMPRESSED)]
     file(f"{KNOWN} file", kinds, place, take, help)
 

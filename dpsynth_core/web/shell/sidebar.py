@@ -84,7 +84,7 @@ def visitor() -> None:
 
 @partial(refusals.polled, seconds=POLL_SECONDS)
 def run_badge(owner: str, runs_page: st.Page) -> None:
-    """Draw a badge for the active run, and draw the whole page again when it has ended.
+    """Draw a badge for the active run, and draw the complete page again when the run has ended.
 
     Args:
         owner: The visitor's owner id.

@@ -150,7 +150,10 @@ def _about(stored: Stored) -> str:
 
 
 def _buttons(stored: Stored, some_failed: bool) -> None:
-    """Draw the buttons that stop, resume or delete a sweep. Each draws the whole page again."""
+    """Draw the buttons that stop, resume or delete a sweep. Each draws the complete page again.
+
+    `some_failed` is whether a trial failed, which can then be tried again.
+    """
     if stored.active:
         _button("Stop", ":material/stop:", sweeps.stop, stored, help="Finished trials stay.")
         return

@@ -133,7 +133,12 @@ def _bundle(file: UploadedFile | None, own: str | None) -> AbstractContextManage
 
 @contextmanager
 def _on_disk(name: str, write: Writer) -> Iterator[Path]:
-    """Write a file in a temporary folder of DPSYNTH_HOME, yield its path, and delete it afterwards."""
+    """Write a file in a temporary folder of DPSYNTH_HOME, yield its path, and delete it afterwards.
+
+    Args:
+        name: The name of the file.
+        write: Writes the content to a stream.
+    """
     with TemporaryDirectory(prefix="verify-", dir=home()) as folder:
         path = Path(folder) / name
         with private_file(path) as stream:

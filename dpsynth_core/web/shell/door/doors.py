@@ -120,7 +120,14 @@ class Guard:
 
 
 def _while_admitted(receive: Receive, send: Send, door: Door, visit: HTTPConnection) -> Receive:
-    """Return a `receive` that closes the websocket when the admission of its visitor ends."""
+    """Return a `receive` that closes the websocket when the admission of its visitor ends.
+
+    Args:
+        receive: The server's `receive`.
+        send: The server's `send`.
+        door: The door of the server.
+        visit: The websocket's request, with the visitor's cookies.
+    """
 
     async def checked() -> Message:
         with contextlib.suppress(TimeoutError):  # a page that is left open ends with its sign-in
