@@ -243,12 +243,12 @@ def undeclared_columns(evidence: Evidence, declared: Mapping[str, Attribute]) ->
     """Return the measured columns with a noteworthy share of "other" or missing values.
 
     A column is listed as shown if surely at least the share `SURELY` of the people has "other".
-    Otherwise it is listed if at least `NEARLY_NONE` of the rows have "other" or a missing value,
-    although noise alone may explain the noisy counts of these cells.
+    Otherwise it is listed if at least the share `NEARLY_NONE` of the rows has "other" or a missing
+    value, and noise alone would explain the noisy counts of these cells.
 
     Args:
         evidence: The released rows and measurements.
-        declared: As for `unread_columns`.
+        declared: By column of a household member, its declared attribute, as for `unread_columns`.
     """
     open_ones = {name: own for name, own in _with_labels(evidence.domain, declared).items() if 0 < own.values < own.size}
     published = evidence.published([(name,) for name in open_ones])

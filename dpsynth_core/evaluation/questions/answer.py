@@ -277,7 +277,13 @@ class _Asked:
         return self._mean_of(self.over(AMONG))
 
     def over(self, role: str) -> _Means:
-        """Return the possible means of the question's column over the group `role`, or its possible shares in the question's cells."""
+        """Return the possible means of the question's column over a group, or the group's possible shares in the question's cells.
+
+        Several means are possible if a range cuts cells of the group.
+
+        Args:
+            role: The group: AMONG or VERSUS.
+        """
         known, column, whole = self.known, self.question.column, self.group(role)
         if self.question.statistic == SHARE or not column:
             inside = counted_in(known, self.question, role)

@@ -26,6 +26,11 @@ _ROUNDED, _NOTHING = 1e-6, 1e-9
 def light(known: Known, question: Question, stated: Stated) -> str:
     """Rate an answer as CLOSELY, ROUGHLY or UNKNOWN (known closely, roughly or not at all).
 
+    It is UNKNOWN without an interval, if the interval covers all possible answers, or if it
+    excluded the rows. It is CLOSELY if the interval reaches from the answer at most the share
+    `LIMIT` of the distance to the nearest uninformative number: 0 for a count or a difference, else
+    the nearest end of the possible range. A median is CLOSELY if its interval is one cell.
+
     Args:
         known: The released values.
         question: The question.
