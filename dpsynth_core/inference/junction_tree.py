@@ -232,7 +232,7 @@ class _Solved:
 
     @cached_property
     def cells(self) -> int:
-        """The number of cells of all maximal cliques together."""
+        """The number of cells of all maximal cliques of the eliminated graph together."""
         return sum(map(self.count, self.nodes))
 
 

@@ -218,7 +218,8 @@ class _Tables:
 
         Args:
             rows: Indices of the households.
-            members: Codes of a member for each of these households, who need not live there yet.
+            members: Codes of a member for each of these households, possibly a member of another
+                household.
             place: Place that the member takes; the members at other places stay.
         """
         return self._joined(self._cells(self._beside, rows, members, place), rows)

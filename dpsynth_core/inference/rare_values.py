@@ -185,7 +185,12 @@ class Folding:
         return unfolded
 
     def codes(self, places: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Return rows of the model as rows of the domain, shape (rows, attributes), folded cells drawn by share."""
+        """Return rows of the model as rows of the domain: each folded cell is replaced by one of its cells, by share.
+
+        Args:
+            places: Codes of the model's cells, shape (rows, attributes).
+            rng: Source of randomness.
+        """
         codes = places.astype(narrow(self.domain.sizes(self.domain.names)))
         for name, folding in self.columns.items():
             codes[:, self.domain.position(name)] = folding.codes(places[:, self.domain.position(name)], rng)

@@ -253,23 +253,26 @@ def _strides(labels: Labels, last: int, sizes: Sequence[int]) -> dict[int, int]:
 
 
 def sloped(targets: NDArray[np.float64]) -> Prices:
-    """Return the slope parameter of h in each cell, 1 / (1 + target); h is quadratic up to 1 / (2 * slope)."""
+    """Return the slope parameter of Huber's loss h in each cell, 1 / (1 + target).
+
+    h is quadratic up to a surplus of 1 / (2 * slope), and linear beyond.
+    """
     return np.asarray((1 / (1 + targets)).astype(np.float32))
 
 
 def one_more(surplus: Prices, weight: Prices | np.float32, slope: Prices) -> Prices:
-    """Return the change of weight * h(surplus) when the surplus grows by one row.
+    """Return the change of a cell's loss, weight * h(surplus), when one more row enters the cell.
 
     Args:
-        surplus: Rows minus target.
-        weight: c_r.
-        slope: Slope parameter of h (`sloped`).
+        surplus: Rows minus target in each cell.
+        weight: Weight c_r of the marginal.
+        slope: Slope parameter of Huber's loss h (`sloped`).
     """
     return weight * np.clip(slope * (2 * surplus + 1), -1, 1)
 
 
 def one_less(surplus: Prices, weight: Prices | np.float32, slope: Prices) -> Prices:
-    """Return the change of weight * h(surplus) when the surplus falls by one row; arguments as in `one_more`."""
+    """Return the change of a cell's loss, weight * h(surplus), when one row leaves; arguments as in `one_more`."""
     return weight * np.clip(slope * (1 - 2 * surplus), -1, 1)
 
 

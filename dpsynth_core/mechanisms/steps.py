@@ -34,8 +34,8 @@ class RowModel(Model, Protocol):
 
         Args:
             n: Number of rows.
-            marginals: The marginals in which rows should agree with the model, with their weights
-                c_r.
+            marginals: The marginals in which rows should be as close to the model as n rows can be,
+                with their weights c_r.
             rng: Source of randomness.
         """
 

@@ -68,7 +68,7 @@ class Accountant(ABC):
 
     @abstractmethod
     def epsilon_from(self, rho: float, delta: float) -> float:
-        """Return the smallest known epsilon such that rho implies (epsilon, delta)-DP."""
+        """Return the smallest known epsilon such that rho under this accountant implies (epsilon, delta)-DP."""
 
 
 class _Zcdp(Accountant):
@@ -133,7 +133,7 @@ def named(name: str) -> Accountant:
 
 
 def in_force(wanted: Accountant, epsilon: float, delta: float) -> Accountant:
-    """Return the accountant `wanted`, or zCDP if `wanted` does not cover the budget."""
+    """Return the accountant of a run: `wanted`, or zCDP if `wanted` does not cover the budget (`Accountant.covers`)."""
     return wanted if wanted.covers(epsilon, delta) else ZCDP
 
 

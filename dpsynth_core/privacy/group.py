@@ -35,7 +35,10 @@ class Group:
     times: Mapping[str, NDArray[np.int64]]
 
     def counts(self, cliques: Collection[Clique]) -> Counts:
-        """Return exact counts of each canonical clique; the empty clique gives the number of records, as they count."""
+        """Return exact counts of each canonical clique, in which each record counts as often as its codes say.
+
+        The empty clique gives the sum over all records.
+        """
         wide = {clique: self.domain.clique({*clique, *self.times}) for clique in cliques}
         whole = self.counted(list(dict.fromkeys(wide.values())))
         return {clique: self._counted(whole[over], over, clique) for clique, over in wide.items()}

@@ -81,7 +81,7 @@ class PrivacyKernel(SealedKernel):
         return answer(self.__view)
 
     def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> Self:
-        """Implement `SealedKernel.over`.
+        """Return a kernel over the same table and budget, which counts in the cells of another public domain.
 
         Raises:
             ValueError: The source holds codes and not values.
@@ -89,19 +89,32 @@ class PrivacyKernel(SealedKernel):
         return self.__counting(self.__view.over(domain), self.unit, {}, known)
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
-        """Implement `SealedKernel.among`. The chosen records of a person are some of the person's records (`privacy.group`)."""
+        """Return a kernel with the same budget over the records that have one of these codes in each named column.
+
+        The chosen records of a person are some of the person's records (`privacy.group`). So
+        sensitivities stay, except that the number of the records is never public.
+        """
         inside = {name: np.isin(np.arange(self.domain[name].size), codes).astype(np.int64) for name, codes in cells.items()}
         source = Group(self.domain, self.__view.tables, inside)
         return self.__counting(source, self.unit.counted(1), self._public.groups, self.known)
 
     def weighted(self, column: str, times: Integers) -> Self:
-        """Implement `SealedKernel.weighted`. `times` is clipped to 0 .. `MOST_TIMES` and truncated to whole numbers."""
+        """Return a kernel with the same budget in which a record with code c of the column counts times[c] times.
+
+        `times` is clipped to 0 .. `MOST_TIMES` and truncated to whole numbers. A sensitivity is as
+        for persons who own as many records as theirs count together (`Unit.counted`); the total is
+        never public.
+        """
         whole = np.clip(times, 0, MOST_TIMES).astype(np.int64)
         source = Group(self.domain, self.__view.tables, {column: whole})
         return self.__counting(source, self.unit.counted(int(whole.max())), self._public.groups, ())
 
     def grouped(self, groups: Sequence[Groups]) -> Self:
-        """Implement `Kernel.grouped`. A record is in one group of each column of groups (`privacy.grouped`)."""
+        """Return a kernel over the same table and budget, with groups of values as further columns.
+
+        A record is in one group of each column of groups (`privacy.grouped`), so sensitivities
+        stay.
+        """
         roots = self.__view.roots if "roots" in self._public.offers else None
         source = Grouped(with_groups(self.domain, groups), self.domain, self.__view.tables, by_name(groups), roots)
         return self.__counting(source, self.unit, {**self._public.groups, **by_name(groups)}, self.known)
@@ -131,7 +144,7 @@ class PrivacyKernel(SealedKernel):
         self.__view.prepare(cliques)
 
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
-        """Implement `SealedKernel.prepare_cells`."""
+        """Count and cache columns in public cells in one pass, for later calls of `measure_cells`."""
         self.__view.prepare_cells(cells)
 
 

@@ -50,12 +50,12 @@ class Meter:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Every charge, in order."""
+        """The events of all charges so far, in order."""
         return tuple(self._events)
 
     @property
     def rho_total(self) -> float:
-        """The budget that users of the meter see, slightly below the sealed one so that rounding is forgiven."""
+        """The budget (rho) that users of the meter see, slightly below the sealed one so that rounding is forgiven."""
         return self._advertised / _UNIT
 
     @property
@@ -70,7 +70,7 @@ class Meter:
 
     @property
     def delta_total(self) -> float:
-        """The delta that users of the meter see, slightly below the sealed one."""
+        """The delta that events may add up to, as users of the meter see it: slightly below the sealed one."""
         return float(self._delta * (1 - _HEADROOM))
 
     @property

@@ -163,7 +163,7 @@ class Operation(Generic[P, R]):
         return self if kernel is None else partial(cast(Any, kernel)._ask, self.name)
 
     def __call__(self, kernel: object, *arguments: P.args, **options: P.kwargs) -> R:
-        """Ask the kernel for this operation by name. A made operation is not necessarily one that a kernel knows."""
+        """Ask a kernel for this operation, by its name; the kernel refuses names that it does not know."""
         answer: R = getattr(kernel, self.name)(*arguments, **options)
         return answer
 

@@ -57,7 +57,7 @@ class View(Protocol):
         """The source of noise for the answer."""
 
     def tables(self, cliques: Collection[Clique]) -> dict[Clique, Integers]:
-        """Return the marginals of canonical cliques, shape domain.sizes(clique)."""
+        """Return the exact marginals of canonical cliques by clique, shape domain.sizes(clique)."""
 
     def total(self) -> Integers:
         """Return the number of rows, as an array of shape (1,)."""

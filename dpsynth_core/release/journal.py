@@ -44,7 +44,7 @@ class Journal:
             start = time.perf_counter()
 
     def announce(self, message: str, rho_spent: float = 0.0, done: float = 0.0) -> None:
-        """Enter that a phase begins.
+        """Enter in the history that a phase begins.
 
         Args:
             message: The phase in words.
@@ -54,7 +54,7 @@ class Journal:
         self._enter(Progress("phase", rho_spent=rho_spent, done=done, message=message))
 
     def record(self, step: Measured | Fitted) -> None:
-        """Enter a step of the mechanism, and keep its measurement if it has one."""
+        """Enter a step of the mechanism in the history, and keep its measurement if it has one."""
         if isinstance(step, Fitted):
             self._enter(Progress("fitted", step.round, rho_spent=step.rho_spent, done=step.done, message=step.message))
         else:
@@ -62,7 +62,7 @@ class Journal:
             self._enter(Progress.measured(step.measurement, step.rho_spent, step.round, step.done))
 
     def finish(self, rho_spent: float) -> None:
-        """Enter that the mechanism has ended; `rho_spent` is the budget spent until then."""
+        """Enter in the history that the mechanism has ended; `rho_spent` is the budget spent until then."""
         self._enter(Progress("finished", rho_spent=rho_spent, done=1.0, message="the model is final"))
 
     def _enter(self, entry: Progress) -> None:

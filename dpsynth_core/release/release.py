@@ -83,7 +83,7 @@ class Progress:
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Progress:
-        """Read what `to_json` wrote."""
+        """Return the line of a history that `to_json` wrote."""
         return cls(**{**obj, "attributes": tuple(obj["attributes"])})
 
 
@@ -237,7 +237,7 @@ class Release:
 
     @property
     def withheld(self) -> bool:
-        """True if publication needs a written reason that is missing."""
+        """True if publication needs a written reason (`needs_reason`) and the curator has given none."""
         return self.needs_reason and not self.despite
 
     @cached_property
@@ -247,7 +247,7 @@ class Release:
 
     @cached_property
     def statements(self) -> Statements:
-        """The statements by which the release's quality is judged (`evaluation.quality`)."""
+        """The release's statements about itself in the form by which its quality is judged (`evaluation.quality`)."""
         link = self.plan.link
         declared = {} if link is None else {name: one for one in link.told for name in (one.name, link.other(one.name))}
         members = set() if link is None else {*link.members.names, *map(link.other, link.members.names)}

@@ -183,7 +183,7 @@ class Spool:
             os.fchmod(self._stream.fileno(), 0o400)
 
     def close(self) -> None:
-        """Close the file, which stays on disk; errors are ignored."""
+        """Close the spool file, which stays on disk; errors are ignored."""
         with suppress(OSError):  # a full disk takes the rest of a line no better at the end
             self._stream.close()
 

@@ -70,7 +70,7 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
 
 
 def _looks(spec: Spec) -> str:
-    """Return a sentence, after a space, on the curator's views of the table before the plan was sealed, or ""."""
+    """Return a sentence, after a space, on the curator's looks at the private table before the plan was sealed, or ""."""
     return f" {private_views.sentence(spec.looks)}" if spec.looks and not spec.data.simulated else ""
 
 

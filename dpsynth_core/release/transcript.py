@@ -233,10 +233,10 @@ class _Replay(SealedKernel):
         return self._turned(Asked(self.unit, with_groups(self.domain, groups), groups=named), self.known)
 
     def prepare(self, cliques: Collection[Clique]) -> None:
-        """Nothing to read."""
+        """Do nothing: a replay has no table to read."""
 
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
-        """Nothing to read."""
+        """Do nothing: a replay has no table to read."""
 
     def _ask(self, operation: str, *arguments: object, **options: object) -> object:
         given = self.__given.answer(self, operation, _identifying(operation, arguments, options, self.__group))

@@ -147,10 +147,11 @@ class ResidualPlanner:
         return split_by_size({part: prices[part] / sigma**2 for part, sigma in sigmas.items()})
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run ResidualPlanner.
+        """Run ResidualPlanner; yield its steps.
 
         Yields:
-            One Measured event per marginal of the workload's closure, as soon as its last residual is measured, then Finished.
+            A Measured for each marginal of the workload's closure, as soon as its last residual is
+            measured, then Finished.
         """
         domain, marginals = kernel.domain, (ROWS, *workload.closure())
         sigmas = planned(workload, kernel.residual_l2, kernel.rho_left)

@@ -103,7 +103,7 @@ class _Look:
 
     @property
     def people(self) -> Floats:
-        """The noisy number of people in each cell of numbers."""
+        """The noisy number of people in each cell of numbers, without the cells for missing and other values."""
         return self.counts[: self.cells.values]
 
     @property

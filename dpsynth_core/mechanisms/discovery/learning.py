@@ -74,17 +74,20 @@ def texts(columns: Sequence[Attribute]) -> int:
 
 
 def divided(columns: Sequence[Attribute], unit: Unit, rho: float, delta: float) -> tuple[Portion, ...]:
-    """Divide the budget for learning, before a run, as part of the sealed plan.
+    """Divide the budget for learning among columns, before a run, as part of the sealed plan.
 
-    Each column gets the same share of rho. A column of numbers or dates divides it evenly between `LEVELS` looks, each finer than the one
-    before (`numbers`). A column of texts spends it on one question (`privacy.thresholds`), for which delta is divided evenly between such
-    columns.
+    Each column gets the same share of rho. A column of numbers or dates divides it evenly between
+    `LEVELS` looks, each finer than the one before (`numbers`). A column of texts spends it on one
+    question (`privacy.thresholds`), for which delta is divided evenly between such columns.
 
     Args:
         columns: The columns to learn.
         unit: The unit of privacy.
         rho: Budget of all columns together.
         delta: Delta of all columns together.
+
+    Returns:
+        The sigma and delta of each column, in order.
     """
     each, own = rho / len(columns) * _HEADROOM, delta / max(1, texts(columns)) * _HEADROOM
     looks = [LEVELS if column.is_number else 1 for column in columns]

@@ -192,7 +192,11 @@ class Aim(AimParameters):
             measurements.append((yield from count_people(kernel, TOTAL_SHARE)))
 
         def spend(share: float) -> Iterator[Step]:
-            """Spend up to this share on columns, or all that is left if the remainder is too small for other tables."""
+            """Measure columns until this share of the budget is spent on them, and yield the steps.
+
+            From COLUMNS_ALONE on, the whole remaining budget is spent, because too little would be
+            left for other tables.
+            """
             nonlocal spent
             if share > spent:
                 more = kernel.rho_left if share >= COLUMNS_ALONE else self.measure_share * (share - spent) * kernel.rho_total
@@ -300,7 +304,7 @@ class Aim(AimParameters):
         return _Start(kernel, measured, columns, alone, budget, candidates, capacity, estimate, prior)
 
     def prior(self, _kernel: Kernel, _columns: Sequence[Measurement], _candidates: Candidates, _capacity: Capacity, _fit: Fit, /) -> Prior:
-        """Return the knowledge about tables of several columns before any is measured."""
+        """Return the knowledge about tables of several columns before any is measured; AIM itself has none."""
         return NoPrior()
 
     def _selecting(self, start: _Start, model: GraphicalModel, answers: Answers, budget: RoundBudget) -> Selecting:

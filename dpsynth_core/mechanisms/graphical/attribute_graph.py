@@ -102,7 +102,7 @@ def _more_cells(graph: Sequence[int], a: int, b: int, sizes: Sequence[int]) -> i
     common = graph[a] & graph[b]
 
     def replaced(end: int) -> int:
-        """Return the cells of the clique of one end, if no other clique contains it."""
+        """Return the cells of the clique of `end` and the common neighbours; 0 if a larger clique contains it."""
         clique = common | 1 << end
         return 0 if functools.reduce(lambda mask, c: mask & graph[c], bits(clique), -1) else cells_of(clique, sizes)
 

@@ -104,6 +104,10 @@ def _unused(domain: Domain, name: str) -> str:
 def _places(domain: Domain, name: str, people: Float, most: int) -> tuple[int, ...]:
     """Return the group of each cell of a column.
 
+    In ordered columns, groups are runs of neighbours (`_neighbours`), in others the most frequent
+    values have their own (`_frequent`). Cells for missing and for other values have a group of
+    their own.
+
     Args:
         domain: The domain.
         name: The column.
@@ -250,7 +254,7 @@ class OfColumns:
     domain: Domain
 
     def marginal(self, clique: Clique) -> Float:
-        """Return the marginal over columns: estimated counts with one axis per attribute."""
+        """Return the model's marginal over columns without groups: estimated counts with one axis per attribute."""
         return self.model.marginal(self.domain.clique(clique))
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:

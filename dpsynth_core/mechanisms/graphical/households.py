@@ -445,7 +445,10 @@ class _Sums:
         self._noisy, self._before = dict[Clique, list[Measurement]](), dict[Clique, NDArray[np.float64]]()
 
     def pay(self, clique: Clique, noise: float) -> bool:
-        """Return whether sums of roots of a table can be measured and are more precise than counts.
+        """Return whether sums of roots can be measured for a table and should take the place of counts.
+
+        That is so for tables of one or two members (two: by class of size), if noise would be large
+        in all cells together (`WIDE`, `WIDE_PAIRS`).
 
         Args:
             clique: The table.

@@ -120,7 +120,11 @@ class Pool:
         return Pool(tuple(compress(self.tables, some)), self.columns[some], self.places)
 
     def apart(self, chosen: Clique) -> Booleans:
-        """Return, for each table, whether the chosen table says nothing about it, as in the function `apart`."""
+        """Return, for each table of the pool, whether the chosen table is uninformative about it, shape (tables,).
+
+        That is so if the two share at most one column and the table is not a single column of the
+        chosen one.
+        """
         shared = np.isin(self.columns, [self.places[name] for name in chosen]).sum(axis=1)
         return np.asarray(shared < np.minimum(2, self._width))
 
@@ -168,19 +172,27 @@ class Capacity:
         return bool(self.allowed(measured, [candidate], fraction))
 
     def allowed(self, measured: Iterable[Clique], candidates: Iterable[Clique], fraction: float = 1.0) -> list[Clique]:
-        """Return the candidates for which `allows` is True, in their order; arguments as there."""
+        """Return the candidates with which a model of the measured tables stays within a fraction of its capacity.
+
+        They keep their order. A candidate that lies inside a measured table is always among them.
+
+        Args:
+            measured: The measured tables.
+            candidates: The candidates.
+            fraction: The fraction of the capacity.
+        """
         pool = self.pool(candidates)
         return list(compress(pool.tables, self.fitting(measured, pool, fraction)))
 
     def pool(self, tables: Iterable[Clique]) -> Pool:
-        """Return the tables, in their order, as a `Pool`, for which `fitting` is fast."""
+        """Return the tables, in their order, as a `Pool`: arrays with which `fitting` is fast."""
         every, place = tuple(tables), self._places
         widest = max((2, *map(len, every)))
         columns = [[*(place[name] for name in clique), *[-1] * (widest - len(clique))] for clique in every]
         return Pool(every, np.array(columns, dtype=np.intp).reshape(-1, widest), place)
 
     def fitting(self, measured: Iterable[Clique], pool: Pool, fraction: float = 1.0) -> Booleans:
-        """Return for each table of the pool whether `allows` is True, shape (tables,).
+        """Return for each table of the pool whether a model with it stays within the capacity (`allows`), shape (tables,).
 
         Args:
             measured: The measured tables.
@@ -264,7 +276,7 @@ class Fit(Protocol):
         *,
         assumed: Sequence[MarginalCounts] = (),
     ) -> GraphicalModel:
-        """Fit a model to the measurements."""
+        """Return the model fitted to the measurements; arguments as in `fit`."""
 
 
 def columns_too_large(domain: Domain, max_size_mb: float, most_mb: float = MOST_MB) -> str:

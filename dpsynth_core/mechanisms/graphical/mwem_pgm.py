@@ -93,7 +93,7 @@ class MwemPgm:
         return Forecast(not reason, seconds, 200.0 + 3e-5 * workload.cells + 2 * self.max_size_mb, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Return the stages: a count of the people if their number is secret, selections, and selected tables."""
+        """Return the planned stages: a count of the people if their number is secret, selections, and selected tables."""
         share, rest = self.measure_share, 1.0 if total_is_public else 1 - rounds.TOTAL_SHARE
         stages = ((CHOOSING, (1 - share) * rest), (CHOSEN, share * rest))
         return stages if total_is_public else ((COUNTING, rounds.TOTAL_SHARE), *stages)

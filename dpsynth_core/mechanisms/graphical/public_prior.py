@@ -70,7 +70,7 @@ class Prior(Protocol):
 
     @property
     def marginals(self) -> Sequence[MarginalCounts]:
-        """The chosen public marginals with their variances, for a fit."""
+        """The chosen public marginals in private counts with their variances, for a fit."""
 
     def learn(self, measurement: Measurement, model: GraphicalModel, /) -> bool:
         """Compare a new private measurement with the prior, and drop the prior if it is contradicted.
@@ -84,7 +84,7 @@ class Prior(Protocol):
         """
 
     def details(self) -> Mapping[str, float]:
-        """Return public facts for the report."""
+        """Return public facts about the prior by name, for the report."""
 
 
 class NoPrior:
@@ -169,17 +169,18 @@ class PublicPrior:
 
     @property
     def marginals(self) -> list[MarginalCounts]:
-        """The table's estimates of the private counts; a cell's variance is at least 1, even for a large table."""
+        """The public table's estimates of private counts, for a fit; variances are at least 1, even for a large table."""
         sharing, inflation = _sharing(self.cliques), self.inflation
         variances = {r: np.maximum(1.0, sharing[r] * inflation * self._variances(r)) for r in self.cliques}
         return [MarginalCounts(r, self.total * self.shares(r), variances[r]) for r in self.cliques]
 
     @property
     def inflation(self) -> float:
-        """The variance of the table's marginals as a multiple of their sampling variance v, at least 1.
+        """The variance of the public table's marginals as a multiple of their sampling variance v, at least 1.
 
-        Every private measurement since the columns estimates it by (||y - N q||^2 - cells sigma^2)
-        / v. The columns do not count, because the weights follow them.
+        Every private measurement y since the columns estimates it by (||y - N q||^2 - cells
+        sigma^2) / v, for N private people and public shares q. The columns do not count, because
+        the weights follow them.
         """
         return max(1.0, _average(self._ratios))
 
