@@ -25,6 +25,12 @@ def sealed_plan(opened: Opened) -> str:
 
     The spec is compared as written: one from before a field existed does not mention the
     field.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
     """
     written = opened.bundle.document["spec"]
     digest = digest_of(written)
@@ -42,7 +48,14 @@ def _within(written: Any, whole: Any) -> bool:
 
 
 def budget(opened: Opened) -> str:
-    """Check that the stated budget is the plan's, and that rho is at most what epsilon and delta allow."""
+    """Check that the stated budget is the plan's, and that rho is at most what epsilon and delta allow.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+    """
     budget, stated, rho = opened.plan.spec.budget, opened.bundle.document["budget"], opened.release.rho
     accountant = opened.plan.shares.accountant
     wanted = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": opened.plan.unit.relation, "accountant": accountant.name}
@@ -58,7 +71,14 @@ def budget(opened: Opened) -> str:
 
 
 def charged(opened: Opened) -> str:
-    """Check that each charge has the cost of its event, and that their sum is as stated and within rho."""
+    """Check that each charge has the cost of its event, and that their sum is as stated and within rho.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+    """
     release, stated_charges = opened.release, opened.bundle.document["charges"]
     costs = [opened.plan.shares.accountant.cost(event) for event in release.charges]
     for event, cost, stated in zip(release.charges, map(float, costs), stated_charges, strict=True):
@@ -70,7 +90,14 @@ def charged(opened: Opened) -> str:
 
 
 def paid_noise(opened: Opened) -> str:
-    """Check that every recorded answer was charged as the kernel charges it, and has the noise paid for."""
+    """Check that every recorded answer was charged as the kernel charges it, and has the noise paid for.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong, InputError: The check fails.
+    """
     expect(opened.release.transcript, "the release has no transcript, so nothing shows what was paid for")
     check_paid(opened.release.domain, opened.plan.unit, opened.release.transcript, opened.release.charges)
     measured, groups = set(), dict[str, Groups]()
@@ -92,6 +119,13 @@ def learnt_values(opened: Opened) -> str:
 
     Each published text must also have a noisy count of at least the threshold, so that no text of
     few people is disclosed.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+        Nothing: The release has nothing to check.
     """
     release, plan = opened.release, Plan.of(opened.plan.spec)
     if not plan.portions:
@@ -109,7 +143,15 @@ def learnt_values(opened: Opened) -> str:
 
 
 def inside_cells(opened: Opened) -> str:
-    """Check that the distributions of numbers within their cells follow from the noisy counts."""
+    """Check that the distributions of numbers within their cells follow from the noisy counts.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+        Nothing: The release has nothing to check.
+    """
     release, plan = opened.release, Plan.of(opened.plan.spec)
     if not plan.shares.of(INSIDE) or opened.interrupted:
         expect(not release.inside, "it says how numbers lie in their cells, which nothing measured")
@@ -121,7 +163,14 @@ def inside_cells(opened: Opened) -> str:
 
 
 def private_noise(opened: Opened) -> str:
-    """Check that the release does not state predictable noise."""
+    """Check that the release does not state predictable noise.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+    """
     expect(opened.release.private and opened.plan.spec.output.seed is None, "the noise was predictable: this release is not private")
     return "the operating system's randomness, by the release's own word"
 
@@ -130,6 +179,13 @@ def ledger_entry(opened: Opened) -> str:
     """Check that the cited ledger entry names the plan's population and unit of privacy.
 
     Nothing else in the entry can be compared with a bundle.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+        Nothing: The release has nothing to check.
     """
     cited, spec = opened.release.ledger, opened.plan.spec
     if not cited:

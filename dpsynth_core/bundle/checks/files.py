@@ -32,7 +32,14 @@ _LOADING = re.compile(r"!\[|(?:^|[^\\])(?:\\\\)*<[A-Za-z/!?]", re.MULTILINE)
 
 
 def unchanged(bundle: Bundle) -> str:
-    """Check that the manifest lists exactly the files of the bundle, each with its SHA-256."""
+    """Check that the manifest lists exactly the files of the bundle, each with its SHA-256.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+    """
     files = bundle.files
     if MANIFEST not in files:
         raise Wrong("there is no MANIFEST.json")
@@ -45,7 +52,12 @@ def unchanged(bundle: Bundle) -> str:
 
 
 def signed_by(bundle: Bundle) -> str:
-    """Check the signature of the bundle, and return the public key of the signer."""
+    """Check the signature of the bundle, and return the public key of the signer.
+
+    Raises:
+        Wrong: The signature is not valid, or files were changed.
+        Nothing: The bundle is not signed.
+    """
     files, document = bundle.files, bundle.document
     if SIGNATURE not in files:
         raise Nothing("it is unsigned: nothing ties its maker's statements to anybody")
@@ -62,6 +74,12 @@ def safe_pages(opened: Opened) -> str:
 
     Pages of this program never load anything, and only explore.html runs a script, which must be
     this program's.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
     """
     pages = [name for name in sorted(opened.bundle.files) if name.lower().endswith(_PAGES)]
     for name in pages:
@@ -87,6 +105,13 @@ def same_copies(opened: Opened) -> str:
 
     The data card is written for the bundle's files of rows, as they are: whether their rows are the
     same is the question of `rows.same_rows`.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+        Open: The check cannot be made.
     """
     theirs = opened.bundle.files
     rows = {name: digest_written(write) for name, write in releases.row_writers(opened.whole).items()}

@@ -32,7 +32,15 @@ _PARQUET_BYTES = 16
 
 
 def rows_in_domain(opened: Opened) -> str:
-    """Check that all tables of rows are there, with the stated number of rows and values of the domain only."""
+    """Check that all tables of rows are there, with the stated number of rows and values of the domain only.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+        Nothing: The release has nothing to check.
+    """
     stated = opened.bundle.document["rows"]["count"]
     if opened.rows is None:
         expect(stated == 0, f"synthetic.csv is missing, but {stated:,} rows are stated")
@@ -57,8 +65,9 @@ def rows_in_domain(opened: Opened) -> str:
 def _members_in_domain(opened: Opened, members: CsvRows) -> int:
     """Check the members and return their number.
 
-    Their number must be as stated, each must have the key of a household, and all values must be in
-    their columns' domain.
+    Raises:
+        Wrong: Their number is not as stated, a key is not one of a household, or a value is outside
+            its column's domain.
     """
     stated, owned = opened.bundle.document["rows"]["members"], replace(members.domain, filled=members.domain.filled[1:])  # without the key
     number, wrong = 0, dict[str, None]()
@@ -77,6 +86,14 @@ def same_rows(opened: Opened) -> str:
 
     Its unpacked size is limited to what these rows need, because Parquet can store a long text once
     and refer to it in every row.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+        Open: The check cannot be made.
+        Nothing: The release has nothing to check.
     """
     if opened.rows is None:
         raise Nothing(NO_ROWS)
@@ -133,7 +150,15 @@ def _same_column(theirs: pa.ChunkedArray, ours: pa.ChunkedArray) -> bool:
 
 
 def possible_rows(opened: Opened) -> str:
-    """Check that no row breaks a rule of the domain or of the link between two tables."""
+    """Check that no row breaks a rule of the domain or of the link between two tables.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+        Nothing: The release has nothing to check.
+    """
     zeros, orders = opened.release.domain.zeros, opened.release.domain.orders
     link = opened.plan.link
     numbers = () if link is None else link.numbers
@@ -176,6 +201,14 @@ def published_rows(opened: Opened) -> str:
 
     The largest difference, in rows, must be as stated and not larger than rounding to whole rows
     explains.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+        Open: The check cannot be made.
+        Nothing: The release has nothing to check.
     """
     domain = opened.release.domain
     if not domain.published or opened.codes is None:
@@ -198,6 +231,12 @@ def near_tables(opened: Opened) -> str:
     """Return how far the rows are from the noisy tables, as multiples of the noise.
 
     This is information and never fails: no distance is impossible.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Nothing: The release has nothing to check.
     """
     if opened.codes is None or not opened.release.measurements:
         raise Nothing("there are no rows, or no noisy tables")
@@ -209,7 +248,16 @@ def near_tables(opened: Opened) -> str:
 
 
 def bounds_follow(opened: Opened) -> str:
-    """Check that the error bounds, and which tables are called good, follow from rows and noisy tables."""
+    """Check that the error bounds, and which tables are called good, follow from rows and noisy tables.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+        Open: The check cannot be made.
+        Nothing: The release has nothing to check.
+    """
     release = opened.release
     expect(releases.named_tables(release) == opened.written("verdict"), "it calls other tables good or not than bounds and certificate do")
     if opened.final.known is None or opened.interrupted:

@@ -21,6 +21,13 @@ def guarantee(opened: Opened) -> str:
     """Check that the guarantee in words is the plan's.
 
     The numbers must agree for any version of the program, the words only for this version.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+        Open: The check cannot be made.
     """
     stated, plan = opened.release.statement, opened.plan
     planned = statement(plan, opened.release.rho_spent, opened.release.private)
@@ -39,6 +46,13 @@ def warnings(opened: Opened) -> str:
     """Check that every warning that plan and answers call for is stated.
 
     Whether a run was interrupted only shows when the mechanism runs again.
+
+    Returns:
+        A sentence on the result.
+
+    Raises:
+        Wrong: The check fails.
+        Open: The check cannot be made.
     """
     _check_public_table(opened)
     _check_reading(opened)
