@@ -53,8 +53,7 @@ class Synthesizer:
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: ARG002  # scikit-learn's signature
         """Plan a release of the table `X` and make it, which spends the budget. `y` is not used.
 
-        Returns:
-            This synthesizer, whose `plan_` and `release_` are now set.
+        Return this synthesizer, whose `plan_` and `release_` are now set.
 
         Raises:
             InputError: It was fitted before, or `plan` or `Plan.run` refuses.
@@ -68,13 +67,12 @@ class Synthesizer:
     def sample(self, n: int | None = None, where: Mapping[str, Any] | None = None) -> Any:
         """Return the released rows, or draw new rows from the released model. This spends no budget.
 
-        Args:
-            n: Number of rows to draw. With neither `n` nor `where`, the released rows are returned;
-                with `where` alone, as many rows are drawn as were released.
-            where: The group to draw from, as values by column; everybody if None.
+        The table is of the same kind as the fitted one. With neither `n` nor `where`, the released
+        rows are returned.
 
-        Returns:
-            A table of the same kind as the fitted one.
+        Args:
+            n: Number of rows to draw; by default as many as were released.
+            where: The group to draw from, as values by column; everybody by default.
 
         Raises:
             InputError: Nothing was fitted yet, or `dpsynth_core.sample` refuses.

@@ -31,19 +31,14 @@ _COLUMNS = {**_VALUES, "age": (0, 9)}
 
 
 def seeded(plan: Plan, seed: int) -> Plan:
-    """Return the same plan with noise from a fixed seed.
+    """Return the same plan with noise from a fixed seed, a non-negative integer.
 
     On one machine its release is always the same. The release is not private and is marked so.
-
-    Args:
-        plan: The plan.
-        seed: A non-negative integer.
 
     Examples:
     --------
     >>> import dpsynth_core as dps
-    >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, mechanism="independent",
-    tables=1)
+    >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, mechanism="independent", tables=1)
     >>> plan = dps.testing.seeded(plan, 7)
     """
     document = plan.sealed.spec.model_dump(mode="json")
