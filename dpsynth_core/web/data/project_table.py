@@ -405,8 +405,8 @@ def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:
 def check_place(path: Path, only_this_machine: bool) -> None:
     """Raise InputError if a path may not be opened from the page.
 
-    Refused are places in or around DPSYNTH_HOME, and places outside the folders in `ROOTS`. Without these folders, paths may only be opened on a server that only the person who
-    runs it can use.
+    Refused are places in or around DPSYNTH_HOME, and places outside the folders in `ROOTS`. Without
+    these folders, paths may only be opened on a server that only the person who runs it can use.
 
     Args:
         path: The path, resolved.

@@ -132,7 +132,7 @@ def twin(owner: str, project: str, draft: Draft) -> Table:
 
 
 def adopt(draft: Draft, table: Table) -> None:
-    """Note the public table and its columns in the draft."""
+    """Store the public table and its columns in the draft."""
     draft["public"] = table.section
     draft.setdefault("wizard", {})["public_columns"] = list(table.columns)
 

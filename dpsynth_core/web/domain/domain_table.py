@@ -156,7 +156,10 @@ def with_pasted(drafts: Sequence[ColumnDraft], domain: Domain) -> list[ColumnDra
 
 
 def with_columns(drafts: Sequence[ColumnDraft], columns: Iterable[Column], origin: str) -> list[ColumnDraft]:
-    """Return the drafts, in which `columns`, which are complete, replace drafts of the same names."""
+    """Return the drafts, in which `columns`, which are complete, replace drafts of the same names.
+
+    `origin` is the origin of their values.
+    """
     given = {column.name: _drafted(column, origin) for column in columns}
     return [given.get(draft.name, draft) for draft in drafts]
 

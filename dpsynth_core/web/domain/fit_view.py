@@ -93,7 +93,10 @@ def compared(project: Current) -> Comparison:
 
 
 def remarks(comparison: Comparison) -> Zoned[Mapping[str, str]]:
-    """Return by column, for the list of columns, how many values have no cell of their own."""
+    """Return a remark on each misfitting column by name, for the list of columns.
+
+    It states how many of the column's values have no cell of their own, as Markdown.
+    """
     if comparison is None or isinstance(comparison, InputError):
         return public({})
     told = {}
