@@ -53,8 +53,8 @@ def _errors(kernel: PrivacyKernel, _: Neighbours) -> Question:
 def _range(kernel: PrivacyKernel, _: Neighbours) -> Question:
     """Return a question for the largest error of a range.
 
-    One cell has too many people and the other too few, so the largest range is that one cell, in
-    which the person is or is not.
+    One cell has too many people and the other too few, so the largest range is one cell: the one
+    that the person's rows enter.
     """
     return {"answers": {("b",): np.array([FAR / 2, -FAR])}, "columns": ("b",), "sigma": kernel.unit.query_l1 / MU}
 

@@ -65,7 +65,8 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
         release: The release.
         stream: Receives the ZIP.
         folder: A folder on a disk with room for the rows. They are written there to unnamed
-            temporary files first, because the ZIP begins with a manifest of their hashes.
+            temporary files first, because the manifest with their hashes comes before them in the
+            ZIP.
         written: Paths of files that exist already (release.json and files of rows), by their names
             in the bundle. They are read instead of written again.
         signer: Signer of the installation that made the release; None leaves the bundle unsigned.

@@ -70,7 +70,7 @@ def _option(name: str) -> str:
 
 
 def number(text: str | None) -> Any:
-    """Return a text as an int, or else as a float; unchanged if it is neither.
+    """Return a text as an int, or else as a float; a text that is neither, and None, unchanged.
 
     A text that is not a number is refused later, by the validation of the spec, which names the
     field. A text of more than `MAX_DIGITS` characters is not converted.

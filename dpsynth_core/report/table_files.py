@@ -268,10 +268,12 @@ def _told(release: Release) -> list[Attribute]:
 
 
 def codebook_csv(release: Release) -> bytes:
-    """Return one line per cell, and the origin of the domain.
+    """Return codebook.csv, with one line per cell of each column of the domain.
 
-    A line has column, kind, cell (number from 0), label, the value in rows if it differs, the smallest and largest number, and the
-    treatment of values outside; and a description of the column, if any column has one.
+    A line has column, kind, cell (code from 0), label, written_as (the value in rows if it differs
+    from the label), the smallest and largest number, how values outside the domain are counted, and
+    the origin of the domain; and a description of the column, if any column has one. A generated
+    column has one line without a cell.
     """
     came_from, columns = domain_origin.clause(release.spec), _told(release)
     lines: list[tuple[str, str, int | None, str, str, float | None, float | None, str, str]] = [
