@@ -220,7 +220,7 @@ def link(draft: Draft, table: Table) -> None:
 
 
 def unlink(draft: Draft) -> None:
-    """Remove the second table from the draft. The statements about its columns stay with the Domain page."""
+    """Remove the second table from the draft. What was stated about its columns stays stored for the Domain page."""
     if document.is_linked(draft):
         del draft["members"], draft["wizard"]["members"]
         kept_rules.take_over(draft)

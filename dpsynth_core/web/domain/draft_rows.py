@@ -80,8 +80,9 @@ def labelled(draft: Draft, only: str = "") -> list[Column]:
 def prefill(project: Current) -> Current:
     """Save a first description of new columns, and return the changed project.
 
-    Simulated people get their known domain, other columns what their names suggest. Nothing is
-    saved if the columns stored are already the table's columns.
+    A domain that the draft has already is kept. Otherwise simulated people get their known domain,
+    and other columns what their names suggest. Nothing is saved if the columns stored are already
+    the table's columns.
     """
     stored = _stored(project.draft)
     if stored is None and document.problem(project.draft, "domain") is None:

@@ -36,12 +36,15 @@ def submit(project: Current, seen: Collection[str]) -> str:
 
 
 def submit_check(project: Current, epsilon: float, seen: Collection[str]) -> str:
-    """Queue a run that only checks how near the public table is to the private one, and return its id.
+    """Queue a run that only measures how well the public table, reweighted, fits the private one.
 
     Args:
         project: The open project.
-        epsilon: The budget of the check, separate from the plan's.
+        epsilon: The budget of this run, separate from the plan's.
         seen: As in `submit`.
+
+    Returns:
+        The run's id.
 
     Raises:
         InputError: The run is refused; then nothing is spent.

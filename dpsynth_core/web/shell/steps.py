@@ -66,8 +66,8 @@ def states(draft: Mapping[str, Any], run_states: Sequence[str]) -> dict[str, Sta
     """Return the state of each step.
 
     A preparation step is done when Continue was pressed on it and its content is still valid; it is
-    open when all steps before it are done. The mechanism is done once a run finished, and results
-    are open from then on with any draft. Pages of `ALWAYS` are open.
+    open when all steps before it are done. The mechanism is running while a run is active, and done
+    once one finished; results are open from then on with any draft. Pages of `ALWAYS` are open.
 
     Args:
         draft: The draft of the project.

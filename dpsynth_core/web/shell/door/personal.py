@@ -74,8 +74,8 @@ class Personal:
         """Admit a visitor who brings the token in the address.
 
         Returns:
-            A redirect to the same address without the token, with the cookie; None for a request
-            without a token and for a stranger with a wrong one.
+            A redirect to the same address without the token, with the cookie if the token is right;
+                None for a request without a token, and for a stranger with a wrong one.
         """
         query = _query(request)
         offered = [value for name, value in query if name == PARAMETER]
