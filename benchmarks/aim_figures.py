@@ -34,6 +34,9 @@ from benchmarks import figures, record
 from benchmarks.shapes import FEW_ROWS, SHAPES, Shape
 from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.evaluation.bounds import UNBOUNDED, bounds
+from dpsynth_core.extensions.research.inference.relaxed.losses import Descent, MarginalLoss, Sum, project
+from dpsynth_core.extensions.research.inference.relaxed.onehot import OneHot
+from dpsynth_core.extensions.research.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.inference.estimation import Stopping
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism
@@ -43,9 +46,6 @@ from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.research.inference.relaxed.losses import Descent, MarginalLoss, Sum, project
-from dpsynth_core.research.inference.relaxed.onehot import OneHot
-from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.statistics.distances import Marginals, marginal_errors, scaled, workload_error
 from dpsynth_core.statistics.totals import known_total

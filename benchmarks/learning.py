@@ -21,14 +21,14 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import figures, record
+from dpsynth_core.extensions.research.oracles.rules.rule_oracle import EXHAUSTIVE, Oracle, Task, all_values
+from dpsynth_core.extensions.research.oracles.rules.rules import CONJUNCTION, RuleClass, features
+from dpsynth_core.extensions.research.privacy import rspm
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
-from dpsynth_core.research.oracles.rules.rule_oracle import EXHAUSTIVE, Oracle, Task, all_values
-from dpsynth_core.research.oracles.rules.rules import CONJUNCTION, RuleClass, features
-from dpsynth_core.research.privacy import rspm
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway

@@ -32,11 +32,11 @@ from numpy.typing import NDArray
 from benchmarks import figures, record
 from benchmarks.figures import Setting
 from benchmarks.table import ADULT_FOLDER
+from dpsynth_core.extensions.research.privacy import best_mixture
+from dpsynth_core.extensions.research.privacy.groups import QueryCounts
+from dpsynth_core.extensions.research.vocabulary.queries import Incidence, QueryClass
 from dpsynth_core.inference.model import WeightedRecords
 from dpsynth_core.mechanisms.public_check import FLOOR
-from dpsynth_core.research.privacy import best_mixture
-from dpsynth_core.research.privacy.groups import QueryCounts
-from dpsynth_core.research.vocabulary.queries import Incidence, QueryClass
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.default_format import default_format

@@ -24,7 +24,7 @@ import pandas as pd
 
 from benchmarks import fem, figures, record
 from benchmarks.figures import Program
-from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable, rounded
+from dpsynth_core.extensions.research.inference.relaxed.relaxed_table import RelaxedTable, rounded
 
 OVERSAMPLING = (1, 2, 5, 10, 20, 50)
 FEW = 15

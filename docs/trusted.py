@@ -25,7 +25,7 @@ BASE: dict[str, tuple[str, str]] = {
     "privacy/kernel.py": ("A question is charged before its operation sees a count.", "privacy/test_kernel.py"),
     "privacy/operation.py": ("What a question costs follows from public arguments alone.", "privacy/test_kernel.py"),
     "privacy/operations.py": ("Each operation moves by its stated sensitivity at most.", "privacy/test_sensitivity.py"),
-    "privacy/registry.py": ("No operation answers that is not listed.", "research/test_wing.py"),
+    "privacy/registry.py": ("No operation answers that is not listed.", "extensions/research/test_wing.py"),
     "privacy/interface.py": ("What a mechanism holds spends one budget.", "privacy/test_kernel.py"),
     "privacy/view.py": ("What an operation may ask of a table.", "privacy/test_kernel.py"),
     "privacy/counts.py": ("Counts are of this table and no other.", "privacy/test_kernel.py"),
@@ -139,8 +139,8 @@ BESIDE: dict[str, tuple[str, ...]] = {
         "sources/linked.py", "vocabulary/link.py",
     ),
     "PostgreSQL in place of SQLite, trusted where `DPSYNTH_DATABASE` names it. `tests/store` tries to break both": ("store/postgres.py",),
-    "The research wing's operations, trusted in a release of one of its mechanisms alone. `tests/research` tries to break them": (
-        "research/privacy/**/*.py", "research/oracles/**/*.py", "research/vocabulary/**/*.py", "research/operations.py",
+    "Operations of the research extension, trusted where a release uses them. `tests/extensions/research` tries to break them": (
+        *(f"extensions/research/{part}" for part in ("privacy/**/*.py", "oracles/**/*.py", "vocabulary/**/*.py", "operations.py")),
         "vocabulary/occupied.py",
     ),
 }  # fmt: skip

@@ -145,8 +145,9 @@ def rooms(within: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> list[s
 
 
 OUT_OF_REACH = ("dpsynth_core.sources.arrow", "dpsynth_core.evaluation.truth", "dpsynth_core.store.home", "pyarrow", "pandas", "opendp")
+RESEARCH = "extensions.research"
 BELOW_MECHANISMS = ("inference", "privacy", "oracles", "vocabulary")
-ASKING = ("mechanisms", "inference", *(f"research.{room}" for room in ("mechanisms", *BELOW_MECHANISMS)))
+ASKING = ("mechanisms", "inference", *(f"{RESEARCH}.{room}" for room in ("mechanisms", *BELOW_MECHANISMS)))
 OPENERS = ("tradeoffs", "store", "cli", "interface", "web")
 """Rooms that may open a table of records; so may three files: the kernel, `evaluation.truth` and `release.synthesis`."""
 
@@ -154,13 +155,13 @@ OPENERS = ("tradeoffs", "store", "cli", "interface", "web")
 @pytest.mark.parametrize(
     ("contract", "imported", "trespassers"),
     [
-        ("layers", "dpsynth_core.web", rooms(without=("web", "research"))),
-        ("layers", "dpsynth_core.store", rooms(without=("web", "store", "cli", "interface", "charts", "research"))),
+        ("layers", "dpsynth_core.web", rooms(without=("web", "extensions"))),
+        ("layers", "dpsynth_core.store", rooms(without=("web", "store", "cli", "interface", "charts", "extensions"))),
         ("layers", "dpsynth_core.mechanisms", rooms(within=("privacy", "inference", "sources", "vocabulary", "foundation"))),
-        ("layers", "dpsynth_core.research.offers", rooms(without=("research",))),
-        ("wing", "dpsynth_core.research.mechanisms", rooms(within=tuple(f"research.{room}" for room in BELOW_MECHANISMS))),
-        ("wing_below", "dpsynth_core.release.release", rooms(within=("research",))),
-        ("solvers", "ortools", rooms(without=("research",))),
+        ("layers", "dpsynth_core.extensions.research.operations", rooms(without=("extensions",))),
+        ("research", f"dpsynth_core.{RESEARCH}.mechanisms", rooms(within=tuple(f"{RESEARCH}.{room}" for room in BELOW_MECHANISMS))),
+        ("research_below", "dpsynth_core.release.release", rooms(within=(RESEARCH,))),
+        ("solvers", "ortools", rooms(without=(RESEARCH,))),
         *[("mechanisms", imported, rooms(within=ASKING)) for imported in OUT_OF_REACH],
         ("kernel", "dpsynth_core.privacy.kernel", rooms(without=("privacy", "audit"))),
         ("counts", "dpsynth_core.privacy.counts", rooms(without=("privacy",))),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-WINGS = ("dpsynth_core.research",)
+WINGS = ("dpsynth_core.extensions.research",)
 
 
 def registered(part: str) -> tuple[ModuleType, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from dpsynth_core.extensions.research.mechanisms.games import query_game
 from dpsynth_core.privacy.conversions import rho_from
 from dpsynth_core.privacy.events import Selection
 from dpsynth_core.release.release import Release
-from dpsynth_core.research.mechanisms.games import query_game
 from dpsynth_core.store import chain, jobs, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import button, finished_run, open_page, project, words

@@ -11,11 +11,11 @@ from scipy.stats import binomtest
 
 from dpsynth_core.audit.cases import probabilities
 from dpsynth_core.audit.evidence import Accounted, Bounded, Claim, Draw, from_draws, from_probabilities, of_charges, smallest_visible
+from dpsynth_core.extensions.research.privacy.events import Approximate, Laplace, PermuteAndFlip
 from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import gdp_delta
 from dpsynth_core.privacy.events import Gaussian, Selection
-from dpsynth_core.research.privacy.events import Approximate, Laplace, PermuteAndFlip
 from tests.audit.broken import TwiceTheEpsilon
 
 LEVEL = 1e-8

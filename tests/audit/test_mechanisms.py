@@ -12,6 +12,8 @@ from dpsynth_core.audit.evidence import FALSE_ALARM, Accounted, Finding, smalles
 from dpsynth_core.audit.losses import Losses
 from dpsynth_core.audit.mechanisms import MOST_COLUMNS, MOST_VALUES, Configuration, examine, invented_spec
 from dpsynth_core.audit.neighbours import Neighbours, worst_cases
+from dpsynth_core.extensions.research.inference.relaxed.losses import Descent
+from dpsynth_core.extensions.research.mechanisms.projection import gem, rap
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical import models
@@ -22,8 +24,6 @@ from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import Noise
-from dpsynth_core.research.inference.relaxed.losses import Descent
-from dpsynth_core.research.mechanisms.projection import gem, rap
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.audit.broken import HalfNoise, HardlyAnyNoise, priced_for_one_row

@@ -22,6 +22,9 @@ from dpsynth_core.audit.evidence import FALSE_ALARM, Accounted, Draw, Finding, s
 from dpsynth_core.audit.losses import OPERATIONS
 from dpsynth_core.audit.neighbours import InventedTable, Row
 from dpsynth_core.audit.operations import CASES
+from dpsynth_core.extensions.research.oracles.rules import rule_oracle as oracle
+from dpsynth_core.extensions.research.oracles.rules.rules import DECISION_LIST, Rule, RuleClass, features
+from dpsynth_core.extensions.research.privacy import rspm
 from dpsynth_core.privacy import thresholds
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.events import Gaussian, Selection
@@ -33,9 +36,6 @@ from dpsynth_core.privacy.operation import Operation
 from dpsynth_core.privacy.registry import everything
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
-from dpsynth_core.research.oracles.rules import rule_oracle as oracle
-from dpsynth_core.research.oracles.rules.rules import DECISION_LIST, Rule, RuleClass, features
-from dpsynth_core.research.privacy import rspm
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import ROOT_STEPS

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dpsynth_core.research.vocabulary.queries import QueryClass
+from dpsynth_core.extensions.research.vocabulary.queries import QueryClass
 from dpsynth_core.statistics.distances import largest_error, marginal_errors, scaled, workload_error
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.drawn_marginals import RANDOM, SKEWED, Draw

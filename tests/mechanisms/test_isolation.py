@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 
 import dpsynth_core
+import dpsynth_core.extensions.research.mechanisms
 import dpsynth_core.mechanisms
-import dpsynth_core.research.mechanisms
 
 CORE = Path(dpsynth_core.__file__).parent
 ROOT = CORE.parent
-ROOMS = (dpsynth_core.mechanisms, dpsynth_core.research.mechanisms)
+ROOMS = (dpsynth_core.mechanisms, dpsynth_core.extensions.research.mechanisms)
 MODULES = tuple(sorted(module.name for room in ROOMS for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")))
 OFF_LIMITS = (
     "dpsynth_core.sources",

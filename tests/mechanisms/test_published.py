@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpsynth_core.extensions.research.mechanisms.weights import reweighing
 from dpsynth_core.mechanisms.graphical.models import CONVERGED
 from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS, PUBLISHED, configured, describe, get, settings
@@ -21,7 +22,6 @@ from dpsynth_core.privacy.events import Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.research.mechanisms.weights import reweighing
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, people, ready

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
+from dpsynth_core.extensions.research.inference.relaxed.losses import Descent
+from dpsynth_core.extensions.research.mechanisms.projection import rap
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
@@ -20,8 +22,6 @@ from dpsynth_core.mechanisms.steps import Finished, Measured
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.research.inference.relaxed.losses import Descent
-from dpsynth_core.research.mechanisms.projection import rap
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 from dpsynth_core.vocabulary.zeros import StructuralZeros

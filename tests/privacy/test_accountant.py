@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
+from dpsynth_core.extensions.research.privacy.events import Approximate, Laplace, PermuteAndFlip, PerturbedMinimum, Retention
 from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy import conversions, lattice
 from dpsynth_core.privacy.accountant import GDP, RUNS, ZCDP, Accountant, common, in_force, named
 from dpsynth_core.privacy.events import Event, Gaussian, Residual, Selection
 from dpsynth_core.privacy.meter import Meter
-from dpsynth_core.research.privacy.events import Approximate, Laplace, PermuteAndFlip, PerturbedMinimum, Retention
 from tests.refusals import refused
 
 BUDGETS = pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-9), (1.0, 1e-9), (1.0, 1e-6), (10.0, 1e-9), (10.0, 1e-12), (20.0, 1e-9)])

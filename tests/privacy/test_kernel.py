@@ -13,6 +13,7 @@ import pytest
 
 from dpsynth_core.audit.cases import Case
 from dpsynth_core.audit.operations import CASES
+from dpsynth_core.extensions.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.foundation.errors import BudgetExceeded, InputError
 from dpsynth_core.privacy import kernel as kernel_module
 from dpsynth_core.privacy.events import Gaussian, Selection
@@ -25,7 +26,6 @@ from dpsynth_core.privacy.scores import COUNT_STEPS
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import Noise, View
-from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpsynth_core.extensions.research.privacy.events import Laplace
 from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy.events import Event, Gaussian, Selection
 from dpsynth_core.privacy.meter import Meter
-from dpsynth_core.research.privacy.events import Laplace
 from tests.refusals import refused
 
 rhos = st.floats(-15, 3).map(lambda x: 10.0**x)

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from dpsynth_core.extensions.research.privacy.events import Laplace, Retention
 from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy import lattice
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.view import Noise
-from dpsynth_core.research.privacy.events import Laplace, Retention
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value, p_value, rounded_normal
 from tests.refusals import refused
 

@@ -11,13 +11,13 @@ import pytest
 
 from dpsynth_core.audit.cases import DOMAIN, Case
 from dpsynth_core.audit.operations import CASES
+from dpsynth_core.extensions.research.privacy.events import PerturbedMinimum
 from dpsynth_core.privacy.events import Event, Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.registry import everything
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.release.transcript import Call, RecordedAnswer, due, recording
-from dpsynth_core.research.privacy.events import PerturbedMinimum
 from dpsynth_core.vocabulary.measurement import Measurement
 from tests.refusals import refused
 

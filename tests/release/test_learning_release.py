@@ -15,17 +15,17 @@ from dpsynth_core import report
 from dpsynth_core.bundle.unpack import read_bytes
 from dpsynth_core.bundle.verdicts import INCONSISTENT
 from dpsynth_core.bundle.verify import verify
+from dpsynth_core.extensions.research.oracles.rules.rule_oracle import Ask
+from dpsynth_core.extensions.research.privacy import rspm
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.conversions import rho_from
 from dpsynth_core.privacy.events import delta_of
 from dpsynth_core.release import document, synthesis
-from dpsynth_core.research.oracles.rules.rule_oracle import Ask
-from dpsynth_core.research.privacy import rspm
 from tests.bundle.pack import pack
+from tests.extensions.research.mechanisms.binary import binary_people
 from tests.release.test_transcript import replayed
 from tests.releases import run
-from tests.research.mechanisms.binary import binary_people
 from tests.specs import usual
 
 LEARNERS = ("laplace", "gaussian", "exponential")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpsynth_core.extensions.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.plan import Plan, Shares
@@ -25,7 +26,6 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis, transcript
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.transcript import RecordedAnswer, Unrecorded, check_paid, recording, replaying
-from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.sources import demo
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.vocabulary.domain import Domain

@@ -1,0 +1,207 @@
+"""The parts that the players of the query release game share: FEM, sepFEM, DualQuery and DQRS.
+
+The source is Vietri, Tian, Bun, Steinke, Wu 2020, section 3.
+
+A data player names records; a query player names queries that the records answer wrongly. Played well and long enough, the records together
+answer every query. Only the query player's choices depend on the private table, and the kernel makes them. An oracle (`oracles`) finds the
+data player's records from public and released values: a record without a proof of optimality costs accuracy, never privacy. This module
+knows no table and no noise.
+
+Where the number N of people is secret, a small share of the budget measures a noisy one, which stands for N everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.extensions.research.oracles.pool import Pool
+from dpsynth_core.extensions.research.oracles.records import problem
+from dpsynth_core.extensions.research.oracles.records.problem import Exhaustion, Linear, RecordProblem, Records, SignedQueries
+from dpsynth_core.extensions.research.oracles.search import Limit, Solution
+from dpsynth_core.extensions.research.vocabulary.queries import QueryClass
+from dpsynth_core.foundation.errors import OracleError
+from dpsynth_core.inference.model import WeightedRecords
+from dpsynth_core.mechanisms.mechanism import CHOOSING, COUNTING, Forecast, Split
+from dpsynth_core.mechanisms.parameters import real
+from dpsynth_core.mechanisms.rounds import fitted, too_many_cells
+from dpsynth_core.mechanisms.steps import Fitted
+from dpsynth_core.privacy.interface import Kernel
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import Workload
+
+PAPER = "Vietri, Tian, Bun, Steinke, Wu: New Oracle-Efficient Algorithms for Private Synthetic Data Release (ICML 2020)"
+
+TOTAL_SHARE = 0.02
+"""Share of rho for the number of people, which the papers take as known. At eps = 0.1 and delta = 1e-9 its noise has sigma = 375."""
+
+_ROUNDING = 1e-6
+"""Largest gap that comes from rounding perturbations for the solver; such gaps are reported as 0."""
+_PATIENCE = 4.0
+"""Wall seconds per second of work before a search is ended. Its answer then depends on how busy the machine is."""
+_BYTES_PER_CELL = 24
+_SEARCH_SECONDS, _EASY_QUERIES = 0.002, 50
+_SECONDS_A_ROUND, _SECONDS_PER_CELL = 0.01, 1e-8
+
+Numbers = NDArray[np.int64]
+Signs = NDArray[np.int8]
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Signed:
+    """Queries (sign 1) and negations (sign -1) of a class, with repeats."""
+
+    numbers: Numbers
+    signs: Signs
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @classmethod
+    def uniform(cls, queries: QueryClass, count: int, rng: np.random.Generator) -> Signed:
+        """Return `count` draws from the class closed under negation."""
+        return cls(rng.integers(queries.size, size=count), rng.choice(np.array([-1, 1], dtype=np.int8), size=count))
+
+    def plus(self, other: Signed) -> Signed:
+        """Return the queries of both, this object's first."""
+        return Signed(np.concatenate([self.numbers, other.numbers]), np.concatenate([self.signs, other.signs]))
+
+    def at(self, places: NDArray[Any]) -> Signed:
+        """Return the queries at these places, or where a mask is True."""
+        return Signed(self.numbers[places], self.signs[places])
+
+
+@dataclass
+class Searches:
+    """Statistics of the searches for records. `gap` is the largest known one, in queries."""
+
+    count: int = 0
+    certified: int = 0
+    gap: float = 0.0
+
+    def add(self, answers: Iterable[Solution]) -> None:
+        """Count the searches that gave these answers."""
+        for answer in answers:
+            self.count += 1
+            self.certified += answer.certified
+            self.gap = max(self.gap, answer.gap) if math.isfinite(answer.gap) else self.gap
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the statistics for the release, without times, so that a release made again from its transcript is the same."""
+        return {"searches": self.count, "certified": self.certified, "largest_gap": self.gap}
+
+    def __str__(self) -> str:
+        records = f"{self.count} {'record' if self.count == 1 else 'records'}"
+        return f"{records}, {self.certified / self.count:.0%} proved best, largest gap {self.gap if self.gap > _ROUNDING else 0:.2g}"
+
+
+@dataclass
+class DataPlayer:
+    """The player that finds records. If a search finds no record in its time, the last record found stands in."""
+
+    queries: QueryClass
+    oracle: Pool | Exhaustion
+    limit: Limit
+    last: Codes
+    searches: Searches
+
+    def records(self, wanted: Signed, perturbations: Sequence[Linear]) -> tuple[Codes, Sequence[Solution]]:
+        """Find, for each perturbation, the record that satisfies the most of `wanted`, less the costs of its values.
+
+        Returns:
+            The records, shape (perturbations, columns), and the answers of the searches.
+        """
+        queries = SignedQueries.of(self.queries, wanted.numbers, wanted.signs)
+        answers, records = self.oracle.solve_many([RecordProblem(queries, linear) for linear in perturbations], self.limit), []
+        for answer in answers:
+            self.last = answer.codes if answer.status != "failed" else self.last
+            records.append(self.last)
+        self.searches.add(answers)
+        return np.stack(records), answers
+
+
+@contextmanager
+def data_player(queries: QueryClass, limit: Limit, draws: int) -> Iterator[DataPlayer]:
+    """Open a data player that runs `draws` searches at a time. Leaving the block ends them at once; no budget is spent when it opens.
+
+    Raises:
+        OracleError: Not even one possible record is found.
+    """
+    nothing = np.zeros(0, dtype=np.int64)
+    problem = RecordProblem.unperturbed(SignedQueries.of(queries, nothing, nothing.astype(np.int8)))
+    with _oracle(queries.domain, draws) as oracle:
+        (any_record,) = oracle.solve_many([problem], limit)
+        if any_record.status == "failed":
+            raise OracleError("no row was found that the impossible combinations allow", "allow a search more time, or remove rules")
+        yield DataPlayer(queries, oracle, limit, any_record.codes, Searches())
+
+
+def search_limit(seconds: float, gap: float = 0.0) -> Limit:
+    """Return the limit of one search for a record: this many seconds of work on an idle machine."""
+    return Limit(seconds=_PATIENCE * seconds, gap=gap, work=seconds)
+
+
+@contextmanager
+def _oracle(domain: Domain, draws: int) -> Iterator[Pool | Exhaustion]:
+    records = Records.of(domain)
+    if problem.fits(records):
+        yield Exhaustion.of(records)
+        return
+    with Pool(1 if draws == 1 else None) as pool:
+        yield pool
+
+
+def solve_seconds() -> float:
+    """Declare the parameter for the seconds of a search."""
+    text = "How long one search for a record may take on an idle machine. Matters for accuracy only."
+    return real(0.5, least=0.001, most=600.0, text=text)
+
+
+def gap() -> float:
+    """Declare the parameter for the accepted gap of a search, in queries."""
+    return real(0.0, least=0.0, most=1.0, text="A search may end once no record can be better by more than this; 0 asks for a proof.")
+
+
+def skip(default: float = 0.0) -> float:
+    """Declare the parameter for the share of rounds that are left out."""
+    text = "Share of the rounds whose records are left out at the end, the first ones. The papers leave out none."
+    return real(default, least=0.0, most=0.9, text=text)
+
+
+def together(domain: Domain, rounds: Sequence[Codes], skip: float, total: float) -> WeightedRecords:
+    """Return the output of a game: the records of all rounds except the first share `skip`, equally weighted, `total` people together."""
+    codes, times = np.unique(np.concatenate(rounds[int(skip * len(rounds)) :]), axis=0, return_counts=True)
+    return WeightedRecords(domain, codes, times * (total / times.sum()))
+
+
+def played(kernel: Kernel, number: int, answers: Sequence[Solution]) -> Fitted:
+    """Return the event that a round was played, with the statistics of its searches."""
+    searches = Searches()
+    searches.add(answers)
+    return fitted(kernel, number, str(searches))
+
+
+def split(_workload: Workload, total_is_public: bool) -> Split:
+    """Return one stage for the rounds, after a count of the people where it is secret."""
+    return ((CHOOSING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHOOSING, 1 - TOTAL_SHARE))
+
+
+def forecast(workload: Workload, rounds: int, draws: int, queries: int, solve_seconds: float) -> Forecast:
+    """Forecast a game whose rounds have `draws` searches each, two at a time.
+
+    Each search is among up to `queries` different queries, a number that grows from the first round to the last. From about a hundred
+    queries on, the time of a search grows with their square (`docs/accuracy.md`) until its limit. A round selects among groups of equal
+    counts, and forms them anew, which takes longer with more records.
+    """
+    cells = workload.cells
+    reason = too_many_cells(cells)
+    search = min(_PATIENCE * solve_seconds, _SEARCH_SECONDS * (1 + (queries / _EASY_QUERIES) ** 2 / 3))
+    seconds = 3.0 + rounds * (draws * search / min(draws, 2) + _SECONDS_A_ROUND + _SECONDS_PER_CELL * cells)
+    return Forecast(not reason, seconds, 350.0 + _BYTES_PER_CELL * cells / 1e6, reason)

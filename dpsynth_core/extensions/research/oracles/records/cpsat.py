@@ -1,0 +1,245 @@
+"""The record oracle on CP-SAT: one Boolean for each option of each attribute, and one for each distinct query.
+
+One option of each attribute is taken. A query of positive weight may count only if enough of its options are taken; one of negative
+weight must count if they are (what the objective pushes for needs no constraint). The model depends on the queries of a round alone, and
+each draw puts its perturbation into the objective.
+
+CP-SAT maximises whole numbers: weights and perturbation are multiplied by a power of two and rounded, so a certified answer is a best one
+for the rounded problem. Every record's value changes by at most `rounding` on the way, which is part of the stated bound: the
+value of the best record is at most `bound`, rounding included, so that a certified answer has a gap of at most twice `rounding`. Where
+all numbers are whole (multiplicities, a perturbation on a grid), nothing is rounded and the gap is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.extensions.research.oracles.records.presolve import Options, Reduced, reduce
+from dpsynth_core.extensions.research.oracles.records.problem import NO_COLUMN, Linear, RecordProblem, SignedQueries, contradicted
+from dpsynth_core.extensions.research.oracles.search import Limit, Solution, Status, search
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+OBJECTIVE_BITS = 40
+"""Bits of a scaled objective: exact as a float, and far from the end of CP-SAT's 64 bits."""
+
+PARAMETERS = {
+    "linearization_level": 2,
+    "search_branching": "LP_SEARCH",
+    "cut_level": 0,
+    "cp_model_probing_level": 0,
+    "symmetry_level": 0,
+    "max_presolve_iterations": 1,
+}
+"""The full linear relaxation proves optimality here: with less of it proofs take many times as long. Branching by the relaxation
+without cuts helps where proofs are hard, and a short presolve where they are easy. Times: `docs/accuracy.md`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rounded:
+    """An objective in whole numbers: weights of queries and costs of options, times `scale`.
+
+    No record's value is further than `rounding` from the true one.
+    """
+
+    weights: NDArray[np.int64]
+    costs: NDArray[np.int64]
+    scale: float
+    rounding: float
+
+
+def rounded(reduced: Reduced, costs: NDArray[np.float64]) -> Rounded:
+    """Return the objective of one draw in whole numbers; exact, with scale 1, if all its numbers are whole."""
+    weights = reduced.queries.weights
+    firsts = reduced.starts[:-1]
+    total = float(np.abs(weights).sum() + reduced.queries.constant + np.maximum.reduceat(np.abs(costs), firsts).sum())
+    whole = total < 2.0**OBJECTIVE_BITS and bool((np.rint(weights) == weights).all() and (np.rint(costs) == costs).all())
+    scale = 1.0 if whole else 2.0 ** (OBJECTIVE_BITS - math.frexp(total)[1])
+    scaled_weights, scaled_costs = np.rint(weights * scale), np.rint(costs * scale)
+    off = np.maximum.reduceat(np.abs(scaled_costs / scale - costs), firsts)  # one option of each attribute is taken
+    rounding = float(np.abs(scaled_weights / scale - weights).sum() + off.sum())
+    return Rounded(scaled_weights.astype(np.int64), scaled_costs.astype(np.int64), scale, rounding)
+
+
+STARTS = 16
+_SWEEPS = 30
+_FORBIDDEN = 1e15
+"""Cost of a contradicted rule: more than all queries together."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Moves:
+    """The moves of one attribute.
+
+    Attributes:
+        queries: The queries that mention it.
+        chosen: The option that each query mentions, counted from the attribute's first.
+        weights: Weights, shape (queries, options).
+        rules: For each rule that mentions it, the rule's other attributes, and its table with this attribute last.
+    """
+
+    queries: NDArray[np.int64]
+    chosen: NDArray[np.int64]
+    weights: Floats
+    rules: tuple[tuple[tuple[int, ...], NDArray[np.bool_]], ...]
+
+
+class Climber:
+    """A heuristic that finds a good record fast, without a proof: coordinate ascent from many starts at once.
+
+    For one attribute at a time, every start moves to the best value given its other values. That attribute can tip a query only if the
+    query lacks exactly one of its literals there, so one product of matrices values all moves of all starts. Prepared for the queries of a
+    round; then one climb per draw.
+    """
+
+    def __init__(self, reduced: Reduced) -> None:
+        self._reduced = reduced
+        self._moves = [_moves(reduced, attribute, block) for attribute, block in enumerate(reduced.blocks())]
+
+    def climb(self, costs: Floats, rng: np.random.Generator) -> Options | None:
+        """Return the best options found, one per attribute, or None if no start led to a possible record."""
+        blocks = list(self._reduced.blocks())
+        places = np.stack([rng.integers(len(block), size=STARTS) for block in blocks], axis=1)
+        agree = np.zeros((STARTS, len(self._reduced.literals)), dtype=np.int8)
+        for moves, place in zip(self._moves, places.T, strict=True):
+            agree[:, moves.queries] += place[:, None] == moves.chosen
+        split = [costs[block.start : block.stop] for block in blocks]
+        for _ in range(_SWEEPS):
+            moved = [self._ascend(a, places, agree, split[a]) for a in rng.permutation(len(blocks))]
+            if not any(moved):
+                break
+        worth = (agree >= self._reduced.queries.thresholds) @ self._reduced.queries.weights
+        worth = worth - sum(cost[place] for cost, place in zip(split, places.T, strict=True))
+        worth[contradicted(self._reduced.zeros, places)] = -np.inf
+        best = int(worth.argmax())
+        return None if worth[best] == -np.inf else np.asarray(places[best] + self._reduced.starts[:-1])
+
+    def _ascend(self, attribute: int, places: NDArray[np.int64], agree: NDArray[np.int8], costs: Floats) -> bool:
+        """Move all starts along one attribute. Returns whether any moved; changes `places` and `agree`."""
+        moves, everyone = self._moves[attribute], np.arange(STARTS)
+        without = agree[:, moves.queries] - (places[:, attribute, None] == moves.chosen)
+        gains = (without == self._reduced.queries.thresholds[moves.queries] - 1) @ moves.weights - costs
+        for others, table in moves.rules:
+            gains = gains - _FORBIDDEN * table[tuple(places[:, other] for other in others)]
+        best = gains.argmax(axis=1)
+        better = gains[everyone, best] > gains[everyone, places[:, attribute]]
+        places[better, attribute] = best[better]
+        agree[:, moves.queries] = without + (places[:, attribute, None] == moves.chosen)
+        return bool(better.any())
+
+
+def _moves(reduced: Reduced, attribute: int, block: range) -> _Moves:
+    queries, column = np.nonzero((reduced.literals >= block.start) & (reduced.literals < block.stop))
+    chosen = reduced.literals[queries, column] - block.start
+    weights = np.zeros((len(queries), len(block)))
+    weights[np.arange(len(queries)), chosen] = reduced.queries.weights[queries]
+    rules = tuple(
+        (tuple(c for c in columns if c != attribute), np.moveaxis(table, columns.index(attribute), -1))
+        for columns, table in reduced.zeros
+        if attribute in columns
+    )
+    return _Moves(queries, chosen, weights, rules)
+
+
+class CpSatOracle:
+    """The model of one set of queries, built once for all draws of a round. Not for several threads at a time."""
+
+    def __init__(self, queries: SignedQueries) -> None:
+        self._queries = queries
+        self._reduced = reduce(queries)
+        self._climber = Climber(self._reduced)
+        self._model = _model(self._reduced)
+
+    def answer(self, linear: Linear, limit: Limit) -> Solution:
+        """Search for the best record under one perturbation, from the record that a local search finds.
+
+        Args:
+            linear: Costs of the values of each attribute.
+            limit: Limit of the search, with the seed of the local search.
+        """
+        costs, values = self._reduced.costs(linear)
+        objective = rounded(self._reduced, costs)
+        start = self._climber.climb(costs, np.random.default_rng(limit.seed))
+        target = self._model.proto.objective  # the negated sum is minimised
+        target.coeffs.clear()
+        target.coeffs.extend(np.concatenate([objective.costs, -objective.weights]).tolist())
+        target.offset = -self._reduced.queries.constant * objective.scale
+        self._start_from(start)
+        result = search(self._model, limit, **PARAMETERS)
+        chosen = np.flatnonzero(result.solution[: self._reduced.size])
+        bound = min(result.bound / objective.scale + objective.rounding, self._reduced.ceiling(costs))
+        records = [values[options] for options in (chosen, start) if options is not None and len(options)]
+        if not records:
+            return Solution.failed(bound)
+        problem = RecordProblem(self._queries, linear)
+        codes = records[0] if result.status == "optimal" else max(records, key=problem.value)
+        value = problem.value(codes)
+        status: Status = "optimal" if result.status == "optimal" else "feasible"
+        return Solution(codes, value, max(bound, value), status)
+
+    def _start_from(self, options: Options | None) -> None:
+        """Set a full hint, with every variable, as CP-SAT requires."""
+        self._model.clear_hints()
+        if options is None:
+            return
+        chosen = np.zeros(self._reduced.size + 1, dtype=bool)  # the last one stands for NO_COLUMN
+        chosen[options] = True
+        holds = chosen[self._reduced.literals].sum(axis=1) >= self._reduced.queries.thresholds
+        hint = self._model.proto.solution_hint
+        hint.vars.extend(range(len(chosen) - 1 + len(holds)))
+        hint.values.extend([*chosen[:-1].astype(int).tolist(), *holds.astype(int).tolist()])
+
+
+def _model(reduced: Reduced) -> cp_model.CpModel:
+    """Return the model without the coefficients of the objective. Its variables are the options, then the queries."""
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    options = [model.new_bool_var("") for _ in range(reduced.size)]
+    for block in reduced.blocks():
+        model.add_exactly_one(options[block.start : block.stop])
+    for clause in reduced.clauses():
+        model.add_bool_or([*(~options[i] for i in clause.premise), *(options[i] for i in clause.then)])
+    counted = []
+    queries = zip(reduced.literals.tolist(), reduced.queries.thresholds.tolist(), reduced.queries.weights.tolist(), strict=True)
+    for numbers, threshold, weight in queries:
+        counts = model.new_bool_var("")
+        literals = [options[i] for i in numbers if i != NO_COLUMN]
+        (_only_if if weight > 0 else _if)(model, counts, literals, threshold)
+        counted.append(counts)
+    for family in reduced.families():
+        outside = [options[i] for i in family.outside]
+        model.add_bool_or([*(~options[i] for i in family.shared), *outside, *(counted[i] for i in family.queries)])
+    model.maximize(cp_model.LinearExpr.sum(options + counted))
+    return model
+
+
+def _only_if(model: cp_model.CpModel, counts: Any, literals: Sequence[Any], threshold: int) -> None:
+    """Add the constraint that the query counts only if at least `threshold` of its literals hold."""
+    if threshold == len(literals):
+        for literal in literals:
+            model.add_implication(counts, literal)
+    elif threshold == 1:
+        model.add_bool_or([~counts, *literals])
+    else:
+        model.add(sum(literals) >= threshold * counts)
+
+
+def _if(model: cp_model.CpModel, counts: Any, literals: Sequence[Any], threshold: int) -> None:
+    """Add the constraint that the query counts if at least `threshold` of its literals hold."""
+    if threshold == len(literals):
+        model.add_bool_or([counts, *(~literal for literal in literals)])
+    elif threshold == 1:
+        for literal in literals:
+            model.add_implication(literal, counts)
+    else:
+        model.add(sum(literals) <= threshold - 1 + (len(literals) - threshold + 1) * counts)

@@ -1,0 +1,129 @@
+"""Private counts of queries, and the queries grouped by the error of a public answer, for selections over millions of queries.
+
+A query's score depends on two numbers only, its private count and its public answer. Most cells of a sparse table share the pair (0, 0),
+and a few thousand distinct scores stand for a million queries. Only queries with people in them, or with an answer of their own, are
+ever looked at one by one. Scores are whole steps of the grid of `privacy.scores`, so nothing here rounds but public answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.extensions.research.vocabulary.queries import Numbers, QueryClass, SparseAnswers, merged, values_at
+from dpsynth_core.privacy.scores import COUNT_STEPS, steps
+from dpsynth_core.privacy.scores import check_answers as check_tables
+from dpsynth_core.vocabulary.measurement import Clique
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class QueryCounts:
+    """Exact counts of a class of `size` queries: `counts` of `numbers` (ascending), zero for all others. Private."""
+
+    size: int
+    numbers: Numbers
+    counts: Integers
+
+    @classmethod
+    def of(cls, queries: QueryClass, marginals: Mapping[Clique, Integers]) -> QueryCounts:
+        """Return the counts of all queries of the class, from exact marginals."""
+        counts = queries.counts(marginals)
+        numbers = np.flatnonzero(counts)
+        return cls(queries.size, numbers, counts[numbers])
+
+    def at(self, numbers: Numbers) -> Integers:
+        """Return the counts of these queries, in any order."""
+        return values_at(self.numbers, self.counts, numbers)
+
+    @cached_property
+    def levels(self) -> Integers:
+        """The distinct counts in ascending order; 0 is always among them."""
+        return merged(np.zeros(1, dtype=np.int64), np.sort(self.counts))
+
+    def level_of(self, counts: Integers) -> Integers:
+        """Return the place of each count among `levels`, which must have it."""
+        return np.searchsorted(self.levels, counts).astype(np.int64)
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """The number of queries at each level."""
+        sizes = np.bincount(self.level_of(self.counts), minlength=len(self.levels))
+        sizes[0] = self.size - len(self.numbers)
+        return sizes.astype(np.int64)
+
+    @cached_property
+    def _by_level(self) -> tuple[Numbers, Integers]:
+        """`numbers` level by level, and where each level from the second on begins."""
+        return self.numbers[np.argsort(self.counts, kind="stable")], np.concatenate([[0], np.cumsum(self.sizes[1:])])
+
+    def members(self, level: int) -> Numbers:
+        """Return the queries of a level, which is not 0."""
+        ordered, starts = self._by_level
+        return np.sort(ordered[starts[level - 1] : starts[level]])
+
+
+class ScoreGroups:
+    """The queries of a class in groups of equal score, count - answer in steps. Two groups may have the same score.
+
+    Attributes:
+        left_out: Numbers that belong to no group.
+        scores: Score of each group.
+        sizes: Size of each group, positive.
+    """
+
+    def __init__(self, tally: QueryCounts, answers: SparseAnswers, left_out: Numbers | None = None) -> None:
+        """Answers must have passed `check_answers`."""
+        self._tally = tally
+        own, values, self._apart = answers.numbers, answers.values, answers.numbers
+        if left_out is not None and len(left_out):
+            kept = ~_in(own, left_out)
+            own, values, self._apart = own[kept], values[kept], merged(own, left_out)
+        scores = tally.at(own) * COUNT_STEPS - steps(values)
+        own_scores, inverse, own_sizes = np.unique(scores, return_inverse=True, return_counts=True)
+        self._own = own[np.argsort(inverse, kind="stable")]
+        self._own_starts = np.concatenate([[0], np.cumsum(own_sizes)])
+
+        left = tally.sizes - np.bincount(tally.level_of(tally.at(self._apart)), minlength=len(tally.levels))
+        self._levels = np.flatnonzero(left)
+        level_scores = tally.levels[self._levels] * COUNT_STEPS - steps(np.array([answers.elsewhere]))
+        self.scores: Integers = np.concatenate([level_scores, own_scores])
+        self.sizes: Integers = np.concatenate([left[self._levels], own_sizes])
+
+    def member(self, group: int, index: int) -> int:
+        """Return the query that has place `index` in a group, in a fixed order."""
+        if group >= len(self._levels):
+            return int(self._own[self._own_starts[group - len(self._levels)] + index])
+        level = int(self._levels[group])
+        if level == 0:
+            # the index-th other number: below it are as many counted, answered or left-out ones as have `index` others or fewer below them
+            return index + int(np.searchsorted(self._free_below, index, side="right"))
+        members = self._tally.members(level)
+        return int(members[~_in(members, self._apart)][index])
+
+    @cached_property
+    def _free_below(self) -> Integers:
+        """Number of smaller query numbers that are neither counted, answered nor left out, for each number that is."""
+        numbers = merged(self._tally.numbers, self._apart)
+        return np.asarray(numbers - np.arange(len(numbers)))
+
+
+def check_answers(queries: QueryClass, answers: SparseAnswers) -> None:
+    """ValueError unless the answers belong to queries of the class and can be scored exactly. Looks at public values only."""
+    check_numbers(queries, answers.numbers)
+    check_tables([np.array([answers.elsewhere, np.abs(answers.values).max(initial=0.0)])], [(2,)])
+
+
+def check_numbers(queries: QueryClass, numbers: Numbers) -> None:
+    """ValueError unless these are numbers of queries of the class."""
+    if np.ndim(numbers) != 1 or (len(numbers) and not (np.min(numbers) >= 0 and np.max(numbers) < queries.size)):
+        raise ValueError("a number is not that of a query of this class")
+
+
+def _in(numbers: Numbers, ascending: Numbers) -> NDArray[np.bool_]:
+    return values_at(ascending, np.ones(len(ascending), dtype=np.bool_), numbers)

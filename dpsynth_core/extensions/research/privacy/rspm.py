@@ -1,0 +1,246 @@
+"""Learning a rule from private records with an oracle: RSPM with Laplace and with Gaussian noise, and PRSMA (Neel, Roth, Wu 2019).
+
+RSPM adds the m separators of the class to the table, each with a weight of random noise, and returns the rule that is cheapest on all of
+it. What one person can change is `change` = `Unit.marginal_l1`: by so much the difference of two rules' costs moves at most. With noise on
+the grid of step g, the scale (change + g) m / eps makes it eps-DP (Proposition 13; a test shows that `change` alone does not); Gaussian
+noise: Proposition 14.
+
+Every rule goes out through `written`, which uses its values on the separators alone: how an oracle writes a rule may depend on the
+records. A rule that was not proved to be cheapest is never released; "no rule" is. So the promise has the condition that the oracle proves
+its answer on every neighbour, which releases state (`mechanism.Conditional`). PRSMA has another one, that no call depends on another
+(Proposition 15).
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.extensions.research.oracles.rules.rule_oracle import (
+    STEPS,
+    Ask,
+    LearningProblem,
+    Oracle,
+    Task,
+    all_values,
+    batch_oracle,
+    numbered,
+)
+from dpsynth_core.extensions.research.oracles.rules.rules import Rule, RuleClass
+from dpsynth_core.extensions.research.privacy.events import PerturbedMinimum
+from dpsynth_core.extensions.research.privacy.exponential import Draws
+from dpsynth_core.foundation.errors import OracleError
+from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.view import Noise
+from dpsynth_core.vocabulary.occupied import Occupied
+
+Integers = NDArray[np.int64]
+
+_ASKED_AT_ONCE = 4096
+_LARGEST_SCALE = 2.0**36
+"""Largest scale of noise, in records: sums of all separators' noise then stay far below 2^63 steps, and costs exact."""
+
+
+FAILURE_WITH_A_PERFECT_ORACLE = 0.01
+
+_SHARES = (0.1, 0.1, 0.8)
+_TEST_SHARE = 0.9
+_SPREAD = 1.0
+_MOST_INNER_EPS = 1 / 16
+_KAPPA = math.exp(2 * _SPREAD + _MOST_INNER_EPS)
+_UP = 1 + 1e-9
+"""Factor that covers the rounding of a line of arithmetic before its result is rounded up to a whole number."""
+
+
+@dataclass(frozen=True)
+class Prsma:
+    """The numbers of PRSMA, the Private Robust Subsampling Meta Algorithm: Proposition 15. eps, delta: the guarantee of the whole.
+
+    The records are divided at random into K parts of s, with N - K s left out. On each part a learner is run R times; the part survives if
+    no run failed. T survivors pass if T + z > tau, z being a whole number with Pr[z] proportional to exp(-eps1 |z|), and then one answer of
+    a random survivor is released. The algorithm is the paper's; K, R, eps', eps1 and tau follow from the proposition, which needs 20,000
+    times fewer calls of the oracle than the paper's Theorem 8. A part of delta each goes to its three terms, `_SHARES`.
+    """
+
+    eps: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        if not (self.eps > 0 and 0 < self.delta < 1):
+            raise ValueError("the theorem needs an eps above 0 and a delta between 0 and 1")
+
+    @property
+    def test_eps(self) -> float:
+        """eps1."""
+        return _TEST_SHARE * self.eps
+
+    @property
+    def least(self) -> int:
+        """Survivors with fewer of which the test passes hardly ever."""
+        rest = (1 - _TEST_SHARE) * self.eps
+        first = (_KAPPA * math.exp(-rest) - 1) / -math.expm1(-rest)
+        second = (1 + _KAPPA) * math.exp(-self.eps) / -math.expm1(-self.eps)
+        return max(1, math.ceil(max(first, second) * _UP))
+
+    @property
+    def threshold(self) -> int:
+        """Tau."""
+        return self.least - 1 + self._reached(_SHARES[0] * self.delta)
+
+    @property
+    def parts(self) -> int:
+        """K."""
+        return self.threshold + self._reached(FAILURE_WITH_A_PERFECT_ORACLE)
+
+    @property
+    def runs(self) -> int:
+        """R, on each part."""
+        others = _KAPPA * (self.parts - 1) / (self.least * (self.least + 1))
+        return math.ceil(others / (math.e * _SHARES[2] * self.delta) * _UP)
+
+    @property
+    def calls(self) -> int:
+        """The number of calls of the oracle."""
+        return self.parts * self.runs
+
+    def size(self, records: int) -> int:
+        """Return the number of records in each part, 0 for too few. The records left over are not used."""
+        return records // self.parts
+
+    def inner_eps(self, records: int) -> float:
+        """Eps' of each run."""
+        extreme = math.log(self.parts / ((self.least + 1) * _SHARES[1] * self.delta)) + _MOST_INNER_EPS
+        sigma = _SPREAD / math.sqrt(2 * (extreme + _SPREAD)) / _UP
+        return min(_MOST_INNER_EPS, 2 * sigma / math.sqrt(self.size(records)))
+
+    def _reached(self, chance: float) -> int:
+        """Return the least whole number that the test's noise reaches with this probability at most."""
+        return max(1, math.ceil(-math.log(chance * (1 + math.exp(-self.test_eps))) / self.test_eps * _UP))
+
+
+def perturbation(separators: int, change: int, eps: float) -> PerturbedMinimum:
+    """RSPM's noise as the event that it is charged as: scale (change + g) m / eps, never rounded down.
+
+    In records. ValueError for an eps that is too small for exact costs.
+    """
+    norm = _shift(change) * separators
+    least = norm / Fraction(eps)
+    scale = float(least) if Fraction(float(least)) >= least else math.nextafter(float(least), math.inf)
+    return PerturbedMinimum(_exact(scale), float(norm))
+
+
+def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> float:
+    """Gaussian RSPM's noise for (eps, delta)-DP, in records: see the module's first paragraphs. ValueError as `perturbation`."""
+    u = math.sqrt(2 * (rules.log2_size * math.log(2) + math.log(1 / delta)))
+    norm = float(_shift(change)) * math.sqrt(len(rules.separators))
+    # t = u sigma: eps sigma^2 - u D sigma - D^2 / 2 = 0; the factor covers the rounding of this line
+    return _exact(norm * (u + math.sqrt(u * u + 2 * eps)) / (2 * eps) * (1 + 1e-12))
+
+
+def written(rules: RuleClass, rule: Rule | None) -> Integers:
+    """Return the released form of a rule of the class, as `Rule.written`: a function of its values on the separators alone.
+
+    Without a rule: an empty array, the same for every class, all records and every oracle.
+    """
+    if rule is None:
+        return np.zeros(0, dtype=np.int64)
+    return rules.identified(rule.holds(rules.separators)).written()
+
+
+def minimum(task: Task, table: Occupied, noise: Integers, oracle: Oracle) -> Integers:
+    """Run RSPM and return the rule as `written`; no rule if the oracle did not prove its answer, or a process of the oracle died.
+
+    Args:
+        task: The learning task.
+        table: The private table over the task's columns.
+        noise: Noise in steps, one number per separator.
+        oracle: The oracle.
+    """
+    rule, problem = None, task.problem(table)
+    with suppress(OracleError), batch_oracle(oracle, task.rules, 1) as ask:
+        (rule,) = ask(problem, noise.reshape(1, -1))
+    return written(task.rules, rule)
+
+
+def laplace_noise(rules: RuleClass, scale: float, noise: Noise, draws: int = 1) -> Integers:
+    """Draw Laplace noise in steps, shape (draws, separators). `scale` is in records; times STEPS, a power of two, it is exact."""
+    return noise.discrete_laplace(np.zeros((draws, len(rules.separators)), dtype=np.int64), scale * STEPS)
+
+
+def gaussian_noise(rules: RuleClass, sigma: float, noise: Noise) -> Integers:
+    """Draw Gaussian noise in steps, one number per separator. `sigma` is in records."""
+    return noise.gaussian(np.zeros(len(rules.separators), dtype=np.int64), sigma * STEPS)
+
+
+def exponential(problem: LearningProblem, b: float, noise: Noise) -> Rule:
+    """Select a rule by the exponential mechanism over the whole class and the rules' costs.
+
+    Args:
+        problem: The class of rules with the records.
+        b: Scale of the draw (`research.privacy.exponential.scale`).
+        noise: Noise.
+    """
+    costs = all_values(problem) * (COUNT_STEPS // STEPS)
+    drawn, _ = Draws(-costs, np.ones(len(costs), dtype=np.int64), b, noise).draw()
+    return numbered(problem.rules, drawn)
+
+
+def robust_minimum(task: Task, table: Occupied, plan: Prsma, change: int, oracle: Oracle, noise: Noise) -> Rule | None:
+    """Run PRSMA over RSPM. None is its own answer "fail", and as private as a rule.
+
+    The table has `plan.parts` records or more. An oracle that fails spoils its part and no other; the other parts are asked all the same.
+    Each part has processes of its own, so that no call remembers another part's calls, as the theorem requires.
+    """
+    records, survivors = int(table.records.sum()), list[Rule]()
+    b = perturbation(len(task.rules.separators), change, plan.inner_eps(records)).scale
+    smaller = task
+    if task.rivals is not None:  # the same rows for a part of the people
+        smaller = replace(task, rivals=replace(task.rivals, records=task.rivals.records * (plan.size(records) / records)))
+    for part in _partition(table, plan.parts, noise):
+        # a process that dies spoils the part it was asked about
+        with suppress(OracleError), batch_oracle(oracle, task.rules, plan.runs) as ask:
+            if (answer := _spokesman(smaller.problem(part), plan.runs, b, ask, noise)) is not None:
+                survivors.append(answer)
+    passed = noise.discrete_laplace(np.array([len(survivors)]), 1 / plan.test_eps)[0] > plan.threshold
+    if not passed or not survivors:
+        return None
+    return survivors[noise.uniform(len(survivors))]
+
+
+def _spokesman(part: LearningProblem, runs: int, b: float, ask: Ask, noise: Noise) -> Rule | None:
+    """Return one of a part's answers, each equally likely; None if any failed. All answers are computed in any case.
+
+    Parts have equally many answers, so the answer of a random part that passed is a random one of all answers of parts that passed.
+    """
+    chosen, drawn, proved = noise.uniform(runs), None, True
+    for start in range(0, runs, _ASKED_AT_ONCE):
+        answers = ask(part, laplace_noise(part.rules, b, noise, min(_ASKED_AT_ONCE, runs - start)))
+        proved &= all(answer is not None for answer in answers)
+        if start <= chosen < start + len(answers):
+            drawn = answers[chosen - start]
+    return drawn if proved else None
+
+
+def _shift(change: int) -> Fraction:
+    return change + Fraction(1, STEPS)
+
+
+def _exact(scale: float) -> float:
+    if scale > _LARGEST_SCALE:
+        raise ValueError("eps is too small for exact costs")
+    return scale
+
+
+def _partition(table: Occupied, parts: int, noise: Noise) -> list[Occupied]:
+    """Return disjoint random parts of equal size. Records that do not divide evenly are left out, at random."""
+    cells = np.repeat(table.cells, table.records)
+    for last in range(len(cells) - 1, 0, -1):  # Fisher and Yates
+        other = noise.uniform(last + 1)
+        cells[last], cells[other] = cells[other], cells[last]
+    size = len(cells) // parts
+    return [Occupied(table.sizes, *np.unique(cells[i * size : (i + 1) * size], return_counts=True)) for i in range(parts)]
