@@ -34,7 +34,7 @@ _SIZES = {"age": 82, "sex": 4, "region": 7}
 def index() -> Iterator[str]:
     for purpose in registry.PURPOSES:
         yield from (f"## {purpose.title}", "", purpose.sentence, "")
-        yield from (f"- [{one.card.title}]({one.card.name}.md): {one.card.summary}" for one in purpose.mechanisms)
+        yield from (f"- [{one.card.title}]({one.card.name}.md): {one.card.summary}" for one in map(registry.get, purpose.mechanisms))
         yield ""
 
 

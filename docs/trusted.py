@@ -25,7 +25,7 @@ BASE: dict[str, tuple[str, str]] = {
     "privacy/kernel.py": ("A question is charged before its operation sees a count.", "privacy/test_kernel.py"),
     "privacy/operation.py": ("What a question costs follows from public arguments alone.", "privacy/test_kernel.py"),
     "privacy/operations.py": ("Each operation moves by its stated sensitivity at most.", "privacy/test_sensitivity.py"),
-    "privacy/registry.py": ("No operation answers that is not listed.", "extensions/research/test_wing.py"),
+    "privacy/registry.py": ("No operation answers that is not listed.", "extensions/test_extensions.py"),
     "privacy/interface.py": ("What a mechanism holds spends one budget.", "privacy/test_kernel.py"),
     "privacy/view.py": ("What an operation may ask of a table.", "privacy/test_kernel.py"),
     "privacy/counts.py": ("Counts are of this table and no other.", "privacy/test_kernel.py"),
@@ -91,7 +91,7 @@ DOORS: dict[str, str] = {
     "foundation/processors.py": "how many processors there are",
     "foundation/reasons.py": "whether a reason that a person gives is a sentence",
     "foundation/visible.py": "how a text is shown",
-    "foundation/wings.py": "names the wing, whose operations are counted below",
+    "foundation/extension.py": "reads manifests; operations of extensions are counted below",
     "privacy/budget.py": "which budgets are usable; what they promise is decided elsewhere",
     "privacy/questions.py": "a digest of what was asked, for the transcript; it answers nothing",
     "sources/confined.py": "asks a container about itself, in a process with limits",
@@ -120,7 +120,7 @@ DOORS: dict[str, str] = {
     "vocabulary/kinds/times.py": f"{PUBLIC}how long a precision lasts",
     "vocabulary/measurement.py": "what was released",
     "vocabulary/names.py": f"{PUBLIC}names of columns",
-    "vocabulary/occupied.py": "counted with the wing, whose operations alone ask for distinct records",
+    "vocabulary/occupied.py": "counted with the research extension, whose operations alone ask for distinct records",
 }
 """Other files that the base imports, each with the reason why it is not counted."""
 

@@ -21,7 +21,7 @@ from scipy.special import logsumexp
 
 from dpsynth_core.audit.evidence import Draw
 from dpsynth_core.audit.neighbours import InventedTable, Neighbours
-from dpsynth_core.foundation.wings import registered
+from dpsynth_core.foundation import extension
 from dpsynth_core.privacy.events import Event, Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.registry import everything
@@ -181,8 +181,5 @@ _CORE: Mapping[str, Maker] = {
 
 @cache
 def _makers() -> Mapping[str, Maker]:
-    """Return by name the makers of guesses for operations whose answers lack plain Gaussian noise.
-
-    Those of a wing are in its module `audits`.
-    """
-    return dict(_CORE) | {name: maker for wing in registered("audits") for name, maker in wing.GUESSES.items()}
+    """Return the makers of operations whose answers are not numbers with Gaussian noise, by name, with those of extensions."""
+    return dict(_CORE) | {name: maker for audits in extension.audits() for name, maker in audits.GUESSES.items()}

@@ -1,4 +1,4 @@
-"""A question for every operation that a kernel charges for: the core's here, a wing's in its `audits` (`foundation.wings`)."""
+"""A question for every operation that a kernel charges for: the core's here, an extension's in its `audits` (`foundation.extension`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsynth_core.audit.cases import EPS, FAR, MU, OLD, RECORDS, Case, Question
 from dpsynth_core.audit.neighbours import Neighbours, Row
-from dpsynth_core.foundation.wings import registered
+from dpsynth_core.foundation import extension
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.scores import Offered
 from dpsynth_core.privacy.unit import REPLACE, Unit
@@ -109,6 +109,6 @@ CASES = (
         Case(name, ask, "of weighted records", view=lambda kernel: kernel.weighted("b", np.array([1, 3])))
         for name, ask in (("measure_marginals", _marginals), ("measure_errors", _errors))
     ),
-    *(case for wing in registered("audits") for case in wing.CASES),
+    *(case for audits in extension.audits() for case in audits.CASES),
 )
 """At least one case for each charged operation."""

@@ -20,7 +20,7 @@ from dpsynth_core.interface import shown as words
 from dpsynth_core.interface.columns import Columns
 from dpsynth_core.interface.frames import Given, given
 from dpsynth_core.interface.given_values import plain
-from dpsynth_core.mechanisms.graphical.households import Households, workload
+from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import leaks
 from dpsynth_core.planning.alternatives import Facts, expected
 from dpsynth_core.planning.expected_verdict import Power
@@ -204,7 +204,7 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
         "weight": None if options.get("weight") is None else weight,
         "criteria": options.get("criteria", ()),
         "models": [{"column": column} for column in ([models] if isinstance(models, str) else models or ())],
-        "mechanism": {"name": options.get("mechanism", Households.card.name if linked else "aim"), "settings": options.get("settings", {})},
+        "mechanism": {"name": options.get("mechanism", registry.LINKED.name if linked else "aim"), "settings": options.get("settings", {})},
         "output": {"rows": options.get("rows")},
     }
 
@@ -303,6 +303,8 @@ def _linked(domain: Domain, second: Given | None, tables: Any, options: Options)
         if rules:
             raise InputError("rules", "they are of two linked tables", "name the second with members, or state rules in a domain")
         return {}
+    from dpsynth_core.mechanisms.graphical.households import workload  # loaded for two tables alone
+
     if tables != _ALL_TRIPLES:
         raise InputError("tables", "two linked tables have tables of their own, of two columns", "leave it out")
     if alone := [name for name in ("inside", "means", "ranges", "discovery") if options.get(name)]:

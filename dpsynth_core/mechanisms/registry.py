@@ -1,6 +1,7 @@
-"""The mechanisms that the app and the command line offer: the core's and the wings' (`foundation.wings`).
+"""The mechanisms that the app and the command line offer: the core's, and those of extensions (`foundation.extension`).
 
-**To add a mechanism takes one file and one entry here.**
+**To add a mechanism takes one file and one entry here, or in the manifest of an extension.** Entries are import paths: a mechanism is
+loaded when it is first asked for, so that a run loads its own alone.
 
 Other packages' mechanisms are found by their names, "PACKAGE:NAME" (`foundation.foreign`). Their cards say so wherever they are shown,
 because import rules and tests of ours cannot hold for them.
@@ -12,95 +13,91 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from typing import Any, cast
 
-from dpsynth_core.foundation import foreign
+from dpsynth_core.foundation import extension, foreign
 from dpsynth_core.foundation.errors import InputError, shown
-from dpsynth_core.foundation.wings import registered
-from dpsynth_core.mechanisms.answers import gaussian
-from dpsynth_core.mechanisms.answers.hdmm import Hdmm
-from dpsynth_core.mechanisms.answers.residual_planner import ResidualPlanner
-from dpsynth_core.mechanisms.graphical import aim, independent, mst, mwem_pgm
-from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
-from dpsynth_core.mechanisms.graphical.hdmm_pgm import HdmmPgm
-from dpsynth_core.mechanisms.graphical.households import Households
-from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes
-from dpsynth_core.mechanisms.graphical.privmrf import PrivMrf
 from dpsynth_core.mechanisms.mechanism import Adaptive, Card, Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import Setting, chosen, parameters, read
-from dpsynth_core.mechanisms.projection.all_pairs import AllPairs
-from dpsynth_core.mechanisms.projection.privsyn import PrivSyn
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.workload import Workload
+
+_GRAPHICAL, _ANSWERS = "dpsynth_core.mechanisms.graphical", "dpsynth_core.mechanisms.answers"
+
+_PURPOSES = (
+    extension.Purpose("default", "Best default", "Rows that keep the tables you asked for. When in doubt: the first."),
+    extension.Purpose("public", "With public data", "You have a public table of the same columns, of people who resemble yours."),
+    extension.Purpose("answers", "Answers only", "The tables themselves with noise, unbiased and easy to analyse. No rows."),
+)
+
+_OFFERS = (
+    extension.Offer("aim", "default", f"{_GRAPHICAL}.aim:Aim", f"{_GRAPHICAL}.aim:PUBLISHED"),
+    extension.Offer("mst", "default", f"{_GRAPHICAL}.mst:Mst", f"{_GRAPHICAL}.mst:PUBLISHED"),
+    extension.Offer("independent", "default", f"{_GRAPHICAL}.independent:Independent", f"{_GRAPHICAL}.independent:PUBLISHED"),
+    extension.Offer("aim_public", "public", f"{_GRAPHICAL}.aim_public:AimPublic"),
+    extension.Offer("residual_planner", "answers", f"{_ANSWERS}.residual_planner:ResidualPlanner"),
+    extension.Offer("gaussian", "answers", f"{_ANSWERS}.gaussian:GaussianAnswers", f"{_ANSWERS}.gaussian:PUBLISHED"),
+)
+"""The core's mechanisms."""
+
+LINKED = extension.Offer("households", "linked", f"{_GRAPHICAL}.households:Households")
+"""The mechanism of two linked tables. It is not listed, because nothing else can make them."""
 
 
 @dataclass(frozen=True)
 class Purpose:
-    """A purpose of mechanisms. `title` and `sentence` are for people; `research` marks mechanisms that few people need."""
+    """A purpose and the names of its mechanisms, the recommended one first. Title, sentence and research are as in `extension.Purpose`."""
 
     name: str
     title: str
     sentence: str
-    mechanisms: tuple[Mechanism, ...]
+    mechanisms: tuple[str, ...]
     research: bool = False
 
 
-_OURS = (
-    Purpose(
-        "default", "Best default", "Rows that keep the tables you asked for. When in doubt: the first.",
-        (aim.Aim(), mwem_pgm.MwemPgm(), mst.Mst(), PrivMrf(), HdmmPgm(), PrivBayes(), independent.Independent()),
-    ),
-    Purpose("public", "With public data", "You have a public table of the same columns, of people who resemble yours.", (AimPublic(),)),
-    Purpose(
-        "large", "Very large workloads",
-        "More tables, or larger ones, than graphical models can hold; the largest error of a single count matters most.",
-        (PrivSyn(), AllPairs()),
-        research=True,
-    ),
-    Purpose("small", "Small domains", "So few columns that there can be a number for every possible row.", (), research=True),
-    Purpose(
-        "answers", "Answers only", "The tables themselves with noise, unbiased and easy to analyse. No rows.",
-        (ResidualPlanner(), Hdmm(), gaussian.GaussianAnswers()),
-    ),
-    Purpose(
-        "learning", "Certified learning",
-        "Columns of two values: a rule, or rows for a whole class of rules, with a proof that it is the best one under its noise.",
-        (),
-        research=True,
-    ),
+class OnDemand(Mapping[str, Mechanism]):
+    """A mapping of names to mechanisms that loads a mechanism when it is looked up. Iterating over names loads nothing.
+
+    Attributes:
+        loaded: Mechanisms looked up so far, by name.
+    """
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        """Take the import path of each mechanism or mechanism class, by name."""
+        self._paths = paths
+        self.loaded: dict[str, Mechanism] = {}
+
+    def __getitem__(self, name: str) -> Mechanism:
+        if name not in self.loaded:
+            found = extension.load(self._paths[name])
+            self.loaded[name] = found() if isinstance(found, type) else found
+        return self.loaded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._paths
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+_LISTED = extension.ordered(_OFFERS, tuple(one for added in extension.built_in() for one in added.mechanisms))
+
+PURPOSES = tuple(
+    Purpose(one.name, one.title, one.sentence, names, one.research)
+    for one in extension.ordered(_PURPOSES, tuple(one for added in extension.built_in() for one in added.purposes))
+    if (names := tuple(offer.name for offer in _LISTED if offer.purpose == one.name))
 )
-"""The core's mechanisms by purpose."""
-
-
-def _all() -> Iterator[Purpose]:
-    """Yield the purposes with the wings' mechanisms, after the core's own."""
-    for purpose in _OURS:
-        offered = purpose.mechanisms
-        for wing in registered("offers"):
-            added = wing.OFFERS.get(purpose.name, ())
-            offered = (*(mechanism for mechanism in offered if mechanism not in added), *added)
-        if offered:
-            yield replace(purpose, mechanisms=offered)
-
-
-PURPOSES = tuple(_all())
 """The mechanisms by purpose, the recommended one first; each has one purpose."""
 
 PRESET, DEFAULT, PAPER = "preset", "default", "paper"
 """A setting of every mechanism, and its values."""
 
-PUBLISHED: dict[str, Mechanism] = {
-    mechanism.card.name: mechanism
-    for mechanism in (
-        aim.PUBLISHED,
-        mwem_pgm.PUBLISHED,
-        mst.PUBLISHED,
-        independent.PUBLISHED,
-        gaussian.PUBLISHED,
-        *(mechanism for wing in registered("offers") for mechanism in wing.PUBLISHED),
-    )
-}
-"""Mechanisms by name with the constants that their papers print. The others follow no paper to the letter, as their cards say."""
-
-MECHANISMS: dict[str, Mechanism] = {mechanism.card.name: mechanism for purpose in PURPOSES for mechanism in purpose.mechanisms}
+MECHANISMS = OnDemand({offer.name: offer.default for one in PURPOSES for name in one.mechanisms for offer in _LISTED if offer.name == name})
 """Mechanisms by name, the recommended one first; all with their default parameters."""
+
+PUBLISHED = OnDemand({offer.name: offer.published for offer in _LISTED if offer.published})
+"""Mechanisms by name with the constants that their papers print. The others follow no paper to the letter, as their cards say."""
 
 
 def get(name: str) -> Mechanism:
@@ -117,9 +114,15 @@ def get(name: str) -> Mechanism:
     return MECHANISMS[name]
 
 
+def linked(link: Link) -> Mechanism:
+    """Return the mechanism of two linked tables."""
+    return cast(Mechanism, extension.load(LINKED.default)(link))
+
+
 def title(name: str) -> str:
     """Return the title of a mechanism, also of the one for two linked tables. Raises InputError as `get`."""
-    return Households.card.title if name == Households.card.name else get(name).card.title
+    mechanism = extension.load(LINKED.default) if name == LINKED.name else get(name)
+    return cast(str, mechanism.card.title)
 
 
 def _foreign(name: str) -> Mechanism:
@@ -143,8 +146,8 @@ def purpose(name: str) -> Purpose:
     """Return the purpose of the mechanism of this name. Raises InputError as `get`."""
     mechanism = get(name)
     if mechanism.card.package:
-        return Purpose("foreign", "Of other packages", "Not part of this program, and not checked by its rules and tests.", (mechanism,))
-    return next(one for one in PURPOSES if mechanism in one.mechanisms)
+        return Purpose("foreign", "Of other packages", "Not part of this program, and not checked by its rules and tests.", (name,))
+    return next(one for one in PURPOSES if name in one.mechanisms)
 
 
 def published(mechanism: Mechanism) -> Mechanism:

@@ -23,7 +23,6 @@ from dpsynth_core.inference.household_rules import Rules
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery import inside, learning
 from dpsynth_core.mechanisms.discovery.learning import Portion
-from dpsynth_core.mechanisms.graphical.households import Households, holds
 from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
@@ -164,7 +163,7 @@ def looked_into(mechanism: Mechanism, domain: Domain, kind: str) -> tuple[Attrib
         domain: The domain.
         kind: The kind of the private table (`DataSpec.kind`).
     """
-    values = kind != STANDIN and mechanism.card.makes_rows and not isinstance(mechanism, Households)
+    values = kind != STANDIN and mechanism.card.makes_rows and mechanism.card.name != registry.LINKED.name
     return inside.columns(domain.attributes) if values else ()
 
 
@@ -226,7 +225,7 @@ class Plan:
         if link is None:
             mechanism = registry.configured(registry.get(spec.mechanism.name), spec.mechanism.settings)
         else:
-            mechanism, domain = Households(link), link.domain
+            mechanism, domain = registry.linked(link), link.domain
         domain = with_published(domain, spec.published_tables)
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
@@ -439,8 +438,8 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
         if one.get("column") in members:
             problem = "it is of members, of whom no ranges, means or quantiles are measured"
             raise InputError(f"criteria.{number}.column", problem, "name a column of the first table, or state a share or tables")
-    if spec.mechanism.name != Households.card.name or spec.mechanism.settings:
-        raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {Households.card.name!r}, without settings")
+    if spec.mechanism.name != registry.LINKED.name or spec.mechanism.settings:
+        raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {registry.LINKED.name!r}, without settings")
     return ruled(households, members, spec.unit.max_rows_per_person, second.rules)
 
 
@@ -466,6 +465,8 @@ def _check_held(link: Link, cliques: Iterable[Clique]) -> None:
     Raises:
         InputError: A table needs columns of the household and of two members.
     """
+    from dpsynth_core.mechanisms.graphical.households import holds  # loaded for two tables alone
+
     for clique in cliques:
         if not holds(link, clique):
             problem = f"{' x '.join(clique)} is of the household and of another member"

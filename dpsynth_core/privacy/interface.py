@@ -2,7 +2,7 @@
 
 Mechanisms are written against `Kernel`, never against a source or the class that implements it (`privacy.kernel`). The kernel charges
 before it answers, so the privacy proof of a mechanism is that it calls nothing else. Questions, answers and charges are described with each
-operation (`privacy.operations`); the wing's operations are called with a kernel as their first argument.
+operation (`privacy.operations`); operations of extensions are called with a kernel as their first argument.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Kernel(ABC):
             options: Arguments of the operation by name.
         """
 
-    if not TYPE_CHECKING:  # an operation that no class names is a wing's, which is called by its function
+    if not TYPE_CHECKING:  # an operation that no class names is an extension's, which is called by its function
 
         def __getattr__(self, name: str) -> Callable[..., object]:
             if name.startswith("_") or find(name) is None:

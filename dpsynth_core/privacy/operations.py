@@ -1,4 +1,4 @@
-"""The operations of the kernel: everything that a mechanism or the code that drives a run can learn about a table. The wing adds its own.
+"""The operations of the kernel: everything that a mechanism or the code that drives a run can learn about a table. Extensions add theirs.
 
 Most operations are one `measure`: rounded normal noise on a vector of whole numbers, of which one unit of privacy (`unit`) changes at most
 l2 in L2 norm. That costs l2^2 / (2 sigma^2) in every accountant (Proposition 1). Records that the domain calls impossible are counted like

@@ -1,4 +1,4 @@
-"""Every operation that a kernel knows, by name: the core's, and those that the wings register (`foundation.wings`).
+"""Every operation that a kernel knows, by name: the core's, and those that built-in extensions add (`foundation.extension`).
 
 The list follows from the source alone and cannot be written to: `find` reads it once, from modules that are named in a constant. Mechanisms
 ask by name. One that made an operation of its own would ask for a name that no kernel knows, and get no counts.
@@ -11,7 +11,7 @@ from functools import cache
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from dpsynth_core.foundation.wings import registered
+from dpsynth_core.foundation import extension
 from dpsynth_core.privacy import operations
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.operation import Operation
@@ -20,17 +20,17 @@ Operations = Mapping[str, Operation[..., Any]]
 
 
 def find(name: str) -> Operation[..., Any] | None:
-    """Return the operation of this name, or None if neither the core nor a wing has such an operation.
+    """Return the operation of this name, or None if neither the core nor an extension has such an operation.
 
-    Wings (optional parts of the program) are loaded only for names that the core does not have.
+    Extensions are loaded only for names that the core does not have.
     """
     return _core().get(name) or everything().get(name)
 
 
 @cache
 def everything() -> Operations:
-    """Return all operations of the core and of the wings by name."""
-    return _of(operations, *registered("operations"))
+    """Return all operations of the core and of extensions by name."""
+    return _of(operations, *extension.operations())
 
 
 def event_named(name: str) -> type[Event] | None:

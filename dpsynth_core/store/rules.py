@@ -67,8 +67,7 @@ def read(text: str) -> Rules:
         InputError: The text is not JSON, or a rule is unknown or invalid.
     """
     from dpsynth_core.claims.criteria.registry import KINDS as CRITERIA
-    from dpsynth_core.mechanisms.graphical.households import Households  # these take a second to load
-    from dpsynth_core.mechanisms.registry import MECHANISMS
+    from dpsynth_core.mechanisms.registry import LINKED, MECHANISMS  # these take a second to load
     from dpsynth_core.sources.registry import KINDS
 
     parse_json(text, "rules")
@@ -78,7 +77,7 @@ def read(text: str) -> Rules:
         first = error.errors(include_input=False, include_url=False)[0]
         place, problem = ".".join(map(str, ("rules", *first["loc"]))), first["msg"][:1].lower() + first["msg"][1:]
         raise InputError(place, problem, "see docs/office.md") from None
-    mechanisms = (*MECHANISMS, Households.card.name)
+    mechanisms = (*MECHANISMS, LINKED.name)
     named = {"data": (rules.data, KINDS), "mechanisms": (rules.mechanisms, mechanisms), "criteria": (rules.criteria, CRITERIA)}
     for name, (given, known) in named.items():
         if unknown := sorted(set(given or ()) - set(known)):

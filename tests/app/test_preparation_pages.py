@@ -498,7 +498,7 @@ MATCHING = "A question counts the people who match"
 def _take_thresholds(monkeypatch: pytest.MonkeyPatch, name: str, takes: bool) -> None:
     """Let a mechanism of the registry take thresholds, or not."""
     mechanism: Any = registry.MECHANISMS[name]
-    monkeypatch.setitem(registry.MECHANISMS, name, replace(mechanism, card=replace(mechanism.card, takes_thresholds=takes)))
+    monkeypatch.setitem(registry.MECHANISMS.loaded, name, replace(mechanism, card=replace(mechanism.card, takes_thresholds=takes)))
 
 
 def test_a_threshold_is_chosen_explained_and_dropped_when_the_tables_leave_no_room_for_it(monkeypatch: pytest.MonkeyPatch) -> None:

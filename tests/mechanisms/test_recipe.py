@@ -79,11 +79,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     core = copy / "dpsynth_core"
     # 1. one file
     (core / FILE).write_text(CODE, encoding="utf-8")
-    # 2. the registry: its import, and a place in a purpose
-    before = "from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes\n"
-    imported = before, f"{before}from dpsynth_core.mechanisms.graphical.repeated import Repeated\n"
-    placed = "PrivBayes(), independent.Independent())", "PrivBayes(), independent.Independent(), Repeated())"
-    entry(core / "mechanisms" / "registry.py", imported, placed)
+    # 2. the registry: its name, purpose and import path
+    before = '    extension.Offer("aim_public", '
+    added = '    extension.Offer("repeated", "default", f"{_GRAPHICAL}.repeated:Repeated"),\n'
+    entry(core / "mechanisms" / "registry.py", (before, added + before))
     return copy
 
 

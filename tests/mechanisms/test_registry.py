@@ -57,7 +57,7 @@ def test_every_mechanism_is_wanted_for_one_purpose() -> None:
     assert sum(len(one.mechanisms) for one in PURPOSES) == len(MECHANISMS)
     assert len({one.name for one in PURPOSES}) == len(PURPOSES)
     assert [entry["purpose"] for entry in describe()] == [purpose(name).name for name in MECHANISMS]
-    rows = {one.name: {mechanism.card.makes_rows for mechanism in one.mechanisms} for one in PURPOSES}
+    rows = {one.name: {get(name).card.makes_rows for name in one.mechanisms} for one in PURPOSES}
     assert rows["answers"] == {False}
     assert rows["default"] == rows["large"] == rows["small"] == {True}
 

@@ -1,4 +1,4 @@
-"""Audits of the wing's operations: a question for each operation, and a guess from its answers (`audit`)."""
+"""Audits of the extension's operations: a question for each operation, and a guess from its answers (`audit`)."""
 
 from __future__ import annotations
 

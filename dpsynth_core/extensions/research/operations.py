@@ -1,4 +1,4 @@
-"""The wing's operations of the kernel: selections and measurements of single queries, the best mixture, and rules.
+"""The extension's operations of the kernel: selections and measurements of single queries, the best mixture, and rules.
 
 They are called with a kernel before their arguments. What each costs is zCDP's; the exponential mechanism and permute-and-flip are over
 groups of queries with equal scores (`research.privacy.exponential`, `flipping`).

@@ -206,4 +206,4 @@ def _forecasts(text: str, people: int | None) -> dict[str, Forecast | InputError
         except InputError as error:
             return error
 
-    return {name: expected(mechanism) for name, mechanism in (registry.MECHANISMS | {chosen["name"]: registry.get(chosen["name"])}).items()}
+    return {name: expected(mechanism) for name, mechanism in (*registry.MECHANISMS.items(), (chosen["name"], registry.get(chosen["name"])))}

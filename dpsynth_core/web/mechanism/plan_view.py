@@ -97,7 +97,7 @@ def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
     for purpose in purposes:
         if len(purposes) > 1:
             st.markdown(f"#### {purpose.title}")
-        names = [mechanism.card.name for mechanism in purpose.mechanisms]
+        names = purpose.mechanisms
         fitting = sum(isinstance(forecast := forecasts[name], Forecast) and forecast.fits for name in names)
         st.caption(purpose.sentence + ("" if fitting else " None of these fits this plan; each card says why."))
         explained(names[0])

@@ -1,1 +1,1 @@
-"""Models that the wing's mechanisms fit to released answers."""
+"""Models that the extension's mechanisms fit to released answers."""

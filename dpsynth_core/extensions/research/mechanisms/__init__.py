@@ -1,1 +1,1 @@
-"""The wing's mechanisms: games, rules, weights and projections."""
+"""The extension's mechanisms: games, rules, weights and projections."""

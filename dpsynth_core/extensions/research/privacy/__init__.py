@@ -1,1 +1,1 @@
-"""The privacy operations of the wing, with their events."""
+"""The privacy operations of the extension, with their events."""

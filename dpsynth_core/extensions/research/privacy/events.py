@@ -1,4 +1,4 @@
-"""The events of the wing's operations, in addition to `privacy.events`."""
+"""The events of the extension's operations, in addition to `privacy.events`."""
 
 from __future__ import annotations
 

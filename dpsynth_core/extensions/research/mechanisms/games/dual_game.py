@@ -279,9 +279,8 @@ def tie_breaker(rng: np.random.Generator, sizes: Sequence[int]) -> Linear:
     return tuple(rng.random(size) / (2 * len(sizes)) for size in sizes)
 
 
-PUBLISHED = (
-    DualQuery(card=printed(DualQuery.card, *_KEPT), finish=Unmoved),
-    Dqrs(card=printed(Dqrs.card, *_KEPT, *_RECYCLED, "eta = alpha/4 is 0.1, for an accuracy alpha of 0.4."), eta=0.1, finish=Unmoved),
-)
-"""The game as printed (Gaboardi et al. 2014), for an eta and s that are set beforehand, and Algorithm 4 (Vietri et al. 2020), for an
-accuracy that a budget can reach."""
+DUALQUERY_PUBLISHED = DualQuery(card=printed(DualQuery.card, *_KEPT), finish=Unmoved)
+"""The game as printed (Gaboardi et al. 2014), for an eta and s that are set beforehand."""
+_DQRS_CARD = printed(Dqrs.card, *_KEPT, *_RECYCLED, "eta = alpha/4 is 0.1, for an accuracy alpha of 0.4.")
+DQRS_PUBLISHED = Dqrs(card=_DQRS_CARD, eta=0.1, finish=Unmoved)
+"""Algorithm 4 (Vietri et al. 2020), for an accuracy that a budget can reach."""

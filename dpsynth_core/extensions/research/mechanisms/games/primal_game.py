@@ -195,5 +195,5 @@ _PRINTED: Mapping[str, Any] = {
 """Settings as printed. eps_0 and eta: the only values in both Table 2 and Table 3. records: from the authors' program. form: eps_0^2/2 per
 round, eta constant, and a last choice that no records answer.
 """
-PUBLISHED = tuple(replace(game, card=printed(game.card, *_CHOSEN), **_PRINTED) for game in (Fem(), SepFem()))
+FEM_PUBLISHED, SEPFEM_PUBLISHED = (replace(game, card=printed(game.card, *_CHOSEN), **_PRINTED) for game in (Fem(), SepFem()))
 """Algorithm 1 with 2 and with 3 as printed (Vietri et al. 2020)."""

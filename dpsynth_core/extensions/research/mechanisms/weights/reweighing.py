@@ -301,5 +301,7 @@ class PmwPub(Reweighing):
 _PRINTED: Mapping[str, Any] = {"measure_share": 0.5, "skip": 0.0, "finish": Unmoved}
 _AS_LIU = printed(Mwem.card, "As Liu et al. 2021 run it (section 5.3): permute-and-flip, Gaussian noise, replay.", *_KEPT)
 _REPLAYED = printed(PmwPub.card, "Earlier answers are replayed, as in section 5.3.", *_KEPT)
-PUBLISHED = (Mwem(card=_AS_LIU, select=by_permute_and_flip, **_PRINTED), PmwPub(card=_REPLAYED, selection="permute-and-flip", **_PRINTED))
-"""Hardt, Ligett and McSherry 2012 with the improvements of Liu et al. 2021, section 5.3; Algorithm 1 as printed there, with the replay."""
+MWEM_PUBLISHED = Mwem(card=_AS_LIU, select=by_permute_and_flip, **_PRINTED)
+"""Hardt, Ligett and McSherry 2012 with the improvements of Liu et al. 2021, section 5.3."""
+PMWPUB_PUBLISHED = PmwPub(card=_REPLAYED, selection="permute-and-flip", **_PRINTED)
+"""Algorithm 1 as printed in Liu et al. 2021, with the replay."""

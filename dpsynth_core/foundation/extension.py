@@ -1,0 +1,106 @@
+"""Extensions: folders of features that the core finds through a manifest of import paths, and loads on first use.
+
+Each folder `dpsynth_core/extensions/NAME` defines `EXTENSION` in its `__init__.py`. A manifest is data: reading it imports none of the
+feature. Built-in extensions are named in a constant of the source (`dpsynth_core.extensions.BUILT_IN`), so that a running program cannot
+add an operation to the kernel. Packages of others add mechanisms and exporters alone, by entry points (`foundation.foreign`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any, TypeVar
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """A purpose of mechanisms, as a person chooses one.
+
+    Attributes:
+        name: Its key in the registry.
+        title: Heading for people.
+        sentence: When to choose it, for people.
+        research: Whether few people need its mechanisms, so that pages show them last.
+        after: Name of the purpose that it follows; "" for the end of the list.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    research: bool = False
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A mechanism that is known by name, and loaded on first use.
+
+    Attributes:
+        name: Its name in a spec, which is also the name on its card.
+        purpose: Name of its purpose.
+        default: Import path of the mechanism, a class to be made without arguments: "MODULE:CLASS".
+        published: Import path of the mechanism with the constants that its paper prints; "" if no paper prints it.
+        after: Name of the mechanism of the same purpose that is recommended before it; "" for the end of the list.
+    """
+
+    name: str
+    purpose: str
+    default: str
+    published: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Extension:
+    """What a folder of `dpsynth_core/extensions` adds to the core.
+
+    Attributes:
+        summary: One sentence about the feature.
+        purposes: Purposes of mechanisms that only this extension has.
+        mechanisms: Its mechanisms.
+        operations: Name of the module with its kernel operations; "" if it has none.
+        audits: Name of the module with `CASES` and `GUESSES` that audit these operations; "" if it has none.
+    """
+
+    summary: str
+    purposes: tuple[Purpose, ...] = ()
+    mechanisms: tuple[Offer, ...] = ()
+    operations: str = ""
+    audits: str = ""
+
+
+@cache
+def built_in() -> tuple[Extension, ...]:
+    """Return the manifests of the built-in extensions. No feature is loaded."""
+    package = "dpsynth_core.extensions"
+    return tuple(import_module(f"{package}.{name}").EXTENSION for name in import_module(package).BUILT_IN)
+
+
+def operations() -> tuple[ModuleType, ...]:
+    """Return the modules with kernel operations of all built-in extensions, which are loaded by this."""
+    return tuple(import_module(one.operations) for one in built_in() if one.operations)
+
+
+def audits() -> tuple[ModuleType, ...]:
+    """Return the modules that audit the operations of the built-in extensions, which are loaded by this."""
+    return tuple(import_module(one.audits) for one in built_in() if one.audits)
+
+
+def load(path: str) -> Any:
+    """Return what an import path names, "MODULE:NAME", and import its module if needed."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+Listed = TypeVar("Listed", Purpose, Offer)
+
+
+def ordered(listed: tuple[Listed, ...], added: tuple[Listed, ...]) -> tuple[Listed, ...]:
+    """Return two lists as one, each added entry behind the one it names with `after`, or at the end if that is missing or empty."""
+    found = list(listed)
+    for one in added:
+        names = [other.name for other in found]
+        found.insert(names.index(one.after) + 1 if one.after in names else len(found), one)
+    return tuple(found)

@@ -1,0 +1,72 @@
+"""The core works without extensions, and loads none: what it knows of them are their manifests (`foundation.extension`)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpsynth_core.extensions import BUILT_IN
+from dpsynth_core.foundation import extension
+from dpsynth_core.foundation.extension import Offer
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.privacy.registry import everything
+from tests.patience import SECONDS
+
+ROOT = Path(__file__).resolve().parents[2]
+ALONE = """
+import pkgutil, sys
+from importlib import import_module
+import dpsynth_core
+import dpsynth_core.extensions
+dpsynth_core.extensions.BUILT_IN = ()
+rooms = [room.name for room in pkgutil.iter_modules(dpsynth_core.__path__, "dpsynth_core.") if room.name != "dpsynth_core.extensions"]
+for room in (import_module(name) for name in rooms if not name.endswith("__main__")):
+    for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+        import_module(module.name)
+from dpsynth_core.mechanisms.registry import MECHANISMS, PURPOSES
+from dpsynth_core.privacy.registry import everything
+print(*MECHANISMS)
+print(*everything())
+print(sum(name.startswith("dpsynth_core.extensions.") for name in sys.modules))
+"""
+LISTING = """
+import sys
+from dpsynth_core.mechanisms import registry
+print(len(registry.MECHANISMS), len(registry.PUBLISHED), len(registry.PURPOSES))
+print(*sorted(name for name in sys.modules if name.startswith(("dpsynth_core.extensions.", "dpsynth_core.mechanisms.graphical"))))
+"""
+
+
+@pytest.mark.slow  # loads the whole core in a fresh interpreter
+def test_the_core_loads_without_the_wing_and_keeps_its_own_mechanisms_and_operations() -> None:
+    done = subprocess.run([sys.executable, "-c", ALONE], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=True)
+    mechanisms, operations, loaded = done.stdout.splitlines()[-3:]
+    assert loaded == "0"
+    assert mechanisms.split()[0] == "aim"
+    assert set(mechanisms.split()) < set(registry.MECHANISMS)
+    assert not {"rap", "learn", "mixture", "fem", "mwem"} & set(mechanisms.split())
+    assert [name for name in operations.split() if everything()[name].event is None] == ["seed", "residual_l2"]
+    assert len(operations.split()) == 15, "thirteen operations that are charged, and two that are free"
+
+
+@pytest.mark.slow  # loads the core in a fresh interpreter
+def test_reading_the_manifests_and_the_lists_of_mechanisms_loads_no_feature() -> None:
+    done = subprocess.run([sys.executable, "-c", LISTING], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=True)
+    assert done.stdout.splitlines()[-1].split() == [f"dpsynth_core.extensions.{name}" for name in sorted(BUILT_IN)]
+
+
+def test_every_manifest_names_what_exists() -> None:
+    for one in extension.built_in():
+        assert all(registry.get(offer.name).card.name == offer.name for offer in one.mechanisms)
+        assert all(hasattr(audits, name) for audits in extension.audits() for name in ("CASES", "GUESSES"))
+    assert all(one.card.name == name for name, one in registry.PUBLISHED.items())
+    assert len(extension.operations()) == sum(bool(one.operations) for one in extension.built_in())
+
+
+def test_an_added_entry_stands_behind_the_one_it_names_and_at_the_end_otherwise() -> None:
+    listed = tuple(Offer(name, "default", "") for name in ("a", "b"))
+    added = (Offer("c", "default", "", after="a"), Offer("d", "default", ""), Offer("e", "default", "", after="a deleted one"))
+    assert [one.name for one in extension.ordered(listed, added)] == ["a", "c", "b", "d", "e"]
