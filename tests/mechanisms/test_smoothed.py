@@ -7,10 +7,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from dpsynth_core.extensions.research.mechanisms.projection import gem, rap
+from dpsynth_core.extensions.research.mechanisms.graphical import privbayes, privmrf
+from dpsynth_core.extensions.research.mechanisms.projection import gem, privsyn, rap
 from dpsynth_core.inference.smoothing import as_measured
-from dpsynth_core.mechanisms.graphical import privbayes, privmrf
-from dpsynth_core.mechanisms.projection import privsyn
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import SHORT, run_on

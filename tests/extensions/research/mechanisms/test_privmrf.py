@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpsynth_core.extensions.research.mechanisms.graphical.privmrf import PrivMrf, _drawn
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.mechanisms.graphical import attribute_graph, models
 from dpsynth_core.mechanisms.graphical.attribute_graph import SIZE_PENALTY, Useful, candidates, cliques_of, initial_marginals
-from dpsynth_core.mechanisms.graphical.privmrf import PrivMrf, _drawn
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.steps import Fitted, Measured

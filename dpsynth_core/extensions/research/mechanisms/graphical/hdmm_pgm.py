@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dpsynth_core.extensions.research.mechanisms.answers import hdmm
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.answers import hdmm
 from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, split_by_size
 from dpsynth_core.mechanisms.steps import Finished, Step

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dpsynth_core.bundle import unpack
+from dpsynth_core.extensions.research.mechanisms.projection import all_pairs
 from dpsynth_core.mechanisms.mechanism import CHOSEN
-from dpsynth_core.mechanisms.projection import all_pairs
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.steps import Measured, RowModel
 from dpsynth_core.privacy.events import Gaussian

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpsynth_core.extensions.research.mechanisms.projection.privsyn import dense_pairs, merged
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE
-from dpsynth_core.mechanisms.projection.privsyn import dense_pairs, merged
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.privacy.events import Gaussian

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpsynth_core.extensions.research.mechanisms.graphical.privbayes import MOST_CELLS, MOST_SETS, _Offers
 from dpsynth_core.mechanisms.graphical.models import Capacity
-from dpsynth_core.mechanisms.graphical.privbayes import MOST_CELLS, MOST_SETS, _Offers
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.privacy.events import Gaussian, Selection

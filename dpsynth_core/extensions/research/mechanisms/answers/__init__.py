@@ -1,0 +1,1 @@
+"""Mechanisms that give answers, without rows."""

@@ -1,0 +1,1 @@
+"""Mechanisms with graphical models."""

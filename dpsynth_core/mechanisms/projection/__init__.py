@@ -1,1 +1,0 @@
-"""Mechanisms that move rows towards noisy tables."""
