@@ -19,7 +19,6 @@ from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weighted import WeightSpec
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.inference.household_rules import Rules
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery import inside, learning
 from dpsynth_core.mechanisms.discovery.learning import Portion
@@ -515,6 +514,8 @@ def ruled(households: Domain, members: Domain, most: int, rules: Sequence[object
         InputError: A rule is invalid, or no household with at least one member can satisfy all of
             them.
     """
+    from dpsynth_core.inference.household_rules import Rules  # loaded for two tables alone
+
     link = Link.ruled(households, members, most, rules)
     if rules and not any(map(Rules(link).can_hold, range(1, link.most + 1))):
         raise InputError("members.rules", "no household with members can keep all of them", "leave one of them out")

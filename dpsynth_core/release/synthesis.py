@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from itertools import chain
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,6 @@ from dpsynth_core.inference.publishing import rows_off
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.mechanisms.discovery import inside
 from dpsynth_core.mechanisms.discovery.learning import learn
-from dpsynth_core.mechanisms.graphical.households import HouseholdModel
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.steps import Finished, RowModel
 from dpsynth_core.planning import machine
@@ -81,6 +80,9 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.published import FIELD as PUBLISHED
 from dpsynth_core.vocabulary.released import of_columns
 from dpsynth_core.vocabulary.rows import Repeated
+
+if TYPE_CHECKING:  # loaded for two tables alone
+    from dpsynth_core.mechanisms.graphical.households import HouseholdModel
 
 MOST_UNREACHABLE = 0.01
 """The share of the people that published tables may leave in a wrong cell: what is reached slowly is not told from what never is."""
@@ -462,7 +464,7 @@ def _write_rows(plan: Plan, finished: Finished, found: Mapping[str, Inside], row
     journal.announce("writing synthetic rows", rho_spent, done=1.0)
     with journal.phase("rows"):
         if plan.link is not None:
-            return _write_linked(plan, plan.link, cast(HouseholdModel, finished.model), count, row_seed)
+            return _write_linked(plan, plan.link, cast("HouseholdModel", finished.model), count, row_seed)
         seeds = (tables.seed(row_seed, number) for number in range(1, plan.spec.output.tables + 1))
         first, *further = (drawn(plan, cast(RowModel, finished.model), count, seed, found) for seed in seeds)
         return _Written(first.codes, first, tuple(further))
