@@ -115,8 +115,13 @@ class RangesMeasured(Claim[RangeErrors]):
         return mechanism.card.makes_rows
 
     @override
+    def asked(self, plan: Asked) -> bool:
+        """Return whether ranges are measured. Values that are learnt may turn out to be too few to have ranges."""
+        return super().asked(plan) and bool(columns_of(plan))
+
+    @override
     def check(self, plan: Asked) -> None:
-        if self.asked(plan) and not columns_of(plan):
+        if super().asked(plan) and not columns_of(plan):
             problem = "no column of the workload has an order, so that there are no ranges"
             raise InputError("budget.ranges", problem, "leave it out, or ask for tables of numbers, dates or ordered categories")
 
@@ -158,7 +163,8 @@ class RangesMeasured(Claim[RangeErrors]):
     @override
     def sentences(self, plan: Asked, stated: RangeErrors | None, final: Final) -> list[str]:
         if stated is None:
-            return []
+            few = f"No column has {FEWEST_IN_ORDER} values in an order, so there are no ranges; their share of the budget was not spent."
+            return [few] if super().asked(plan) and not columns_of(plan) else []
         of = stated.columns[0] if len(stated.columns) == 1 else f"{len(stated.columns):,} columns with an order"
         within = [] if stated.within is None else [f"Of such ranges within a group of another column, {_in_words(stated.within)}"]
         return [f"Of all ranges of {of}, {_in_words(stated.alone)}", *within]

@@ -68,10 +68,6 @@ class Domain:
         seen = {attribute.name for attribute in self.attributes}
         rules = (rule.ordered(self.names) if seen.issuperset(rule.attributes) else rule for rule in self.impossible)
         object.__setattr__(self, "impossible", tuple(rules))
-        for attribute in self.unknown:
-            if any(attribute.name in rule.attributes for rule in self.impossible):
-                problem = "a rule about impossible combinations names it, but its values are to be learnt"
-                raise InputError(column_field(attribute.name), problem, "list its values, or drop the rule")
         checked(self.impossible, self.attributes)
 
     @cached_property

@@ -149,6 +149,8 @@ def _sizes(columns: Iterable[str], by_name: Mapping[str, Attribute], field: str)
     for name in columns:
         if name not in by_name:
             raise InputError(field, f"{column_field(name)} is not in the domain", "check the spelling, or leave it out")
+        if by_name[name].most:
+            raise InputError(field, f"the values of {column_field(name)} are to be learnt", "list its values, or leave the rule out")
     sizes = tuple(by_name[name].size for name in columns)
     if math.prod(sizes) > MAX_CELLS:
         problem = f"its columns have {many(math.prod(sizes))} cells together"

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import dpsynth_core as dps
 from dpsynth_core.bundle.verdicts import FAILED, PASSED
 from dpsynth_core.claims.ranges import RANGES, RangeErrors, bound, columns_of, pairs_of
 from dpsynth_core.foundation.errors import InputError
@@ -17,6 +20,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
+from dpsynth_core.report import claim_facts
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.marginals import largest_run
 from tests.bundle.bundles import run, spec
@@ -48,6 +52,16 @@ def test_a_share_for_ranges_that_there_are_not_is_refused_and_none_is_kept_where
         Plan.of(spec(workload={"kind": "marginals", "marginals": [{"attributes": ["sex", "health"]}]}, budget=BUDGET))
     assert caught.value.field == "budget.ranges"
     assert Plan.of(spec(budget=BUDGET, mechanism={"name": "gaussian"}, output={})).shares.of("ranges") == 0
+
+
+def test_where_too_few_values_are_learnt_no_range_is_measured_and_the_release_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    learnt = dps.plan(pd.DataFrame({"n": [None] * 40}, dtype="Int64"), {"n": dps.discover("integer")}, epsilon=1, tables=1, ranges=0.1)
+    release = learnt.run(progress=False)
+    assert "there are no ranges; their share of the budget was not spent" in " ".join(text for _, text in claim_facts(release.made))
+    assert FAILED not in {check.verdict for check in release.verify().checks}
 
 
 def test_what_is_measured_is_the_largest_error_of_a_range_up_to_its_noise() -> None:

@@ -74,8 +74,18 @@ def test_a_column_that_lists_values_and_learns_them_is_refused() -> None:
 
 
 def test_no_rule_may_name_a_column_whose_values_nobody_knows() -> None:
-    rule = {"columns": ["sex", "city"], "cells": [["f", "0"]]}
-    refused(domain, SEX, CITY, impossible=[rule], saying="impossible combinations")
+    number = {"name": "n", "kind": "integer", "lower": 0, "upper": 9, "bins": 2}
+    rules: list[dict[str, Any]] = [
+        {"columns": ["sex", "city"], "cells": [["f", "0"]]},
+        {"never": {"sex": "f", "city": "other"}},
+        {"if": {"city": "missing"}, "then": {"sex": "f"}},
+        {"column": "sex", "determines": "city", "values": {"f": "0"}},
+        {"column": "n", "at_most": "learnt"},
+        {"column": "learnt", "below": "n"},
+    ]
+    for rule in rules:
+        learnt = {"name": "learnt", "kind": "integer", "discover": True}
+        refused(domain, SEX, CITY, number, learnt, impossible=[rule], saying="are to be learnt")
 
 
 def test_records_have_no_cells_before_values_are_learnt() -> None:
