@@ -99,7 +99,7 @@ def _signature(name: str, value: object) -> Iterator[str]:
         yield from ("```python", f"{name}{re.sub(r'^.self(, )?', '(', plain)}", "```", "")
 
 
-_NUMPY_SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
+_NUMPY_SECTION = re.compile(r"^(\w+):?\n-{3,}\n", re.MULTILINE)
 _GOOGLE_SECTION = re.compile(r"^(Args|Attributes|Raises):\n(?= )", re.MULTILINE)
 
 

@@ -259,8 +259,8 @@ def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: in
 def measure_largest_error(asked: Asked, answers: Mapping[Clique, Float], sigma: float, threshold: int | None = None) -> Answer[float]:
     """Measure the largest |q(D) - answer_q| over all cells of all marginals, in counts.
 
-    Each difference moves by query_l1 at most, and so does the largest: l2 = query_l1 (Proposition
-    3), exactly, on the grid of `scores`.
+    Each difference moves by query_l1 at most, and so does the largest: l2 = query_l1
+    (Proposition 3), exactly, on the grid of `scores`.
 
     Args:
         asked: The public facts of the call.
