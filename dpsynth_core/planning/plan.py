@@ -339,7 +339,15 @@ class Plan:
     def completed(self, learnt: Iterable[Attribute]) -> Plan:
         """Return the plan with the columns that were learnt in place of the open columns of the same names."""
         domain = self.domain.completed(learnt)
-        return replace(self, domain=domain, workload=replace(self.workload, domain=domain))
+        return replace(self, domain=domain, workload=self.workload.over(domain))
+
+    @cached_property
+    def without_ranges(self) -> tuple[str, ...]:
+        """The columns whose ranges the spec asks for, but of whose values too few in an order were learnt."""
+        if not self.portions or self.spec.workload.get("kind") != "ranges":
+            return ()
+        asked = workloads.from_json(Domain.from_json(self.spec.domain), self.spec.workload)
+        return tuple(name for name in asked.ranges if name not in self.workload.ranges)
 
     @property
     def settings(self) -> dict[str, Setting]:

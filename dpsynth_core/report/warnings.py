@@ -19,7 +19,13 @@ def warnings(release: Release) -> list[str]:
     unread = distinct(stated.unread, stated.swapped)
     remedy = [" ".join((*not_read(unread), REMEDIES[UNREAD]))] if unread else []
     others = [one for one in distinct(stated.undeclared, stated.swapped) if one.column not in stated.silent]
-    return [*(brand.sentence for brand in release.brands), *remedy, *_undeclared(others)]
+    return [*(brand.sentence for brand in release.brands), *remedy, *_undeclared(others), *_without_ranges(release.plan.without_ranges)]
+
+
+def _without_ranges(columns: Sequence[str]) -> Iterator[str]:
+    if columns:
+        named = listed([f"“{name}”" for name in columns], _NAMED)
+        yield f"Ranges of {named} were asked for, but too few values were learnt to have any. The single columns count instead."
 
 
 def _undeclared(columns: Sequence[Undeclared]) -> Iterator[str]:

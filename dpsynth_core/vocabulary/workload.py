@@ -121,6 +121,14 @@ class Workload:
         parts = {part for clique in self.weights for part in subsets(clique, 1)}
         return tuple(sorted(parts, key=lambda r: (len(r), [position[name] for name in r])))
 
+    def over(self, domain: Domain) -> Workload:
+        """Return the workload over a domain whose open columns have learnt values.
+
+        Ranges of columns with too few values in an order are left out; their tables stay.
+        """
+        ranges = tuple(name for name in self.ranges if domain[name].ordered >= FEWEST_IN_ORDER)
+        return replace(self, domain=domain, ranges=ranges)
+
     def aim_weights(self) -> dict[Clique, float]:
         """Return for every clique r of the closure w_r = sum over s in W of c_s |r & s| (AIM, Algorithm 4, line 3).
 

@@ -64,6 +64,16 @@ def test_where_too_few_values_are_learnt_no_range_is_measured_and_the_release_sa
     assert FAILED not in {check.verdict for check in release.verify().checks}
 
 
+def test_ranges_that_are_asked_for_are_left_out_where_too_few_values_are_learnt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    table = pd.DataFrame({"n": [None] * 40, "age": [30, 50] * 20}, dtype="Int64")
+    known = {"n": dps.discover("integer"), "age": {"kind": "integer", "lower": 0, "upper": 99, "bins": 5}}
+    release = dps.plan(table, known, epsilon=1, tables={"kind": "ranges"}).run(progress=False)
+    assert release.made.plan.workload.ranges == ("age",)
+    assert any("Ranges of “n” were asked for" in warning for warning in release.warnings)
+    assert FAILED not in {check.verdict for check in release.verify().checks}
+
+
 def test_what_is_measured_is_the_largest_error_of_a_range_up_to_its_noise() -> None:
     """Within five standard deviations, each: seeds are the system's own, one run in a million fails."""
     release = made()
