@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import secrets
 import shutil
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeVar
@@ -294,23 +295,40 @@ def uploads(owner: str, project: str, shelf: Shelf = "uploads") -> tuple[Path, .
 def replace_upload(owner: str, project: str, name: str, content: BinaryIO, look_at: Callable[[Path], T], shelf: Shelf = "uploads") -> T:
     """Store a file under the project, delete all other files of its shelf, and return the result of `look_at`.
 
+    If the file is refused, the shelf is as it was, also where it had a file of the same name.
+
     Args:
         owner: The person who sends it.
         project: Id of the project.
         name: Name of the file.
         content: The file's bytes.
-        look_at: Called with the path of the file before others are deleted; if it raises
-            InputError, the file is deleted instead.
+        look_at: Called with the path of the file before others are deleted; raises InputError for a
+            file that is refused.
         shelf: The folder.
     """
-    path = upload(owner, project, name, content, shelf=shelf)
-    try:
+    load(owner, project)
+    with _put_back(project_folder(project) / shelf / _safe_name(name)):
+        path = upload(owner, project, name, content, shelf=shelf)
         seen = look_at(path)
-    except InputError:
-        path.unlink(missing_ok=True)
-        raise
     remove_uploads(owner, project, but=path, shelf=shelf)
     return seen
+
+
+@contextmanager
+def _put_back(path: Path) -> Iterator[None]:
+    """Restore the file at `path`, or its absence, if the block raises InputError."""
+    aside = path.with_name(f".{path.name[:60]}.{secrets.token_hex(4)}.partial")  # deleted at the next start if this process is killed
+    if path.exists():
+        os.link(path, aside)
+    try:
+        yield
+    except InputError:
+        path.unlink(missing_ok=True)
+        if aside.exists():
+            aside.replace(path)
+        raise
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def remove_uploads(owner: str, project: str, but: Path | None = None, shelf: Shelf = "uploads") -> None:

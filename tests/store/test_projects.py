@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.foundation.errors import CapacityError
+from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.store import projects
 from dpsynth_core.store.database import reading
 from tests.refusals import refused
@@ -75,6 +75,20 @@ def test_an_upload_is_kept_whole_and_replaces_one_of_the_same_name(project: str)
     assert projects.uploads("ann", project) == (path,)
     projects.remove_uploads("ann", project)
     assert projects.uploads("ann", project) == ()
+
+
+def test_a_refused_file_leaves_what_was_there_also_under_its_own_name(project: str, home: Path) -> None:
+    def refuse(_: Path) -> None:
+        raise InputError("file", "it is no table", "name another one")
+
+    refused(projects.replace_upload, "ann", project, "a.csv", io.BytesIO(b"bad"), refuse, saying="no table")
+    assert projects.uploads("ann", project) == ()
+    projects.replace_upload("ann", project, "a.csv", io.BytesIO(b"good"), Path.read_bytes)
+    for name in ("a.csv", "b.csv"):
+        refused(projects.replace_upload, "ann", project, name, io.BytesIO(b"bad"), refuse, saying="no table")
+        assert [path.read_bytes() for path in home.rglob("uploads/*")] == [b"good"]
+    assert projects.replace_upload("ann", project, "b.csv", io.BytesIO(b"new"), Path.read_bytes) == b"new"
+    assert [path.name for path in home.rglob("uploads/*")] == ["b.csv"]
 
 
 def test_an_upload_over_the_limit_leaves_nothing(project: str, home: Path) -> None:
