@@ -251,7 +251,7 @@ def _alike(domain: Domain, name: str) -> Iterator[tuple[NDArray[np.intp], _Limit
 def _folded(domain: Domain, columns: Mapping[str, ColumnFolding]) -> Domain:
     sizes = {name: columns[name].size if name in columns else domain[name].size for name in domain.names}
     attributes = tuple(Attribute.coded(name, size) for name, size in sizes.items())
-    rules = tuple(_folded_rule(rule, columns) for rule in domain.impossible)
+    rules = tuple(_folded_rule(rule, columns) for rule in domain.impossible if rule.boxes)  # an order may decide no cell
     return Domain(attributes, rules, published=domain.published)  # whose columns nobody measures, so that none is folded
 
 

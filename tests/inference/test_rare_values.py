@@ -142,6 +142,16 @@ def test_impossible_combinations_stay_exact(ruled: tuple[Domain, NDArray[np.bool
     assert not impossible[tuple(model.rows(300, {(domain.names[0],): 1.0}, rng).T)].any()
 
 
+def test_an_order_that_decides_no_cell_is_no_rule_of_the_folded_model() -> None:
+    early, late = ({"name": name, "kind": "integer", "lower": low, "upper": low + 29, "bins": 6} for name, low in (("a", 0), ("b", 100)))
+    rules = [{"column": "a", "at_most": "b"}]
+    domain = Domain.from_json({"version": 1, "attributes": [early, late], "impossible": rules})
+    folding = Folding.of(domain, columns({name: [500.0, 500.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0] for name in ("a", "b")}), BELOW)
+    assert folding.columns
+    assert domain.impossible
+    assert not folding.model.impossible
+
+
 def test_a_column_of_which_all_is_rare_is_left_as_it_is() -> None:
     assert not Folding.of(DOMAIN, columns({"a": [1, 2, 0, 3, -5, 1]}), BELOW).columns
 
