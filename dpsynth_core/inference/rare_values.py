@@ -25,7 +25,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
 from dpsynth_core.vocabulary.released import with_known
 from dpsynth_core.vocabulary.rows import narrow
-from dpsynth_core.vocabulary.zeros import StructuralZeros
+from dpsynth_core.vocabulary.zeros import StructuralZeros, boxes_of
 
 EMPTY = 1.0
 """Standard deviations of its noise that the sum of folded counts must have, or the model has no cell for them."""
@@ -240,7 +240,7 @@ def _alike(domain: Domain, name: str) -> Iterator[tuple[NDArray[np.intp], _Limit
     Each comes with its limit. Cells for missing and for other values are not in a set with listed
     values.
     """
-    named = [set(box[rule.attributes.index(name)]) for rule in domain.impossible if name in rule.attributes for box in rule.boxes]
+    named = [set(box[rule.attributes.index(name)]) for rule in _rules(domain) if name in rule.attributes for box in rule.boxes]
     sets: dict[tuple[bool, ...], list[int]] = {}
     for code in range(domain[name].size):
         sets.setdefault((code >= domain[name].values, *(code in codes for codes in named)), []).append(code)
@@ -248,10 +248,18 @@ def _alike(domain: Domain, name: str) -> Iterator[tuple[NDArray[np.intp], _Limit
         yield np.array(codes, dtype=np.intp), SPARE if spare else LISTED
 
 
+def _rules(domain: Domain) -> tuple[StructuralZeros, ...]:
+    """Return the rules that forbid a cell, and for every pair what follows from several orders, which the folded model cannot derive."""
+    stated = tuple(rule for rule in domain.impossible if rule.boxes)  # an order may decide no cell
+    if not any(rule.order for rule in domain.impossible):
+        return stated
+    return (*stated, *(StructuralZeros(pair, boxes_of(table)) for pair, table in domain.zeros.items() if len(pair) == 2))
+
+
 def _folded(domain: Domain, columns: Mapping[str, ColumnFolding]) -> Domain:
     sizes = {name: columns[name].size if name in columns else domain[name].size for name in domain.names}
     attributes = tuple(Attribute.coded(name, size) for name, size in sizes.items())
-    rules = tuple(_folded_rule(rule, columns) for rule in domain.impossible if rule.boxes)  # an order may decide no cell
+    rules = tuple(_folded_rule(rule, columns) for rule in _rules(domain))
     return Domain(attributes, rules, published=domain.published)  # whose columns nobody measures, so that none is folded
 
 

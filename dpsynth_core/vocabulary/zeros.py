@@ -95,6 +95,15 @@ class StructuralZeros:
         return table
 
 
+def boxes_of(table: Cells) -> tuple[Box, ...]:
+    """Return the True cells of a table of two columns as boxes: codes of the first column whose rows are equal share one."""
+    rows: dict[Codes, list[int]] = {}
+    for code, forbidden in enumerate(table):
+        if forbidden.any():
+            rows.setdefault(tuple(np.flatnonzero(forbidden).tolist()), []).append(code)
+    return tuple((tuple(codes), forbidden) for forbidden, codes in rows.items())
+
+
 def numbered(position: int) -> str:
     """Return the name of a rule in errors: its place in the list, from 1."""
     return f"{FIELD} {position + 1}"
@@ -482,12 +491,7 @@ def _order(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
         raise InputError(read.field, "it compares a column with itself", "name two columns")
     read.table((first, second))
     rule = order(read.by_name[first], read.by_name[second], strict, read.field)
-    rows: dict[Codes, list[int]] = {}
-    for code, forbidden in enumerate(rule.impossible(read.by_name[first], read.by_name[second])):
-        if forbidden.any():
-            rows.setdefault(tuple(np.flatnonzero(forbidden).tolist()), []).append(code)
-    boxes = tuple((tuple(codes), forbidden) for forbidden, codes in rows.items())
-    return StructuralZeros((first, second), boxes, order=rule)
+    return StructuralZeros((first, second), boxes_of(rule.impossible(read.by_name[first], read.by_name[second])), order=rule)
 
 
 _FORMS = {

@@ -152,6 +152,22 @@ def test_an_order_that_decides_no_cell_is_no_rule_of_the_folded_model() -> None:
     assert not folding.model.impossible
 
 
+def test_what_follows_from_several_orders_holds_in_the_folded_model() -> None:
+    sizes = {"a": 20, "b": 3, "c": 20}
+    attributes = [{"name": name, "kind": "integer", "lower": 0, "upper": 99, "bins": bins} for name, bins in sizes.items()]
+    rules = [{"column": "a", "at_most": "b"}, {"column": "b", "at_most": "c"}]
+    domain = Domain.from_json({"version": 1, "attributes": attributes, "impossible": rules})
+    counts = {name: [200.0] * (bins // 2) + [1.0] * (bins - bins // 2 + 2) for name, bins in sizes.items()}
+    folding = Folding.of(domain, columns(counts), BELOW)
+    assert folding.columns.keys() >= {"a", "c"}
+    model = estimate(domain, columns(counts), 2000.0, folding=folding)
+    pair = domain.zeros["a", "c"]
+    assert pair[10, 9]
+    assert not model.marginal(("a", "c"))[pair].any()
+    rows = model.rows(2000, {("a",): 1.0}, np.random.default_rng(0))
+    assert not pair[rows[:, 0], rows[:, 2]].any()
+
+
 def test_a_column_of_which_all_is_rare_is_left_as_it_is() -> None:
     assert not Folding.of(DOMAIN, columns({"a": [1, 2, 0, 3, -5, 1]}), BELOW).columns
 
