@@ -4,7 +4,7 @@
 
 Each plan is drawn at random: a small table, columns of every kind with values listed or to be learnt, rules of every form over bounds that
 make them binding, vacuous or impossible, workloads, criteria, models, weights, shares, mechanisms and settings. A plan is either refused by
-`dps.plan`, before anything is charged, or it runs to rows that can be saved. Everything else is listed with the options that repeat it.
+`dps.plan`, before anything is charged, or it runs to a bundle that verifies. Everything else is listed with the options that repeat it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 import pandas as pd
 
 import dpsynth_core as dps
+from dpsynth_core.bundle import verdicts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 
@@ -153,8 +154,9 @@ def drawn(rng: random.Random) -> tuple[pd.DataFrame, dict[str, Any], dict[str, A
     columns = [column for column in columns if column["kind"] != "constant"] or columns
     if len(columns) > 1 and rng.random() < 0.6:
         closed = [column for column in columns if "discover" not in column]
-        about = closed if len(closed) > 1 else columns
-        document["impossible"] = [_rule(rng, about) for _ in range(rng.randint(1, 3))]
+        if len(closed) > 1 or rng.random() < 0.1:
+            about = closed if len(closed) > 1 else columns
+            document["impossible"] = [_rule(rng, about) for _ in range(rng.randint(1, 3))]
     name = rng.choice([one for one in registry.MECHANISMS if one not in SKIPPED] + ["aim"] * 8 + ["mst", "independent"] * 3)
     single = [[one["name"]] for one in columns]
     given: dict[str, Any] = {
@@ -192,8 +194,11 @@ def outcome(seed: int, number: int) -> tuple[str, str]:
         release = plan.run(progress=False)
         with tempfile.TemporaryDirectory() as folder:
             release.save(Path(folder) / "release.zip")
+        wrong = [check for check in release.verify().checks if check.verdict == verdicts.FAILED]
     except Exception:  # noqa: BLE001 (every error here comes after the charge)
         return "FAILED", traceback.format_exc(limit=-3)
+    if wrong:
+        return "FAILED", "it does not verify: " + "; ".join(f"{check.question} {check.detail}" for check in wrong)
     return "ran", given["mechanism"]
 
 
