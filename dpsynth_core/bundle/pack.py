@@ -13,12 +13,11 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from dpsynth_core import report
-from dpsynth_core.bundle.signature import SIGNATURE, Signer, signed
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.content import PART_BYTES, Content, Digest, held, stored, written_aside
 from dpsynth_core.foundation.errors import InputError, ZoneError
@@ -27,6 +26,9 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.croissant import data_card
 from dpsynth_core.report.datapackage import PACKAGE, data_package
+
+if TYPE_CHECKING:
+    from dpsynth_core.bundle.signature import Signer
 
 FORMAT = 1
 MANIFEST, CARD, SCRIPT = "MANIFEST.json", "data_card.json", "reproduce.py"
@@ -83,6 +85,8 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
                 rows[name] = asides.enter_context(written_aside(write, folder))
         parts = _contents(release, {name: content.digest for name, content in rows.items()}, document)
         if signer is not None:
+            from dpsynth_core.bundle.signature import SIGNATURE, signed  # loaded where a ledger was charged alone
+
             parts[SIGNATURE] = signed(signer, parts[MANIFEST], release.spec.digest(), release.ledger)
         zipped(rows | {name: held(content) for name, content in parts.items()}, stream)
 

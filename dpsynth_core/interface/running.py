@@ -22,7 +22,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import making, spool
 from dpsynth_core.release import release as releases
 from dpsynth_core.release.release import Progress
-from dpsynth_core.store import in_process, ledger, saved_releases, signing, spools
+from dpsynth_core.store import in_process, saved_releases, spools
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.in_process import Told
 
@@ -42,6 +42,8 @@ def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) ->
         again: Whether to spend again for another release, even if the ledger shows an earlier one.
     """
     if charged:
+        from dpsynth_core.store import ledger, signing  # loaded where a ledger is charged alone
+
         ledger.check_name(plan.spec.population)
         signing.check()
     if not charged and plan.spec.protects:

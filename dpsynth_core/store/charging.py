@@ -3,19 +3,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.accountant import Accountant
-from dpsynth_core.store import balance, chain, fingerprints, jobs, ledger, remote_ledger, rules, sealed_fingerprints
+from dpsynth_core.store import balance, chain, fingerprints, jobs, ledger, rules, sealed_fingerprints
 from dpsynth_core.store.database import transaction
-from dpsynth_core.store.faults import InDoubt, StoreFault
+from dpsynth_core.store.faults import OFFICE, InDoubt, StoreFault
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.population_names import mixed_scripts
+
+if TYPE_CHECKING:
+    from dpsynth_core.store.remote_ledger import Office
+
+
+def office() -> Office | None:
+    """Return the office whose ledger is charged, or None for the ledger here. Raises InputError for settings that would not protect."""
+    if not os.environ.get(OFFICE):
+        return None
+    from dpsynth_core.store import remote_ledger  # loaded where an office is named alone
+
+    return remote_ledger.configured()
 
 
 def charge_of(plan: Plan, run: str, fingerprint: str) -> ledger.Charge:
@@ -95,9 +108,9 @@ def charged(
     run, spec = new_id(), plan.spec
     if (doubt := mixed_scripts(spec.population)) and left(spec.population, plan.shares.accountant) is None:
         warn(doubt)
-    if (office := remote_ledger.configured()) is not None:
-        office.reserve(charge_of(plan, run, fingerprints.of_spec(spec)))
-        _carry_out(run, execute, office.touch, office.give_back)
+    if (elsewhere := office()) is not None:
+        elsewhere.reserve(charge_of(plan, run, fingerprints.of_spec(spec)))
+        _carry_out(run, execute, elsewhere.touch, elsewhere.give_back)
         return
     job = jobs.Job(run, LOCAL_OWNER, None, jobs.COMMAND, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
     with _costing_nothing():
@@ -128,8 +141,8 @@ def citation(run: str, plan: str) -> dict[str, Any]:
         PlanDiffers: The run was charged for another plan.
         StoreFault: The ledger does not know the run or cannot be asked.
     """
-    if (office := remote_ledger.configured()) is not None:
-        return office.cite(run, plan)
+    if (elsewhere := office()) is not None:
+        return elsewhere.cite(run, plan)
     ledger.check_plan(run, plan)
     return balance.citation(run)
 
@@ -141,8 +154,8 @@ def left(population: str, following: Accountant) -> balance.Left | None:
         population: Name of the population.
         following: Accountant of the release that would come next.
     """
-    office = remote_ledger.configured()
-    return balance.left(population, following) if office is None else office.left(population, following)
+    elsewhere = office()
+    return balance.left(population, following) if elsewhere is None else elsewhere.left(population, following)
 
 
 def _carry_out(

@@ -15,6 +15,8 @@ from pathlib import Path
 from dpsynth_core.foundation.errors import ChargedError, InputError
 
 FIELD = "DPSYNTH_HOME"
+OFFICE = "DPSYNTH_LEDGER"
+"""Settings that errors name: the directory of the store, and an office's server, whose ledger is charged in place of the one here."""
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 _FULL = ("the disk that it is on is full", "free some space and try again")

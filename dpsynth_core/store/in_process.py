@@ -10,22 +10,24 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dpsynth_core.bundle.signature import Signer
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import ChargedError, InputError, shown
 from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.planning.plan import Plan, check_used
-from dpsynth_core.release import making, recovery
+from dpsynth_core.release import making
 from dpsynth_core.release.making import HandOver
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Kept, Spool
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import charging, faults, jobs, remote_ledger, rules, signing, spools
+from dpsynth_core.store import faults, spools
 from dpsynth_core.store.faults import FIELD as HOME
 from dpsynth_core.store.faults import StoreFault
+
+if TYPE_CHECKING:
+    from dpsynth_core.bundle.signature import Signer
 
 BUNDLE = "release.zip"
 """File name of a bundle."""
@@ -73,6 +75,8 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
         check_used(plan.spec)
         _make(plan, place, "", lambda: None, told, hand_over, field)
         return
+    from dpsynth_core.store import charging, rules  # loaded where a ledger is charged alone
+
     spools.check_room(plan)
     if not anew and (begun := _interrupted(plan)) is not None:
         rules.check(plan.spec)
@@ -94,7 +98,9 @@ def _interrupted(plan: Plan) -> str | None:
     the app, and runs charged to an office's ledger, do not count. The run's job exists until its
     release is complete.
     """
-    if remote_ledger.configured() is not None:
+    from dpsynth_core.store import charging, jobs  # loaded where a ledger is charged alone
+
+    if charging.office() is not None:
         return None
     there = (run for run in charging.charged_before(plan) if spools.spool_file(run).exists())
     return next((run for run in there if jobs.kind_of(run) == jobs.COMMAND), None)
@@ -153,7 +159,7 @@ def _make(
         hand_over(made.charged(_cited(run, plan, told)), taken)
 
     def kept(spool: Spool) -> None:
-        told.kept(spool.answers, run or str(place), bool(run) and spool.goes_on and remote_ledger.configured() is None)
+        told.kept(spool.answers, run or str(place), bool(run) and spool.goes_on and _is_charged_here())
 
     try:
         making.make(plan, spool_for, begin, told.step, finish, kept, bool(run))
@@ -161,6 +167,13 @@ def _make(
         if begun:
             raise _after_the_charge(error) from error
         raise
+
+
+def _is_charged_here() -> bool:
+    """Return whether runs are charged to the ledger in DPSYNTH_HOME, and not to an office's."""
+    from dpsynth_core.store import charging  # loaded where a ledger is charged alone
+
+    return charging.office() is None
 
 
 def _after_the_charge(error: Exception) -> ChargedError:
@@ -184,6 +197,8 @@ def finish(kept: Kept, place: Path, told: Told, answers: bool, hand_over: Callab
     Raises:
         InputError: The answers make no release.
     """
+    from dpsynth_core.release import recovery  # loaded for interrupted runs alone
+
     entry = _cited(kept.run, kept, told)
     made = recovery.recover(kept, told.step, answers)
     interrupts.check()
@@ -209,6 +224,8 @@ def _cited(run: str, of: Plan | Kept, told: Told) -> dict[str, Any]:
     """
     if not run:
         return {}
+    from dpsynth_core.store import charging  # loaded where a ledger is charged alone
+
     try:
         cited = charging.citation(run, of.spec.digest())
     except StoreFault:
@@ -230,6 +247,8 @@ def signer_of(made: Release, note: Callable[[str], None]) -> Signer | None:
     """
     if not made.ledger:
         return None
+    from dpsynth_core.store import signing  # loaded where a ledger is charged alone
+
     try:
         signer = signing.signer(made.ledger, made.spec.digest())
     except (InputError, OSError) as error:

@@ -20,10 +20,10 @@ from pydantic import TypeAdapter, ValidationError
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.store.balance import Left
-from dpsynth_core.store.faults import StoreFault
+from dpsynth_core.store.faults import OFFICE, StoreFault
 from dpsynth_core.store.ledger import Charge, PlanDiffers
 
-VARIABLE, _TOKEN = "DPSYNTH_LEDGER", "DPSYNTH_LEDGER_TOKEN"
+_TOKEN = "DPSYNTH_LEDGER_TOKEN"
 _PLACE = "books"
 _SECONDS, _MOST_BYTES = 30, 1 << 20
 _NO_ANSWER, _LOOK = "the office's server does not answer, or not as one", "check the address and the network, and try again"
@@ -76,7 +76,7 @@ class Office:
         if told.get("spec") != plan:
             raise PlanDiffers("plan", "it is another one than the office's ledger was charged for", "put back what the run kept")
         if not isinstance(cited := told.get("cited"), dict):
-            raise StoreFault(VARIABLE, _NO_ANSWER, _LOOK)
+            raise StoreFault(OFFICE, _NO_ANSWER, _LOOK)
         return cited
 
     def left(self, population: str, following: Accountant) -> Left | None:
@@ -90,7 +90,7 @@ class Office:
         try:
             return None if told["left"] is None else _LEFT.validate_python(told["left"])
         except (KeyError, ValidationError):
-            raise StoreFault(VARIABLE, _NO_ANSWER, _LOOK) from None
+            raise StoreFault(OFFICE, _NO_ANSWER, _LOOK) from None
 
     def _ask(self, act: str, asked: dict[str, Any]) -> dict[str, Any]:
         """Send a request to the server and return its JSON answer, or {} for an answer that is not an object.
@@ -107,7 +107,7 @@ class Office:
         except urllib.error.HTTPError as refused:
             raise _refusal(refused) from None
         except (OSError, ValueError, http.client.HTTPException):
-            raise StoreFault(VARIABLE, _NO_ANSWER, _LOOK) from None
+            raise StoreFault(OFFICE, _NO_ANSWER, _LOOK) from None
         return told if isinstance(told, dict) else {}
 
 
@@ -117,12 +117,12 @@ def configured() -> Office | None:
     Raises:
         InputError: The address is not encrypted (https), or the token is missing.
     """
-    url = os.environ.get(VARIABLE, "").rstrip("/")
+    url = os.environ.get(OFFICE, "").rstrip("/")
     if not url:
         return None
     parts = urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _HERE):
-        raise InputError(VARIABLE, "the address does not begin with https://", "write it like https://studio.example.org")
+        raise InputError(OFFICE, "the address does not begin with https://", "write it like https://studio.example.org")
     token = os.environ.get(_TOKEN, "").strip()
     if not token.isascii() or not token.isprintable() or not token:
         raise InputError(_TOKEN, "the file has no token", "make one on the Ledger page of the office's server")
@@ -146,5 +146,5 @@ def _refusal(refused: urllib.error.HTTPError) -> InputError:
         told = json.loads(refused.read(_MOST_BYTES))
         parts = [str(told[name]) for name in ("field", "problem", "remedy")]
     except (OSError, ValueError, KeyError, TypeError):
-        return StoreFault(VARIABLE, f"the server there answered {refused.code}, and not as an office's", "check the address")
+        return StoreFault(OFFICE, f"the server there answered {refused.code}, and not as an office's", "check the address")
     return StoreFault(*parts) if refused.code >= 500 else InputError(*parts)

@@ -16,7 +16,7 @@ from dpsynth_core.bundle.pack import pack
 from dpsynth_core.foundation.private_files import alone, private_directory, private_file
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release.release import Release
-from dpsynth_core.store import chain, charging, in_process, sealed_fingerprints, spools
+from dpsynth_core.store import in_process, spools
 from dpsynth_core.store.faults import explained
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.home import home
@@ -33,8 +33,7 @@ def keep(made: Release, note: Callable[[str], None]) -> Path:
         InputError: The bundle cannot be written, for example because the disk is full.
     """
     folder = private_directory(home() / "releases")
-    entries = chain.entries() if made.ledger else ()
-    run = next((entry.run for entry in entries if entry.hash == made.ledger["hash"]), None)
+    run = _run_of(made) if made.ledger else None
     path = folder / f"{new_id()}.zip" if run is None else _place(run, made.plan)  # what is charged nowhere is never looked for
     with explained(), private_file(path) as stream:
         pack(made, stream, folder, signer=in_process.signer_of(made, note))
@@ -56,6 +55,8 @@ def earlier(plan: Plan) -> Path | None:
     The result is None without one, or if a later run of the plan was interrupted, because making
     the plan again continues that run. The table is read once if the plan was charged before.
     """
+    from dpsynth_core.store import charging  # loaded where a ledger is charged alone
+
     for run in charging.charged_before(plan):
         if (path := _place(run, plan)).exists():
             return path
@@ -64,11 +65,20 @@ def earlier(plan: Plan) -> Path | None:
     return None
 
 
+def _run_of(made: Release) -> str | None:
+    """Return the run that the ledger was charged for, or None if the ledger here does not know the entry."""
+    from dpsynth_core.store import chain  # loaded where a ledger is charged alone
+
+    return next((entry.run for entry in chain.entries() if entry.hash == made.ledger["hash"]), None)
+
+
 def _place(run: str, plan: Plan) -> Path:
     """Return the path for the release of a charged run.
 
     A keyed hash of how the tables are read is part of the name, because neither plan nor file
     identifies the sheet of a workbook.
     """
+    from dpsynth_core.store import sealed_fingerprints  # loaded where a ledger is charged alone
+
     reading = hmac.new(sealed_fingerprints.key(), json.dumps([run, plan.spec.reading]).encode(), sha256).hexdigest()
     return home() / "releases" / f"{run}-{reading[:16]}.zip"

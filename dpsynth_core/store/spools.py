@@ -8,7 +8,6 @@ from pathlib import Path
 
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import spool
-from dpsynth_core.store import jobs
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import home
 
@@ -47,6 +46,8 @@ def settle(run: str) -> None:
 
     A run of the app is left unchanged, because its page recovers it.
     """
+    from dpsynth_core.store import jobs  # loaded for charged runs alone
+
     if jobs.kind_of(run) != jobs.RELEASE:
         with suppress(OSError, StoreFault):  # a home that is full, or refuses, is no reason to call the release unfinished
             spool_file(run).unlink(missing_ok=True)
