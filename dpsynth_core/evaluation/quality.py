@@ -20,7 +20,6 @@ from dpsynth_core.claims.certificate import Certificate, mean_bound
 from dpsynth_core.claims.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation import baselines, naming
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound
-from dpsynth_core.evaluation.comparison import Truth
 from dpsynth_core.evaluation.unread import Undeclared, Unread, says_something, undeclared_columns, unread_columns
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.privacy.unit import Unit
@@ -35,6 +34,8 @@ from dpsynth_core.vocabulary.workload import Workload
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dpsynth_core.evaluation.comparison import Truth
 
 MEASURED, INFERRED, GUESS = SUPPORT = ("measured", "inferred", "not bounded")
 """A released noisy table contains it; none does, but the mechanism preferred others to it; no released value bounds it."""

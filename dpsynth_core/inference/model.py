@@ -10,6 +10,7 @@ import functools
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,6 @@ from numpy.typing import NDArray
 from dpsynth_core.inference import rows
 from dpsynth_core.inference.contraction import Contractor, Labels, Table
 from dpsynth_core.inference.marginal_queries import Queries
-from dpsynth_core.inference.pairs import Pairs
-from dpsynth_core.inference.publishing import kept
 from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.inference.refinement import refine
 from dpsynth_core.inference.structure import Calibration, Structure
@@ -26,6 +25,9 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.released import of_codes
 from dpsynth_core.vocabulary.tally import Tally
+
+if TYPE_CHECKING:
+    from dpsynth_core.inference.pairs import Pairs
 
 REFINED_CELLS = 20_000_000
 """Rows are refined towards marginals of at most this many cells together, the smallest first."""
@@ -140,7 +142,11 @@ class GraphicalModel:
         """
         cells = sum(self.domain.sizes(self.domain.names))
         many = sum(len(clique) == 2 for clique in cliques) >= MANY_PAIRS
-        return Pairs(self.structure, self._queries) if many and cells**2 <= PAIRS_CELLS else None
+        if not many or cells**2 > PAIRS_CELLS:
+            return None
+        from dpsynth_core.inference.pairs import Pairs  # loaded for many pairs alone
+
+        return Pairs(self.structure, self._queries)
 
     def _folded(self, clique: Clique) -> NDArray[np.float64]:
         """Return the model's marginal over `clique` as probabilities of folded cells."""
@@ -188,7 +194,12 @@ class GraphicalModel:
         def probabilities(clique: Clique) -> NDArray[np.float64]:
             return together[clique] if clique in together else self._folded(clique)
 
-        return kept(columns, self.folding.codes(refined(domain, probabilities, generated, marginals, rng), rng), rng)
+        codes = self.folding.codes(refined(domain, probabilities, generated, marginals, rng), rng)
+        if not columns.published:
+            return codes
+        from dpsynth_core.inference.publishing import kept  # loaded for published tables alone
+
+        return kept(columns, codes, rng)
 
     def _far(self, cliques: Iterable[Clique]) -> set[Clique]:
         """Return the cliques whose exact marginals are too expensive: each takes `FAR` multiplications or more.

@@ -18,7 +18,6 @@ from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.interface import shown as words
 from dpsynth_core.interface.frames import Back, frame_of
 from dpsynth_core.interface.given_values import cells, names, path_of, whole_number
-from dpsynth_core.interface.plots import Plots
 from dpsynth_core.planning.spec import MAX_ROWS
 from dpsynth_core.release import release as releases
 from dpsynth_core.release.rows import whole
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpsynth_core.bundle.verdicts import Report
+    from dpsynth_core.interface.plots import Plots
     from dpsynth_core.release.sampling import Refitted
 
 
@@ -120,6 +120,8 @@ class Release:
     @property
     def plot(self) -> Plots:
         """Charts (Altair): `errors`, `overview`, `simpler`, `pairs`."""
+        from dpsynth_core.interface.plots import Plots  # loaded for charts alone
+
         return Plots(self.made)
 
     @overload

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpsynth_core import report
 from dpsynth_core.claims.weighted import WEIGHTED
-from dpsynth_core.evaluation.questions import breakdown, linked
+from dpsynth_core.evaluation.questions import breakdown
 from dpsynth_core.evaluation.questions.answer import Answer as Answered
 from dpsynth_core.evaluation.questions.answer import Stated, answer
 from dpsynth_core.evaluation.questions.breakdown import GUESS, Line
@@ -32,7 +32,6 @@ from dpsynth_core.evaluation.questions.question import (
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.visible import listed, visible
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.sampling import parse_where
 from dpsynth_core.report import answers as words
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -199,6 +198,8 @@ def _columns(made: Release) -> tuple[Attribute, ...]:
 
 
 def _cells_typed(made: Release, texts: Any, field: str) -> Cells:
+    from dpsynth_core.release.sampling import parse_where  # loaded for what is typed alone
+
     if (link := made.plan.link) is None:
         return parse_where(made.domain, texts, field)
     of_members = {word: [text.removeprefix(f"{word} ") for text in texts if text.startswith(f"{word} ")] for word in (SOME, NO)}
@@ -219,6 +220,8 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
     Raises:
         InputError: The conditions contradict each other, name no cells, or there are no rows.
     """
+    from dpsynth_core.evaluation.questions import linked  # loaded for two tables alone
+
     wanted = dict[str, Mapping[str, Chosen]]()
 
     def name_of(cells: Mapping[str, Chosen]) -> str:
@@ -261,7 +264,11 @@ def _spoken(domain: Domain, sentences: Sequence[str]) -> str:
     The sentences contain such a condition as a value of a column that exists for the question only.
     """
     text = " ".join(sentences)
-    for name in (one.name for one in domain if one.name.startswith(_CONDITION) and one.categories == (linked.NONE, linked.SOME)):
+    if not (conditions := [one for one in domain if one.name.startswith(_CONDITION)]):
+        return text
+    from dpsynth_core.evaluation.questions import linked  # loaded for two tables alone
+
+    for name in (one.name for one in conditions if one.categories == (linked.NONE, linked.SOME)):
         for value, said in ((linked.SOME, "some member with "), (linked.NONE, "no member with ")):
             text = text.replace(f"{visible(name)} “{value}”", visible(said + name.removeprefix(_CONDITION)))
     return text
@@ -301,6 +308,8 @@ def _weighted(made: Release, members: bool = True) -> Known:
     if made.plan.link is None or not isinstance(codes, Repeated):
         assert not isinstance(codes, Repeated)
         return known_weighted(made.domain, codes, made.weights, stated)
+    from dpsynth_core.evaluation.questions import linked  # loaded for two tables alone
+
     return linked.weighted(made.plan.link, codes, made.weights, stated, members)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpsynth_core.claims.certificate import Certificate
 from dpsynth_core.claims.ranges import RANGES, pairs_of
-from dpsynth_core.evaluation.questions import linked, worst
+from dpsynth_core.evaluation.questions import worst
 from dpsynth_core.evaluation.questions.breakdown import MOST_LINES
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, Limit, known
 from dpsynth_core.evaluation.questions.question import MOST_CELLS
@@ -57,6 +57,8 @@ def knowledge(release: Release) -> Known:
     With two linked tables the people are the members.
     """
     if release.plan.link is not None:
+        from dpsynth_core.evaluation.questions import linked  # loaded for two tables alone
+
         return linked.of_members(release.plan.link, *_of_pairs(release))
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
     ranged, pairs = release.claims.get(RANGES.name), pairs_of(release.plan)
@@ -66,6 +68,8 @@ def knowledge(release: Release) -> Known:
 
 def households(release: Release) -> Known:
     """Return all that a release of two linked tables states about counts of households."""
+    from dpsynth_core.evaluation.questions import linked  # loaded for two tables alone
+
     assert release.plan.link is not None
     return linked.of_households(release.plan.link, *_of_pairs(release))
 
