@@ -6,9 +6,12 @@ They follow from the plan alone, and are the same in both places.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from dpsynth_core.mechanisms.discovery.learning import Portion
 from dpsynth_core.planning.plan import INSIDE, LEARNING, Plan
+
+if TYPE_CHECKING:
+    from dpsynth_core.mechanisms.discovery.learning import Portion
 
 
 def sentences(plan: Plan) -> Iterator[str]:

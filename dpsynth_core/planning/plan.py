@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.claims.claim import BudgetShare
 from dpsynth_core.claims.criteria.registry import AnyCriterion, check_stated, of_models, read_criteria
@@ -20,8 +20,6 @@ from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weighted import WeightSpec
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.discovery import inside, learning
-from dpsynth_core.mechanisms.discovery.learning import Portion
 from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
@@ -35,12 +33,16 @@ from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import Calibrated, Filled
+from dpsynth_core.vocabulary.inside import of_several_values
 from dpsynth_core.vocabulary.kinds.registry import IDENTIFIER
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
+
+if TYPE_CHECKING:
+    from dpsynth_core.mechanisms.discovery.learning import Portion
 
 MIN_MECHANISM = 0.1
 """Smallest share of a budget for the mechanism; with less its tables are noise."""
@@ -107,10 +109,12 @@ def budgeted(
     """
     check_budget(budget.epsilon, budget.delta)
     delta = budget.delta / 2 if isinstance(mechanism, Learner) and mechanism.needs_delta() else 0.0
-    if learning.texts(unknown):
-        delta += DISCOVERY_DELTA * budget.delta
     aside = set_aside(mechanism, budget, document or {})
     if unknown:
+        from dpsynth_core.mechanisms.discovery import learning  # loaded for values to be learnt alone
+
+        if learning.texts(unknown):
+            delta += DISCOVERY_DELTA * budget.delta
         aside[LEARNING] = DISCOVERY.checked(LEARNING, budget.discovery)
     if looked_into:
         aside[INSIDE] = LOOKS_INSIDE.checked(INSIDE, budget.inside)
@@ -163,7 +167,7 @@ def looked_into(mechanism: Mechanism, domain: Domain, kind: str) -> tuple[Attrib
         kind: The kind of the private table (`DataSpec.kind`).
     """
     values = kind != STANDIN and mechanism.card.makes_rows and mechanism.card.name != registry.LINKED.name
-    return inside.columns(domain.attributes) if values else ()
+    return of_several_values(domain.attributes) if values else ()
 
 
 def portions(unknown: Sequence[Attribute], unit: Unit, shares: Shares, budget: BudgetSpec) -> tuple[Portion, ...]:
@@ -175,7 +179,11 @@ def portions(unknown: Sequence[Attribute], unit: Unit, shares: Shares, budget: B
         shares: The shares of a plan with columns to learn.
         budget: The spec's budget.
     """
-    return learning.divided(unknown, unit, shares.of(LEARNING), DISCOVERY_DELTA * budget.delta) if unknown else ()
+    if not unknown:
+        return ()
+    from dpsynth_core.mechanisms.discovery import learning  # loaded for values to be learnt alone
+
+    return learning.divided(unknown, unit, shares.of(LEARNING), DISCOVERY_DELTA * budget.delta)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,10 +28,7 @@ from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zoned, combine, curator_only
 from dpsynth_core.inference.estimation import unreachable
-from dpsynth_core.inference.publishing import rows_off
 from dpsynth_core.inference.rows import in_random_order
-from dpsynth_core.mechanisms.discovery import inside
-from dpsynth_core.mechanisms.discovery.learning import learn
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.steps import Finished, RowModel
 from dpsynth_core.planning import machine
@@ -41,7 +38,6 @@ from dpsynth_core.privacy.events import Event as Charge
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
-from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.release import linked, tables, transcript
 from dpsynth_core.release.journal import Journal
@@ -72,7 +68,7 @@ from dpsynth_core.sources.registry import KINDS, open_linked, sheet_with
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.filled import Calibrated
-from dpsynth_core.vocabulary.inside import Inside
+from dpsynth_core.vocabulary.inside import Inside, of_several_values
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import no_column
@@ -185,7 +181,11 @@ def public_table(section: PublicSpec, domain: Domain) -> PublicTable:
 
 def noise_for(spec: Spec) -> Noise:
     """Return the source of noise: the operating system's, or repeatable noise if the spec has a seed."""
-    return OpenDPNoise() if spec.output.seed is None else SeededNoise(spec.output.seed)
+    if spec.output.seed is None:
+        return OpenDPNoise()
+    from dpsynth_core.privacy.seeded_noise import SeededNoise  # loaded for repeatable noise alone
+
+    return SeededNoise(spec.output.seed)
 
 
 def open_source(plan: Plan) -> MarginalSource:
@@ -346,7 +346,10 @@ def carry_out(
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
     drawn_rows = [table for table in (rows.values, *rows.further) if isinstance(table, DrawnRows) and plan.domain.published]
     details |= ({MISFITS: unfitted} if unfitted else {}) | ({UNSEEN: unmeasured} if unmeasured else {})
-    details |= {OFF: max(max(rows_off(plan.domain, table.codes)) for table in drawn_rows)} if drawn_rows else {}
+    if drawn_rows:
+        from dpsynth_core.inference.publishing import rows_off  # loaded for published tables alone
+
+        details[OFF] = max(max(rows_off(plan.domain, table.codes)) for table in drawn_rows)
     rows = _weighed(plan, rows, claims[WEIGHTED.name])
     return Release(
         plan=plan,
@@ -388,6 +391,8 @@ def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, Se
     """
     if not plan.domain.unknown:
         return plan, kernel
+    from dpsynth_core.mechanisms.discovery.learning import learn  # loaded for values to be learnt alone
+
     journal.announce("learning the values of columns that nobody listed")
     with journal.phase("discover"):
         columns = tuple(learn(kernel.part(plan.shares.of(LEARNING)), plan.portions))
@@ -407,8 +412,10 @@ def looked_inside(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[M
         The distributions by column, empty if the plan has no such share; and a kernel that also
         knows the counts of cells that were measured with them.
     """
-    if not (rho := plan.shares.of(INSIDE)) or not (columns := inside.columns(plan.domain.attributes)):
+    if not (rho := plan.shares.of(INSIDE)) or not (columns := of_several_values(plan.domain.attributes)):
         return {}, kernel
+    from dpsynth_core.mechanisms.discovery import inside  # loaded for wide cells of numbers alone
+
     journal.announce("measuring how numbers lie in their cells")
     with journal.phase("inside"):
         found = inside.look(kernel.part(rho), columns)

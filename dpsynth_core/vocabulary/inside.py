@@ -6,7 +6,7 @@ each. A column without parts is spread evenly.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -106,3 +106,8 @@ def behind(values: NDArray[np.float64], attribute: Attribute) -> NDArray[np.floa
 def one_value_each(attribute: Attribute) -> bool:
     """Return whether every bin holds at most one value, so that its middle is that value."""
     return all(high <= attribute.scale.beyond(low) for low, high in pairwise(attribute.edges))
+
+
+def of_several_values(domain: Sequence[Attribute]) -> tuple[Attribute, ...]:
+    """Return the columns of numbers in which a cell has several values, or whose cells are to be learnt."""
+    return tuple(one for one in domain if one.is_number and (one.most or not one_value_each(one)))

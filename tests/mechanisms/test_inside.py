@@ -14,6 +14,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.vocabulary.attribute import Attribute, Recode
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.inside import of_several_values
 
 PEOPLE = 20_000
 GAIN = Attribute.integer("gain", 0, 99_999, width=5000, missing=True)
@@ -100,4 +101,4 @@ def test_values_that_count_in_another_cell_do_not_shape_it() -> None:
 def test_only_columns_with_something_inside_are_looked_at() -> None:
     single, listed = Attribute.integer("n", 1, 16), Attribute.categorical("c", ["a"], missing=True)
     wide, unknown = Attribute.integer("w", 0, 1000), Attribute.unknown("u", "integer", 8)
-    assert inside.columns((single, listed, wide, PRICE, unknown)) == (wide, PRICE, unknown)
+    assert of_several_values((single, listed, wide, PRICE, unknown)) == (wide, PRICE, unknown)

@@ -25,7 +25,7 @@ from dpsynth_core.inference.smoothing import smoothed
 from dpsynth_core.mechanisms.discovery import numbers
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.inside import Inside, one_value_each
+from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import ROUNDING, MarginalCounts
 
 Floats = NDArray[np.float64]
@@ -58,17 +58,12 @@ class Found:
     counts: MarginalCounts | None
 
 
-def columns(domain: Sequence[Attribute]) -> tuple[Attribute, ...]:
-    """Return the columns of numbers in which a cell has several values, or whose cells are to be learnt."""
-    return tuple(one for one in domain if one.is_number and (one.most or not one_value_each(one)))
-
-
 def look(kernel: SealedKernel, asked: Sequence[Attribute]) -> tuple[Found, ...]:
     """Measure the distribution inside the cells of these columns, with the kernel's whole remaining budget.
 
     Args:
         kernel: The kernel.
-        asked: The columns (`columns`).
+        asked: The columns (`vocabulary.inside.of_several_values`).
 
     Returns:
         One result per column, in order.
