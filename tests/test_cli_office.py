@@ -63,6 +63,10 @@ def test_a_laptops_run_is_charged_to_the_office_and_the_next_is_refused(
     capsys.readouterr()
     assert cli.main(["next", "out/release.zip", "people.csv", "--out", "next.json"]) == 0
     assert "Of epsilon 1.2 for “people”" in capsys.readouterr().out
+    with monkeypatch.context() as there:
+        there.setenv("DPSYNTH_HOME", str(office))
+        roles.greet("ann", "ann@example.org", [Role.REVIEWER], now())
+    refused(plan.run, progress=False, saying="yours does not let you run a plan")
     monkeypatch.setenv("DPSYNTH_LEDGER_TOKEN", "dpsynth_wrong")
     assert synthesize("--population", "people") == cli.BAD_INPUT
     assert "it opens nothing here" in last_line(capsys)
