@@ -7,9 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.attribute import TYPED, Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.filled import TYPED
 
 
 def restorable(columns: pa.Schema) -> pa.Schema:

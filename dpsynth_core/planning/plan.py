@@ -28,11 +28,9 @@ from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, MAX_ROWS, STANDIN, Bud
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.vocabulary import published
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.filled import Calibrated, Filled
 from dpsynth_core.vocabulary.inside import of_several_values
 from dpsynth_core.vocabulary.kinds.registry import IDENTIFIER
 from dpsynth_core.vocabulary.link import Link
@@ -43,6 +41,7 @@ from dpsynth_core.vocabulary.workload import Workload
 
 if TYPE_CHECKING:
     from dpsynth_core.mechanisms.discovery.learning import Portion
+    from dpsynth_core.vocabulary.filled import Calibrated, Filled
 
 MIN_MECHANISM = 0.1
 """Smallest share of a budget for the mechanism; with less its tables are noise."""
@@ -284,12 +283,12 @@ class Plan:
 
         For two linked tables it is the first table's domain with a new key.
         """
-        return self.weighed(Calibrated.of_column(self.weight.column) if self.weight else None)
+        return self.weighed(self._calibrated)
 
     @cached_property
     def member_domain(self) -> Domain:
         """The domain of the rows of the second of two linked tables, with the key of the first table."""
-        return self.weighed_members(Calibrated.of_column(self.weight.column) if self.weight else None)
+        return self.weighed_members(self._calibrated)
 
     def weighed(self, calibrated: Calibrated | None) -> Domain:
         """Return `row_domain` with this calibrated weight as its last column; without it if it is None.
@@ -309,8 +308,19 @@ class Plan:
         return _behind(replace(self.link.members, filled=(self._key,)), calibrated)
 
     @property
+    def _calibrated(self) -> Calibrated | None:
+        """The column of calibrated weights, without any yet; None without a column of weights."""
+        if self.weight is None:
+            return None
+        from dpsynth_core.vocabulary.filled import Calibrated  # loaded for weights alone
+
+        return Calibrated.of_column(self.weight.column)
+
+    @property
     def _key(self) -> Filled:
         """The new key of households, with which the rows of two linked tables refer to each other."""
+        from dpsynth_core.vocabulary.filled import Filled  # loaded for two tables alone
+
         return Filled(str(self.spec.unit.person_column), IDENTIFIER.name, "1")
 
     @property
@@ -446,7 +456,7 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
         raise InputError("data", "of two linked tables, both are files that this machine counts", "name a file, and no engine")
     if not spec.data.simulated and not second.path:
         raise InputError("members.path", "no file is named", "give the path of the second table")
-    wrong = {"public": spec.public, published.FIELD: spec.published_tables, "models": spec.models, "output.tables": spec.output.tables > 1}
+    wrong = {name: getattr(spec, name) for name in ("public", "published_tables", "models")} | {"output.tables": spec.output.tables > 1}
     for field in (name for name, stated in wrong.items() if stated):
         raise InputError(field, "two linked tables do not go with it yet", "leave it out")
     for number, one in enumerate(spec.criteria):
@@ -498,12 +508,14 @@ def with_published(domain: Domain, sections: Sequence[PublishedSpec]) -> Domain:
     Raises:
         InputError: The tables do not fit the domain, or contradict each other.
     """
+    if not sections:
+        return domain
+    from dpsynth_core.vocabulary import published  # loaded for published tables alone
+
     if len(sections) > published.MAX_TABLES:
         raise InputError(published.FIELD, f"{len(sections):,} are too many", f"give at most {published.MAX_TABLES:,}")
     stated = enumerate(sections)
     tables = [published.read(one.columns, one.cells, one.source, domain.attributes, f"{published.FIELD}.{i}") for i, one in stated]
-    if not tables:
-        return domain
     published.check(tables, domain.zeros)
     return replace(domain, published=tuple(tables))
 

@@ -27,11 +27,12 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources import simulated
 from dpsynth_core.sources.registry import KINDS, can_be_linked
 from dpsynth_core.vocabulary.link import whole
-from dpsynth_core.vocabulary.published import MAX_SOURCE
 
 MAX_ROWS = 20_000_000
 MAX_TABLES = 20
 """Of rows, drawn from one measurement. So many show well how much the drawing adds; each is held in memory."""
+MAX_SOURCE = 300
+"""Characters of the name of a publication."""
 MAX_UNSTATED_ROWS = 1_000_000
 """Rows that are written at most where the spec states no number. The noisy number of records can be anything: at epsilon 1e-6 it is
 millions for five hundred people. The limit is public and is applied to what was released, so it costs nothing; whoever has more records

@@ -67,13 +67,11 @@ from dpsynth_core.sources.outside import missing_label, outside_label
 from dpsynth_core.sources.registry import KINDS, open_linked, sheet_with
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain, column_field
-from dpsynth_core.vocabulary.filled import Calibrated
 from dpsynth_core.vocabulary.inside import Inside, of_several_values
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import no_column
 from dpsynth_core.vocabulary.public_table import PublicTable
-from dpsynth_core.vocabulary.published import FIELD as PUBLISHED
 from dpsynth_core.vocabulary.released import of_columns
 from dpsynth_core.vocabulary.rows import Repeated
 
@@ -147,8 +145,10 @@ def feasible(draft: Plan) -> Plan:
         raise CapacityError("mechanism", f"{ready.mechanism.card.title} cannot run this plan", ready.forecast.reason)
     machine.check(ready)
     if ready.domain.published and (off := unreachable(ready.domain)) > MOST_UNREACHABLE:
+        from dpsynth_core.vocabulary.published import FIELD  # loaded for published tables alone
+
         problem = f"together, and with what is impossible, they leave {off:.1%} of the people or more in a wrong cell of one of them"
-        raise InputError(PUBLISHED, problem, "correct one of them or a rule, or leave it out")
+        raise InputError(FIELD, problem, "correct one of them or a rule, or leave it out")
     return ready
 
 
@@ -512,6 +512,8 @@ def weighed(plan: Plan, rows: DrawnRows, stated: Weighted | None) -> DrawnRows:
     """
     if plan.weight is None:
         return rows
+    from dpsynth_core.vocabulary.filled import Calibrated  # loaded for weights alone
+
     weights = calibrated(plan, rows.codes, rows.inside, stated)
     return replace(rows, domain=plan.weighed(Calibrated.of_column(plan.weight.column, lambda: weights)))
 
@@ -522,6 +524,8 @@ def _weighed(plan: Plan, rows: _Written, stated: Weighted | None) -> _Written:
         return rows
     if not isinstance(rows.members, linked.MemberRows) or rows.codes is None:
         return replace(rows, values=weighed(plan, rows.values, stated))
+    from dpsynth_core.vocabulary.filled import Calibrated  # loaded for weights alone
+
     own, theirs = linked.in_order(calibrated(plan, rows.codes, rows.values.inside, stated), rows.members.owners)
     households = plan.weighed(Calibrated.of_column(plan.weight.column, lambda: own))
     members = plan.weighed_members(Calibrated.of_column(plan.weight.column, lambda: theirs))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
@@ -13,7 +14,10 @@ from dpsynth_core.report.sections import sections
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.warnings import warnings
 from dpsynth_core.report.words import CHECKS, MISUSES, READING, USES, assumptions, not_protected, protected
-from dpsynth_core.vocabulary.filled import Filled, RowColumn
+from dpsynth_core.vocabulary.attribute import Attribute
+
+if TYPE_CHECKING:
+    from dpsynth_core.vocabulary.filled import RowColumn
 
 
 def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
@@ -56,5 +60,5 @@ def plain(text: str) -> str:
 
 
 def _about(column: RowColumn) -> str:
-    cells = column.in_words() if isinstance(column, Filled) else f"{column.kind}, {column.size} cells ({first(column.cell_labels())})"
+    cells = f"{column.kind}, {column.size} cells ({first(column.cell_labels())})" if isinstance(column, Attribute) else column.in_words()
     return f"{column.label}; {cells}" if column.label else cells

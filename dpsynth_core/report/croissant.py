@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.foundation.content import Digest
@@ -20,8 +20,11 @@ from dpsynth_core.report.citation import sentence, version
 from dpsynth_core.report.facts import sentence as quality
 from dpsynth_core.report.warnings import warnings
 from dpsynth_core.report.words import MISUSES, READING, USES, assumptions, noise, not_protected, odds, protected
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.filled import Filled, RowColumn
+
+if TYPE_CHECKING:
+    from dpsynth_core.vocabulary.filled import RowColumn
 
 CROISSANT, RESPONSIBLE = "http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"
 GUARANTEE_VERSION = 1
@@ -124,7 +127,7 @@ def _field(identifier: str, file: str, column: RowColumn) -> dict[str, Any]:
     `identifier` is a number below the record set's name, because a column's name may have
     characters that identifiers must not have.
     """
-    about = column.in_words() if isinstance(column, Filled) else f"{column.kind}, {column.size} cells"
+    about = f"{column.kind}, {column.size} cells" if isinstance(column, Attribute) else column.in_words()
     return {
         "@type": "cr:Field",
         "@id": identifier,

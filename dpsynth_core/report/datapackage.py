@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.foundation.content import Digest
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST, MEMBERS, is_name
 from dpsynth_core.report.citation import sentence, version
-from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.filled import TYPED, RowColumn
+from dpsynth_core.vocabulary.attribute import TYPED, Attribute
+
+if TYPE_CHECKING:
+    from dpsynth_core.vocabulary.filled import RowColumn
 
 PACKAGE = "datapackage.json"
 _TYPES = {

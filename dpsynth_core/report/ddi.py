@@ -6,6 +6,7 @@ A text that XML cannot hold is shown as in `foundation.visible`. Browsers run an
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -16,8 +17,10 @@ from dpsynth_core.report.citation import sentence, version
 from dpsynth_core.report.facts import byline
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.filled import RowColumn
 from dpsynth_core.vocabulary.kinds.registry import KINDS
+
+if TYPE_CHECKING:
+    from dpsynth_core.vocabulary.filled import RowColumn
 
 DDI = "codebook.xml"
 _HEAD = "<?xml version='1.0' encoding='utf-8'?>\n"

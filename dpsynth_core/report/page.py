@@ -23,11 +23,12 @@ from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, u
 from dpsynth_core.report.warnings import warnings as warned
 from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.filled import RowColumn
 from dpsynth_core.vocabulary.recoding import outside_rule
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dpsynth_core.vocabulary.filled import RowColumn
 
 _FRAME = Path(__file__).with_name("page.html")
 _TABLES_SHOWN = 200

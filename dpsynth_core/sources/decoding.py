@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,15 +16,17 @@ from dpsynth_core.foundation.arrow_times import NO_TIME, array, micros
 from dpsynth_core.sources import times
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.ordering import Codes, in_order
-from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.attribute import TYPED, Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.filled import MOST_ROWS, TYPED, Filled, RowColumn
 from dpsynth_core.vocabulary.inside import Inside, Parts
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 from dpsynth_core.vocabulary.order import positions
 from dpsynth_core.vocabulary.ranges import Chosen
 from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.vocabulary.rows import narrow
+
+if TYPE_CHECKING:
+    from dpsynth_core.vocabulary.filled import Filled, RowColumn
 
 BATCH_ROWS = 250_000
 _ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_(), "date": pa.date32()}
@@ -137,7 +139,9 @@ def _ends(column: RowColumn) -> list[Any]:
 
     They are unknown where they are to be learnt, or where no value is declared.
     """
-    if isinstance(column, Filled):
+    if not isinstance(column, Attribute):
+        from dpsynth_core.vocabulary.filled import MOST_ROWS  # loaded for constants and identifiers alone
+
         return [*column.values(1), *column.values(1, MOST_ROWS - 1)] or [None, None]
     if column.most or not column.values:
         return [None, None]

@@ -10,7 +10,7 @@ their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import date
@@ -27,6 +27,8 @@ from dpsynth_core.vocabulary.kinds.registry import KINDS, LEARNABLE
 from dpsynth_core.vocabulary.names import column_field, trimmed
 
 LABEL_DTYPES = ("string", "int64", "float64", "bool")
+TYPED: dict[str, Callable[[str], Any]] = {"string": str, "int64": lambda text: int(float(text)), "float64": float, "bool": "true".__eq__}
+"""Converts a listed text to a value of each type."""
 FEWEST_LEARNT, DEFAULT_MOST, MOST_LEARNT = 4, 32, 10_000
 """Bounds of the number of cells that a column may have when its values are learnt, and the default."""
 OTHER_LABEL = "other"

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode
-from dpsynth_core.vocabulary.filled import Filled, RowColumn, filled
 from dpsynth_core.vocabulary.kinds import hierarchies
 from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, Form, Kind, is_number
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.names import column_field
+
+if TYPE_CHECKING:
+    from dpsynth_core.vocabulary.filled import RowColumn
 
 _NOTHING_FOUND = {"categories": [], "dtype": "string", "other": True, "missing": True}
 """What is written of a column whose values were learnt when there were none that enough people share."""
@@ -96,10 +98,10 @@ class Column(BaseModel):
     def of(cls, column: RowColumn) -> Self:
         """Return an attribute's description with every field stated, because defaults may change and a domain may not."""
         fields: dict[str, Any]
-        if isinstance(column, Filled):
-            fields = {"value": column.text, "dtype": column.dtype} if column.is_constant else {"pattern": column.text}
-        else:
+        if isinstance(column, Attribute):
             fields = _of_attribute(column)
+        else:
+            fields = {"value": column.text, "dtype": column.dtype} if column.is_constant else {"pattern": column.text}
         fields |= {"label": column.label} if column.label else {}
         return cls.model_construct(name=column.name, kind=column.kind, **fields)
 
@@ -126,6 +128,8 @@ class Column(BaseModel):
         fields, form = self.about.fields, self.about.form
         self._check(stated, fields, f"kind {self.kind}", f"use {', '.join(fields)}")
         if form is Form.FILLED:
+            from dpsynth_core.vocabulary.filled import filled  # loaded for constants and identifiers alone
+
             return filled(self.name, self.kind, stated)
         if form is Form.CODED:
             return Attribute.coded(self.name, stated.get("size", 0))

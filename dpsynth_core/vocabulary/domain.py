@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,18 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import CapacityError, InputError, first_repeated
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.column import Column
-from dpsynth_core.vocabulary.filled import Filled, RowColumn
 from dpsynth_core.vocabulary.inside import one_value_each
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.order import Order, implied
-from dpsynth_core.vocabulary.published import PublishedTable
 from dpsynth_core.vocabulary.zeros import Cells, StructuralZeros, check_ranges, checked, numbered
 from dpsynth_core.vocabulary.zeros import from_json as zeros_from_json
 from dpsynth_core.vocabulary.zeros import to_json as zeros_json
+
+if TYPE_CHECKING:
+    from dpsynth_core.vocabulary.filled import Filled, RowColumn
+    from dpsynth_core.vocabulary.published import PublishedTable
 
 __all__ = ["Attribute", "Domain", "column_field"]
 
@@ -97,7 +99,7 @@ class Domain:
         """Return a domain with these columns of the rows, in order."""
         every = list(columns)
         attributes = tuple(column for column in every if isinstance(column, Attribute))
-        others = tuple(replace(column, place=place) for place, column in enumerate(every) if isinstance(column, Filled))
+        others = tuple(replace(column, place=place) for place, column in enumerate(every) if not isinstance(column, Attribute))
         return cls(attributes, impossible, origin, others, published)
 
     @cached_property
@@ -189,7 +191,7 @@ class Domain:
         kept = set(self.clique(names))
         rules = tuple(rule for rule in self.impossible if kept.issuperset(rule.attributes))
         published = tuple(table for table in self.published if kept.issuperset(table.columns))
-        return Domain.of((c for c in self.columns if c.name in kept or isinstance(c, Filled)), rules, self.origin, published)
+        return Domain.of((c for c in self.columns if c.name in kept or not isinstance(c, Attribute)), rules, self.origin, published)
 
     def is_published(self, clique: Iterable[str]) -> bool:
         """Return whether a marginal is part of a published table."""

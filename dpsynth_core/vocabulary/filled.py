@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.attribute import LABEL_DTYPES, MAX_LABEL, Attribute
+from dpsynth_core.vocabulary.attribute import LABEL_DTYPES, MAX_LABEL, TYPED, Attribute
 from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, is_whole
 from dpsynth_core.vocabulary.kinds.registry import CONSTANT, NUMERIC
 from dpsynth_core.vocabulary.names import column_field, trimmed
@@ -25,11 +25,6 @@ _COUNTED = re.compile(r"(.*?)([0-9]+)([^0-9]*)", re.DOTALL)
 _MOST_DIGITS = 15
 MOST_ROWS = 10**9
 """An upper bound on the number of rows of a release."""
-
-
-TYPED: dict[str, Callable[[str], Any]] = {"string": str, "int64": lambda text: int(float(text)), "float64": float, "bool": "true".__eq__}
-"""Converts a listed text to a value of each type."""
-
 
 @dataclass(frozen=True)
 class Filled:

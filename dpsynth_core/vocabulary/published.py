@@ -22,7 +22,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.zeros import Cells
 
 FIELD = "published_tables"
-MAX_TABLES, MAX_CELLS, MAX_COUNT, MAX_SOURCE = 100, 100_000, 10**15, 300
+MAX_TABLES, MAX_CELLS, MAX_COUNT = 100, 100_000, 10**15
 AGREE = 1e-3
 """Largest share of the people by which two tables may differ on common columns, because published numbers are rounded."""
 

@@ -11,14 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import CapacityError, InputError, many, shown
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.drawn_marginals import RANDOM, Draw
 from dpsynth_core.vocabulary.measurement import Clique, subsets
 from dpsynth_core.vocabulary.names import column_field
+
+if TYPE_CHECKING:
+    from dpsynth_core.vocabulary.drawn_marginals import Draw
 
 MAX_MARGINAL_CELLS = 10_000_000
 """Largest number of cells of a single marginal: 80 MB of counts."""
@@ -180,6 +182,8 @@ def target(domain: Domain, column: str, k: int) -> Workload:
 
 def drawn(domain: Domain, draw: Draw) -> Workload:
     """Return the marginals of a random draw, whose weights add up if it draws one repeatedly."""
+    from dpsynth_core.vocabulary.drawn_marginals import RANDOM  # loaded for marginals drawn at random alone
+
     k, count = _check_k(domain, draw.k), _check_whole("count", draw.count, 1, MAX_DRAWS)
     _check_whole("seed", draw.seed, 0, 2**63 - 1)
     if count * len(domain) > MAX_DRAW_STEPS:
@@ -275,6 +279,8 @@ def _read_marginals(domain: Domain, obj: Mapping[str, Any]) -> Workload:
             return target(domain, str(obj.get("column", "")), obj.get("k"))  # type: ignore[arg-type]
         case "random" | "skewed" as kind:
             _check_keys(obj, {"kind", "k", "count", "seed"})
+            from dpsynth_core.vocabulary.drawn_marginals import Draw  # loaded for marginals drawn at random alone
+
             return drawn(domain, Draw(kind, obj.get("k"), obj.get("count"), obj.get("seed")))  # type: ignore[arg-type]
         case "ranges":
             _check_keys(obj, {"kind", "columns"})

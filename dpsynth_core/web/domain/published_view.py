@@ -11,8 +11,9 @@ import pandas as pd
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.spec import MAX_SOURCE
 from dpsynth_core.sources import published
-from dpsynth_core.vocabulary.published import FIELD, MAX_SOURCE
+from dpsynth_core.vocabulary.published import FIELD
 from dpsynth_core.web.shell import document, fields, frame, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
