@@ -108,7 +108,7 @@ DOORS: dict[str, str] = {
     "store/connection.py": "what statements are asked by, and two that both databases know; sums are of entries, which are hashed",
     "store/faults.py": "why the disk or the database refused, in words; where it has none, the refusal stands",
     "store/population_names.py": "which names look the same, when a population is opened; a charge is found by its exact name",
-    "store/postgres.py": "in place of SQLite where an office says so, and counted apart",
+    "store/remote_database.py": "which database, and PostgreSQL's in place of SQLite where an office says so, counted apart",
     "store/roles.py": "who may act; no sum depends on it, and a release states each cap",
     "store/tables.py": "the tables of projects and runs; no charge is in them",
     "store/upgrading.py": "copies the entries of an older version; their hashes and the head show what it would change",
@@ -133,12 +133,14 @@ BESIDE: dict[str, tuple[str, ...]] = {
     ),
     "The run, which builds the kernel and hands it to a mechanism. `tests/release/test_synthesis.py` and `tests/store` try to break it": (
         "planning/plan.py", "planning/spec.py", "release/synthesis.py", "release/making.py", "release/journal.py", "release/transcript.py",
-        "store/charging.py", "store/jobs.py",
+        "store/charging.py", "store/demands.py", "store/jobs.py",
     ),
     "Two linked tables as one, trusted in a release of two tables alone. `tests/sources/test_linked.py` tries to break it": (
         "sources/linked.py", "vocabulary/link.py",
     ),
-    "PostgreSQL in place of SQLite, trusted where `DPSYNTH_DATABASE` names it. `tests/store` tries to break both": ("store/postgres.py",),
+    "PostgreSQL in place of SQLite, trusted where `DPSYNTH_DATABASE` names it. `tests/store` tries to break both": (
+        "store/postgres.py", "store/remote_database.py",
+    ),
     "Operations of the research extension, trusted where a release uses them. `tests/extensions/research` tries to break them": (
         *(f"extensions/research/{part}" for part in ("privacy/**/*.py", "oracles/**/*.py", "vocabulary/**/*.py", "operations.py")),
         "vocabulary/occupied.py",

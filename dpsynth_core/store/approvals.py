@@ -17,11 +17,12 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import accounts, audit_actions, chain, roles, rules
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.demands import APPROVALS
 from dpsynth_core.store.roles import Act
 
 PLAN, RELEASE = "plan", "release"
 STAGES = (PLAN, RELEASE)
-DEMAND, _APPROVE = "demand", "approve "
+DEMAND, _APPROVE = APPROVALS, "approve "
 _NOTHING = "nothing"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, Accountant
-from dpsynth_core.store import accounts, chain, rules, sealed_fingerprints
+from dpsynth_core.store import accounts, chain, demands, sealed_fingerprints
 from dpsynth_core.store.accounts import DEFAULT_CAP, Cap
 from dpsynth_core.store.chain import SECOND, Entry
 from dpsynth_core.store.home import now
@@ -167,7 +167,7 @@ def citation(run: str) -> dict[str, Any]:
     first = next(other.number for other in books if other.kind == "reserve" and other.population == entry.population)
     later = [number for number, _ in caps if number > first]
     earlier = [cap._asdict() for _, cap in caps[-1 - len(later) : -1]]
-    in_force = rules.newest([other for other in books if other.number < entry.number])
+    in_force = demands.newest_rules([other for other in books if other.number < entry.number])
     return {
         "population": entry.population,
         "entry": entry.number,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.accountant import Accountant
-from dpsynth_core.store import balance, chain, fingerprints, jobs, ledger, rules, sealed_fingerprints
+from dpsynth_core.store import balance, chain, demands, fingerprints, jobs, ledger, sealed_fingerprints
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import OFFICE, InDoubt, StoreFault
 from dpsynth_core.store.folders import new_id
@@ -19,6 +19,7 @@ from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.population_names import mixed_scripts
 
 if TYPE_CHECKING:
+    from dpsynth_core.planning.spec import Spec
     from dpsynth_core.store.remote_ledger import Office
 
 
@@ -29,6 +30,14 @@ def office() -> Office | None:
     from dpsynth_core.store import remote_ledger  # loaded where an office is named alone
 
     return remote_ledger.configured()
+
+
+def check_rules(spec: Spec) -> None:
+    """Raise InputError that names the first rule of the house that a plan breaks. Without rules in the ledger every plan is allowed."""
+    if demands.newest_rules(chain.entries()):
+        from dpsynth_core.store import rules  # loaded where there are rules alone
+
+        rules.check(spec)
 
 
 def charge_of(plan: Plan, run: str, fingerprint: str) -> ledger.Charge:
@@ -114,7 +123,7 @@ def charged(
         return
     job = jobs.Job(run, LOCAL_OWNER, None, jobs.COMMAND, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
     with _costing_nothing():
-        rules.check(spec)
+        check_rules(spec)
         charge = charge_of(plan, run, fingerprints.of_spec(spec))
         for name in () if spec.data.simulated else balance.same_file_elsewhere(charge.fingerprint, spec.population):
             warn_privately(f"the same table was charged to the population {name!r}: these are the same people, and their losses add up")

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import made_once
-from dpsynth_core.store import ledger_head, postgres, upgrading
+from dpsynth_core.store import ledger_head, remote_database, upgrading
 from dpsynth_core.store.connection import CATALOGUE, NEWEST, Connection, Part
 from dpsynth_core.store.faults import FIELD, BooksLost, explained
 from dpsynth_core.store.home import home, key_file
@@ -141,8 +141,8 @@ def damage(db: Connection) -> str:
 
 def make() -> None:
     """Create a database without content unless there is one. If the disk is full, no incomplete file stays behind."""
-    if postgres.address():
-        return postgres.make(SCHEMA, VERSION)
+    if remote_database.address():
+        return remote_database.make(SCHEMA, VERSION)
     with made_once(home() / DATABASE) as candidate:
         try:
             with closing(_open(candidate)) as connection:
@@ -182,7 +182,7 @@ def connect() -> Connection:
 
 def _there() -> Connection | None:
     """Return a connection to the database, or None if the database does not exist yet."""
-    return postgres.there() if postgres.address() else _open(home() / DATABASE) if (home() / DATABASE).exists() else None
+    return remote_database.there() if remote_database.address() else _open(home() / DATABASE) if (home() / DATABASE).exists() else None
 
 
 def _traces() -> str:
@@ -219,12 +219,12 @@ def suspecting(connection: Connection) -> Iterator[None]:
 
 def schema() -> frozenset[Part]:
     """Return all parts (tables, indices, triggers, views) that a database of this program has."""
-    return _schema(postgres.address())
+    return _schema(remote_database.address())
 
 
 @cache
 def _schema(server: str) -> frozenset[Part]:
-    with closing(postgres.Connection() if server else sqlite3.connect(":memory:")) as empty:
+    with closing(remote_database.connection() if server else sqlite3.connect(":memory:")) as empty:
         empty.executescript(SCHEMA)
         return frozenset(Part(*row) for row in empty.execute(CATALOGUE))
 
@@ -236,7 +236,7 @@ def parts(db: Connection) -> frozenset[Part]:
     tables.
     """
     found = (Part(*row) for row in db.execute(CATALOGUE))
-    return frozenset(part for part in found if not postgres.address() or any(part.table == one.table for one in schema()))
+    return frozenset(part for part in found if not remote_database.address() or any(part.table == one.table for one in schema()))
 
 
 def _check_version(connection: Connection) -> None:

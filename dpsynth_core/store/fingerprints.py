@@ -13,7 +13,6 @@ from pathlib import Path
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import DataSpec, Spec, TableSpec
 from dpsynth_core.sources import record_hash
-from dpsynth_core.sources.databases import address as addresses
 from dpsynth_core.sources.locations import Location, Remote, located
 from dpsynth_core.sources.registry import KINDS, records
 from dpsynth_core.store import sealed_fingerprints
@@ -124,6 +123,8 @@ def of_data(data: DataSpec) -> str:
             digest.update(part)
         return digest.hexdigest()
     if not data.is_file:
+        from dpsynth_core.sources.databases import address as addresses  # loaded for databases alone
+
         place = json.dumps([data.kind, addresses.read(data.path).identity, data.table, data.query])
         return hmac.new(sealed_fingerprints.key(), place.encode(), sha256).hexdigest()
     with _reading():

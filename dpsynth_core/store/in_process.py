@@ -75,11 +75,11 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
         check_used(plan.spec)
         _make(plan, place, "", lambda: None, told, hand_over, field)
         return
-    from dpsynth_core.store import charging, rules  # loaded where a ledger is charged alone
+    from dpsynth_core.store import charging  # loaded where a ledger is charged alone
 
     spools.check_room(plan)
     if not anew and (begun := _interrupted(plan)) is not None:
-        rules.check(plan.spec)
+        charging.check_rules(plan.spec)
         _make(plan, spools.spool_file(begun), begun, lambda: None, told, hand_over, goes_on=True)
         spools.settle(begun)
         return

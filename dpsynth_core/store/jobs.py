@@ -33,7 +33,8 @@ from functools import cache
 from typing import Any
 
 from dpsynth_core.planning import machine
-from dpsynth_core.store import approvals, chain, ledger, processes, roles
+from dpsynth_core.store import chain, demands, ledger, processes, roles
+from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection, Row
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id, run_folder
@@ -272,9 +273,17 @@ def touch(job: str) -> None:
         if row["state"] != "active":
             raise NotMine
         if row["kind"] != SWEEP or "touch" not in _entries_of(db, job):
-            approvals.check(chain.entries_in(db), job, approvals.PLAN)
+            _check_approved(chain.entries_in(db), job)
             db.execute("UPDATE jobs SET charged = 1, touched = 1 WHERE id = ?", (job,))
             ledger.touch(db, job)
+
+
+def _check_approved(books: Sequence[Entry], job: str) -> None:
+    """Raise InputError if the plan of a job needs an approval that it does not have."""
+    if demands.any_approval(books):
+        from dpsynth_core.store import approvals  # loaded where approvals are demanded alone
+
+        approvals.check(books, job, approvals.PLAN)
 
 
 def record(job: str, content: Mapping[str, Any]) -> bool:
@@ -511,7 +520,7 @@ def _start_next(db: Connection, runs: int) -> Row | None:
         is_full = sum(at_work.values()) >= (runs if job["kind"] == RELEASE else job["workers"])
         if is_full and (job["kind"] == RELEASE or job["owner"] in at_work):
             continue
-        if job["charged"] and not job["touched"] and approvals.lacks(books(), job["id"], approvals.PLAN):
+        if job["charged"] and not job["touched"] and _lacks_approval(books(), job["id"]):
             continue
         if is_full or not _fits(db, job):
             full.add(job["kind"])  # what comes after it would keep it waiting for ever
@@ -519,6 +528,15 @@ def _start_next(db: Connection, runs: int) -> Row | None:
         db.execute("INSERT INTO workers (id, job, started) VALUES (?, ?, ?)", (new_id(), job["id"], now()))
         return job
     return None
+
+
+def _lacks_approval(books: Sequence[Entry], job: str) -> bool:
+    """Return whether the plan of a job needs an approval that it does not have."""
+    if not demands.any_approval(books):
+        return False
+    from dpsynth_core.store import approvals  # loaded where approvals are demanded alone
+
+    return approvals.lacks(books, job, approvals.PLAN)
 
 
 def _fits(db: Connection, job: Row) -> bool:

@@ -21,6 +21,7 @@ from dpsynth_core.planning.unit_spec import Part
 from dpsynth_core.store import chain, roles
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import transaction
+from dpsynth_core.store.demands import RULES, newest_rules
 from dpsynth_core.store.faults import StoreFault, explained
 from dpsynth_core.store.home import home
 from dpsynth_core.store.roles import Act
@@ -28,7 +29,7 @@ from dpsynth_core.store.roles import Act
 if TYPE_CHECKING:
     from dpsynth_core.planning.spec import Spec
 
-NAME, KIND, _FIELD = "rules.json", "rules", "rules of the house"
+NAME, KIND, _FIELD = "rules.json", RULES, "rules of the house"
 _ASK = "change the plan, or ask who keeps the rules"
 
 
@@ -111,11 +112,6 @@ def put_in_force(owner: str, text: str, reason: str) -> str:
     return digest
 
 
-def newest(books: Sequence[Entry]) -> str:
-    """Return the SHA-256 of the rules' file that these ledger entries put in force last, or "" without rules."""
-    return next((entry.spec for entry in reversed(books) if entry.kind == KIND), "")
-
-
 def in_force(books: Sequence[Entry]) -> Rules:
     """Return the house rules in force; without any, rules that allow everything.
 
@@ -125,7 +121,7 @@ def in_force(books: Sequence[Entry]) -> Rules:
     Raises:
         StoreFault: The rules' file is missing, or not the one that the ledger names.
     """
-    if not (digest := newest(books)):
+    if not (digest := newest_rules(books)):
         return Rules()
     with explained():
         content = (home() / NAME).read_bytes() if (home() / NAME).is_file() else b""

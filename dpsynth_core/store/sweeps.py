@@ -15,7 +15,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.processors import available
 from dpsynth_core.planning import machine
 from dpsynth_core.privacy.conversions import epsilon_from
-from dpsynth_core.store import approvals, chain, fingerprints, jobs, projects, recorded_views, rules, sharing
+from dpsynth_core.store import approvals, chain, demands, fingerprints, jobs, projects, recorded_views, sharing
 from dpsynth_core.store.connection import Row
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id
@@ -109,7 +109,7 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
     workers = workers_at_once(found.memory_mb)
     name, private = new_id(), sweep.table == PRIVATE
     books = chain.entries()
-    if private and rules.newest(books):
+    if private and demands.newest_rules(books):
         raise InputError("rules of the house", "where there are any, nothing is tried on a private table", "try it on a simulated one")
     if private and approvals.PLAN in approvals.demanded(books, sweep.base.population):
         raise InputError("population", "a second person approves its plans, and nobody approves trials", "try it on a simulated table")
