@@ -48,7 +48,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.spool import parsed
-from dpsynth_core.store import auditing, balance, chain, folders, jobs, processes, projects, roles, runs, worker
+from dpsynth_core.store import auditing, balance, chain, dispatch, folders, jobs, processes, projects, roles, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 
 PRELOADED = (
@@ -258,7 +258,7 @@ def _examine(subject: str, code: int, due: Due) -> int:
     elif _charged() < due.before:
         found.append("not whole: charges are gone")
     if subject != "ledger restore":
-        jobs.pump()
+        dispatch.pump()
         least = max(due.answers, kept(Path()))
         whole = _released(found, least)
         if (whole or least) and _charged() < due.after:

@@ -264,10 +264,10 @@ def _jobs(state: str) -> list[str]:
 
 
 def _end_runs() -> None:
-    from dpsynth_core.store import jobs
+    from dpsynth_core.store import dispatch
 
     for job in (*_jobs("waiting"), *_jobs("running")):
-        jobs.stop(job)
+        dispatch.stop(job)
 
 
 async def _at_work(url: str, people: Sequence[Curator], minutes: float, think: float) -> None:

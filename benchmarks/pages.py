@@ -70,7 +70,7 @@ def _summary(switches: Sequence[tuple[float, float]]) -> dict[str, int]:
 def _prepared() -> str:
     """A project over part of the demo, with two finished runs and a finished sweep; its id."""
     from dpsynth_core.sources import demo
-    from dpsynth_core.store import jobs, projects, runs, sweeps
+    from dpsynth_core.store import dispatch, projects, runs, sweeps
     from dpsynth_core.store.home import LOCAL_OWNER
     from dpsynth_core.web.domain.column_draft import ColumnDraft
     from dpsynth_core.web.shell import document
@@ -84,7 +84,7 @@ def _prepared() -> str:
     made = [runs.submit(LOCAL_OWNER, project, document.spec(draft, "Demo")) for _ in range(2)]
     while sweeps.get(LOCAL_OWNER, sweep).active or any(runs.get(LOCAL_OWNER, run).active for run in made):
         time.sleep(0.2)
-        jobs.pump()
+        dispatch.pump()
     return project
 
 

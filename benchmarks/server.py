@@ -91,7 +91,7 @@ def demo_draft(columns: Sequence[str], **fields: Any) -> dict[str, Any]:
 
 def released(name: str, draft: dict[str, Any]) -> str:
     """A project of this draft with a finished run: its id."""
-    from dpsynth_core.store import jobs, projects, runs
+    from dpsynth_core.store import dispatch, projects, runs
     from dpsynth_core.store.home import LOCAL_OWNER
     from dpsynth_core.web.shell import document
 
@@ -99,7 +99,7 @@ def released(name: str, draft: dict[str, Any]) -> str:
     run = runs.submit(LOCAL_OWNER, project, document.spec(draft, name))
     while runs.get(LOCAL_OWNER, run).active:
         time.sleep(0.2)
-        jobs.pump()
+        dispatch.pump()
     if runs.get(LOCAL_OWNER, run).state != "done":
         raise RuntimeError("the run did not end well: there is nothing to look at")
     return project

@@ -133,7 +133,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     ),
     "The run, which builds the kernel and hands it to a mechanism. `tests/release/test_synthesis.py` and `tests/store` try to break it": (
         "planning/plan.py", "planning/spec.py", "release/synthesis.py", "release/making.py", "release/journal.py", "release/transcript.py",
-        "store/charging.py", "store/demands.py", "store/jobs.py",
+        "store/charging.py", "store/demands.py", "store/dispatch.py", "store/jobs.py",
     ),
     "Two linked tables as one, trusted in a release of two tables alone. `tests/sources/test_linked.py` tries to break it": (
         "sources/linked.py", "vocabulary/link.py",

@@ -23,7 +23,7 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.spool import Spool
-from dpsynth_core.store import balance, chain, database, jobs, spools
+from dpsynth_core.store import balance, chain, database, dispatch, spools
 from tests.test_cli import place, release, synthesize
 
 __all__ = ["place"]
@@ -339,7 +339,7 @@ def test_a_home_that_takes_nothing_more_from_any_moment_on_loses_nothing_and_say
             code = synthesize("--seed", "7", "--mechanism", "independent", "--population", population, out=out)
         codes.append(code)
         said = capsys.readouterr().err.splitlines()[-1]
-        jobs.pump()
+        dispatch.pump()
         charged = population in balance.populations() and balance.spent(population).rho > 0
         assert (Path(out) / "release.json").exists() == (code == 0)
         if code == 0:

@@ -21,7 +21,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.private_files import private_directory, private_file, sync
 from dpsynth_core.planning.private_views import Look
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import audit_actions, jobs, recorded_views, roles, sharing, spools
+from dpsynth_core.store import audit_actions, dispatch, recorded_views, roles, sharing, spools
 from dpsynth_core.store.connection import Connection, Row
 from dpsynth_core.store.database import connect, reading, transaction
 from dpsynth_core.store.faults import BooksLost, explained
@@ -171,8 +171,8 @@ def delete(owner: str, project: str) -> None:
         sharing.check_settles(db, owner, project)
     gone = False
     while not gone:  # a run may be submitted before the project is locked
-        for job in jobs.jobs_of(project):
-            jobs.stop(job)
+        for job in dispatch.jobs_of(project):
+            dispatch.stop(job)
         with transaction() as db:
             left = sharing.check_settles(db, owner, project)
             gone = erase(db, owner, project, ", of a person who has left" * left)

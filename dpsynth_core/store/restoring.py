@@ -14,7 +14,7 @@ from dataclasses import astuple
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_directory, sync
 from dpsynth_core.foundation.reasons import check_reason
-from dpsynth_core.store import chain, database, jobs, ledger_head, postgres, sealed_fingerprints
+from dpsynth_core.store import chain, database, dispatch, ledger_head, postgres, sealed_fingerprints
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.faults import BooksLost, StoreFault, explained
@@ -63,7 +63,7 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
         note = f"{reason.strip()} (accepted: {'; '.join(accepted)})"
         entry = Entry(owner, "restore", note=note, accepted=chain.state(entries))
         chain.insert(db, chain.linked(entry, database.head_of(db)))
-        jobs.end_charged(db)
+        dispatch.end_charged(db)
         return database.head_of(db)
 
 

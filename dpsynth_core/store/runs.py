@@ -30,6 +30,7 @@ from dpsynth_core.store import (
     audit_actions,
     chain,
     charging,
+    dispatch,
     fingerprints,
     jobs,
     projects,
@@ -132,11 +133,11 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
         owned(db, "project", owner, project)
         if not set(recorded_views.taken(db, project)) <= set(spec.looks or ()):
             raise InputError("plan", "the table was looked at in another tab while it was sealed", "seal it again")
-        if (other := jobs.started_meanwhile(db, job, seen)) is not None:
+        if (other := dispatch.started_meanwhile(db, job, seen)) is not None:
             return other
         jobs.submit(db, job, charge)
         private_directory(run_folder(project, run))
-    jobs.pump()
+    dispatch.pump()
     return run
 
 
@@ -162,21 +163,21 @@ def queue_position(owner: str, run: str) -> int:
     """Return how many queued runs, of all owners, start before this one; 0 if it is next or not queued."""
     with reading() as db:
         owned(db, "run", owner, run)
-        waiting = [job["id"] for job in jobs.queue(db) if job["kind"] == jobs.RELEASE]
+        waiting = [job["id"] for job in dispatch.queue(db) if job["kind"] == jobs.RELEASE]
         return waiting.index(run) if run in waiting else 0
 
 
 def cancel(owner: str, run: str) -> None:
     """Stop a run, and give its charge back if it never touched private data. A run that has ended stays unchanged.
 
-    A worker that ignores the request is killed by a later `jobs.pump`.
+    A worker that ignores the request is killed by a later `dispatch.pump`.
 
     Raises:
         InputError: The person has no such run.
     """
     get(owner, run)
-    jobs.ask_to_stop(run)
-    jobs.pump()
+    dispatch.ask_to_stop(run)
+    dispatch.pump()
 
 
 def delete(owner: str, run: str) -> None:
@@ -219,8 +220,8 @@ def keep(owner: str, run: str) -> None:
     if not can_keep(get(owner, run)):
         raise InputError("run", "there is nothing to keep of it", "choose a run that ended after it had measured something")
     with transaction() as db:
-        jobs.resume(db, owner, run)
-    jobs.pump()
+        dispatch.resume(db, owner, run)
+    dispatch.pump()
 
 
 def release(owner: str, run: str) -> Release:

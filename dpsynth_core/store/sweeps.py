@@ -15,7 +15,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.processors import available
 from dpsynth_core.planning import machine
 from dpsynth_core.privacy.conversions import epsilon_from
-from dpsynth_core.store import approvals, chain, demands, fingerprints, jobs, projects, recorded_views, sharing
+from dpsynth_core.store import approvals, chain, demands, dispatch, fingerprints, jobs, projects, recorded_views, sharing
 from dpsynth_core.store.connection import Row
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id
@@ -97,7 +97,7 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
         sweep: The sweep.
         seen: Ids of the project's sweeps that the curator knew of when deciding. If another sweep
             of the very same trials was started since, its id is returned, and nothing is charged
-            again (`jobs.started_meanwhile`).
+            again (`dispatch.started_meanwhile`).
 
     Raises:
         InputError: The sweep cannot be tried; nothing is spent. CapExceeded and CapacityError are
@@ -120,12 +120,12 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
     )
     with transaction() as db:
         owned(db, "project", owner, project)
-        if (other := jobs.started_meanwhile(db, job, seen)) is not None:
+        if (other := dispatch.started_meanwhile(db, job, seen)) is not None:
             return other
         if private and not sweep.base.data.simulated:  # trials are charged, what is chosen by their errors is not
             recorded_views.add(db, project, "trials")
         jobs.submit(db, job, charge)
-    jobs.pump()
+    dispatch.pump()
     return name
 
 
@@ -167,8 +167,8 @@ def outcomes(owner: str, sweep: str) -> Mapping[int, Outcome]:
 def stop(owner: str, sweep: str) -> None:
     """Stop a sweep; finished points keep their outcomes. On a private table the charge stays unless no record was read."""
     get(owner, sweep)
-    jobs.stop(sweep)
-    jobs.pump()
+    dispatch.stop(sweep)
+    dispatch.pump()
 
 
 def resume(owner: str, sweep: str) -> None:
@@ -180,8 +180,8 @@ def resume(owner: str, sweep: str) -> None:
     if not get(owner, sweep).can_resume:
         raise InputError("sweep", "it is under way, or its budget was given back", "start another one")
     with transaction() as db:
-        jobs.resume(db, owner, sweep)
-    jobs.pump()
+        dispatch.resume(db, owner, sweep)
+    dispatch.pump()
 
 
 def delete(owner: str, sweep: str) -> None:
@@ -192,7 +192,7 @@ def delete(owner: str, sweep: str) -> None:
     """
     with reading() as db:
         sharing.check_own(db, owner, owned(db, "sweep", owner, sweep)["project"])
-    jobs.stop(sweep)
+    dispatch.stop(sweep)
     jobs.remove(sweep)
     projects.forget_deleted()
 

@@ -1,4 +1,4 @@
-"""The process that carries out a job: ``python -m dpsynth_core.store.worker JOB``. `jobs.pump` starts it, alone in its session.
+"""The process that carries out a job: ``python -m dpsynth_core.store.worker JOB``. `dispatch.pump` starts it, alone in its session.
 
 Its results go into the store at once, so that killing it at any point loses nothing that was paid for. It prints nothing: errors cross as
 our own messages, or as the type and place of an exception, because an exception's text may quote a record.
@@ -29,7 +29,7 @@ from dpsynth_core.release import making, recovery, spool, synthesis, times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import balance, faults, fingerprints, jobs, ledger, rules, spools
+from dpsynth_core.store import balance, dispatch, faults, fingerprints, jobs, ledger, rules, spools
 from dpsynth_core.store.connection import Row
 from dpsynth_core.store.faults import explained
 from dpsynth_core.store.folders import run_folder
@@ -48,10 +48,10 @@ def main(job: str) -> None:
     confinement.end_first()
     confinement.limit_data(machine.LEAST_MB)
     with contextlib.suppress(jobs.NotMine, Interrupted):
-        row = jobs.claim(job)
+        row = dispatch.claim(job)
         os.nice(max(0, NICENESS[row["kind"]] - os.nice(0)))  # another worker may have started this one
         work(row)
-    jobs.pump()
+    dispatch.pump()
 
 
 def work(row: Row) -> None:
@@ -68,12 +68,12 @@ def work(row: Row) -> None:
     with jobs.beating(job):
         if row["kind"] == jobs.SWEEP:
             _work_on_sweep(row)
-        elif (number := jobs.take(job)) is not None:
+        elif (number := dispatch.take(job)) is not None:
             try:
                 _try(job, number, partial(_make_release, row))
             except Interrupted:
                 jobs.give(job, number, "cancelled")
-    jobs.leave(job)
+    dispatch.leave(job)
 
 
 def _work_on_sweep(row: Row) -> None:
@@ -87,7 +87,7 @@ def _work_on_sweep(row: Row) -> None:
             raise InputError("data", "the file changed after the sweep was submitted", "start another one")
         trials = Trials(sweep, _limit)
     except InputError as error:  # so would every trial end, one after the other
-        jobs.refuse(job, str(error))
+        dispatch.refuse(job, str(error))
         return
 
     def tried(number: int) -> Outcome:
@@ -95,7 +95,7 @@ def _work_on_sweep(row: Row) -> None:
             jobs.touch(job)
         return trials.run(number)
 
-    while (number := jobs.take(job)) is not None:
+    while (number := dispatch.take(job)) is not None:
         _try(job, number, partial(tried, number))
 
 
@@ -205,7 +205,7 @@ def _record(run: str, progress: Progress) -> None:
         Interrupted: The run is being stopped.
     """
     interrupts.check()
-    if jobs.record(run, progress.to_json()):
+    if dispatch.record(run, progress.to_json()):
         raise Interrupted
 
 

@@ -17,7 +17,7 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.store import jobs
+from dpsynth_core.store import dispatch
 from dpsynth_core.web.shell.door import doors
 from dpsynth_core.web.shell.door.personal import Personal
 
@@ -46,7 +46,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home for each test, and no worker processes: runs stay where the page puts them."""
     place = tmp_path / "home"
     monkeypatch.setenv("DPSYNTH_HOME", str(place))
-    monkeypatch.setattr(jobs, "_launch", lambda *_: None)
+    monkeypatch.setattr(dispatch, "_launch", lambda *_: None)
     return place
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.sources import demo
-from dpsynth_core.store import jobs, projects, runs, worker
+from dpsynth_core.store import dispatch, jobs, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web.shell import document, steps
@@ -68,8 +68,8 @@ def sealed(project_id: str) -> document.Spec:
 def started(project_id: str) -> str:
     """A run whose worker (this process) has opened the records."""
     run = runs.submit(LOCAL_OWNER, project_id, sealed(project_id))
-    jobs.claim(run)
-    jobs.take(run)
+    dispatch.claim(run)
+    dispatch.take(run)
     jobs.touch(run)
     return run
 
@@ -77,9 +77,9 @@ def started(project_id: str) -> str:
 def finished_run(project_id: str) -> Run:
     """Run the project's draft to its end as a worker does, but in this process, which has long loaded what a worker would load first."""
     spec = document.spec(projects.load(LOCAL_OWNER, project_id).draft, "Trial")
-    with patch.object(jobs, "_launch", lambda *_: None):
+    with patch.object(dispatch, "_launch", lambda *_: None):
         run = runs.submit(LOCAL_OWNER, project_id, spec)
-        worker.work(jobs.claim(run))
+        worker.work(dispatch.claim(run))
     return runs.get(LOCAL_OWNER, run)
 
 

@@ -10,7 +10,7 @@ import duckdb
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.sources import demo
-from dpsynth_core.store import jobs, projects, recorded_views, runs
+from dpsynth_core.store import dispatch, jobs, projects, recorded_views, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import document
@@ -416,7 +416,7 @@ def _(_: Path) -> AppTest:
 def _(_: Path) -> AppTest:
     place = project()
     measured = {"kind": "measured", "round": 0, "attributes": ["age"], "sigma": 9.0, "rho_spent": 0.001, "done": 0.3, "message": ""}
-    jobs.record(started(place), measured)
+    dispatch.record(started(place), measured)
     return button(open_page("mechanism", place), "Cancel").click().run()
 
 
@@ -456,7 +456,7 @@ def _ended(how: str) -> AppTest:
     place = project()
     run = started(place)
     jobs.give(run, 0, how, "Its worker ran into trouble.")
-    jobs.leave(run)
+    dispatch.leave(run)
     return open_page("mechanism", place)
 
 

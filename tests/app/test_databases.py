@@ -16,7 +16,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.sources.databases import connect
-from dpsynth_core.store import balance, fingerprints, jobs, projects, recorded_views, runs, worker
+from dpsynth_core.store import balance, dispatch, fingerprints, projects, recorded_views, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.data import database_view, project_table
 from dpsynth_core.web.results import quality_view
@@ -250,7 +250,7 @@ def test_cancelling_a_run_ends_the_running_statement(described: str, people: str
 
     original = connect.Connection.batches
     monkeypatch.setattr(connect.Connection, "batches", keep)
-    worker.work(jobs.claim(run))
+    worker.work(dispatch.claim(run))
     assert len(asked) == 1
     assert runs.get(LOCAL_OWNER, run).state == "cancelled"
     assert balance.spent("Members").releases == 1

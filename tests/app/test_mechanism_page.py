@@ -15,7 +15,7 @@ from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.transcript import RecordedAnswer
-from dpsynth_core.store import balance, jobs, projects, recorded_views, runs, spools, worker
+from dpsynth_core.store import balance, dispatch, jobs, projects, recorded_views, runs, spools, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.web.shell import document
@@ -25,7 +25,7 @@ from tests.mechanisms.offered import TABLES
 
 def ended(run: str, state: str, error: str = "") -> None:
     jobs.give(run, 0, state, error)
-    jobs.leave(run)
+    dispatch.leave(run)
 
 
 def test_the_light_comes_first_and_follows_the_declared_people() -> None:
@@ -242,7 +242,7 @@ def test_a_cap_chosen_for_a_new_population_is_kept_and_enforced() -> None:
 def test_a_run_that_is_under_way_is_shown_to_every_tab_and_can_be_cancelled() -> None:
     place = project()
     run = started(place)
-    jobs.record(
+    dispatch.record(
         run,
         {
             "kind": "measured",
@@ -298,7 +298,7 @@ def test_what_a_lost_run_measured_is_kept_from_its_page_and_shown_as_results() -
     ended(run, "lost", "Its worker died.")
     charged = balance.spent("Invented people")
     button(open_page("mechanism", place), "Keep what was measured").click().run()
-    worker.work(jobs.claim(run))
+    worker.work(dispatch.claim(run))
     made = runs.release(LOCAL_OWNER, run)
     assert (made.rows, len(made.measurements), made.branded(INTERRUPTED)) == (0, 1, True)
     assert balance.spent("Invented people") == charged

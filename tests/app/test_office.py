@@ -24,6 +24,7 @@ from dpsynth_core.store import (
     balance,
     chain,
     database,
+    dispatch,
     jobs,
     ledger,
     ledger_api,
@@ -105,9 +106,9 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: None) -> Iter
 
 def work(run: str) -> None:
     """Be the worker of a run, as far as it may go on."""
-    with patch.object(jobs, "_launch", lambda *_: None):
-        jobs.pump()
-        worker.work(jobs.claim(run))
+    with patch.object(dispatch, "_launch", lambda *_: None):
+        dispatch.pump()
+        worker.work(dispatch.claim(run))
 
 
 def submitted(owner: str) -> str:
@@ -324,7 +325,7 @@ def test_the_store_itself_refuses_who_has_no_role_for_it(office: Office, act: Ac
 
 def resume(owner: str, run: str) -> None:
     with database.transaction() as db:
-        jobs.resume(db, owner, run)
+        dispatch.resume(db, owner, run)
 
 
 @pytest.mark.parametrize(
@@ -444,8 +445,8 @@ def test_a_plan_waits_for_another_person_and_reads_nothing_before(office: Office
     rick = office.enter("rick")
     run = submitted(rick)
     (place,) = projects.list(rick)
-    jobs.pump()
-    refused(jobs.claim, run, kind=jobs.NotMine)
+    dispatch.pump()
+    refused(dispatch.claim, run, kind=jobs.NotMine)
     assert "a reviewer has to approve its plan first" in words(open_page("mechanism", place.id))
     mine = open_page("ledger", place.id)
     assert "You made it: another person has to approve it." in words(mine)
@@ -477,9 +478,9 @@ def test_a_plan_waits_for_another_person_and_reads_nothing_before(office: Office
 
 def test_a_worker_that_was_started_all_the_same_reads_nothing_of_a_plan_that_nobody_approved(office: Office) -> None:
     run = submitted(office.enter("curator"))
-    with patch.object(jobs, "_launch", lambda *_: None):
-        jobs.pump()
-    job = jobs.claim(run)
+    with patch.object(dispatch, "_launch", lambda *_: None):
+        dispatch.pump()
+    job = dispatch.claim(run)
     approvals.demand(LOCAL_OWNER, PEOPLE, ["plan"])
     worker.work(job)
     ended = runs.get(office.enter("curator"), run)

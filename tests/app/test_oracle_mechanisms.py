@@ -8,7 +8,7 @@ from dpsynth_core.extensions.research.mechanisms.games import query_game
 from dpsynth_core.privacy.conversions import rho_from
 from dpsynth_core.privacy.events import Selection
 from dpsynth_core.release.release import Release
-from dpsynth_core.store import chain, jobs, runs, worker
+from dpsynth_core.store import chain, dispatch, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import button, finished_run, open_page, project, words
 from tests.app.test_learning import HALVES
@@ -23,7 +23,7 @@ RHO = rho_from(1.0, 1e-9)
 @pytest.fixture(autouse=True)
 def worker_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """This process is the worker."""
-    monkeypatch.setattr(jobs, "_launch", lambda job: worker.work(jobs.claim(job)))
+    monkeypatch.setattr(dispatch, "_launch", lambda job: worker.work(dispatch.claim(job)))
 
 
 def closed_form(name: str, made: Release) -> float:

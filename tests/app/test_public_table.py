@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dpsynth_core.sources import demo
-from dpsynth_core.store import balance, jobs, projects, runs, worker
+from dpsynth_core.store import balance, dispatch, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.data import public_view
 from dpsynth_core.web.run import launch
@@ -107,7 +107,7 @@ def test_a_file_that_was_charged_as_private_is_no_public_table(tmp_path: Path) -
 
 
 def test_the_check_is_a_run_of_its_own_that_warns_before_more_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "_launch", lambda job: worker.work(jobs.claim(job)))
+    monkeypatch.setattr(dispatch, "_launch", lambda job: worker.work(dispatch.claim(job)))
     one_sex = CENSUS[CENSUS["sex"] == CENSUS["sex"].iloc[0]].to_csv(index=False).encode()
     place = with_public(project(population="Checked people", mechanism={"name": "pmwpub", "settings": {}}), one_sex)
     stored = projects.load(LOCAL_OWNER, place)

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.foundation.zones import ZoneError, curator_only, public
-from dpsynth_core.store import approvals, balance, chain, jobs, projects, sweeps, worker
+from dpsynth_core.store import approvals, balance, chain, dispatch, projects, sweeps, worker
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -26,7 +26,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """No worker processes: the list says which would have been started."""
     workers: list[str] = []
     monkeypatch.setenv("DPSYNTH_SWEEP_WORKERS", "1")
-    monkeypatch.setattr(jobs, "_launch", lambda job: workers.append(job))
+    monkeypatch.setattr(dispatch, "_launch", lambda job: workers.append(job))
     return workers
 
 
@@ -67,7 +67,7 @@ def finished(place: str, started: list[str]) -> AppTest:
         app.session_state["tradeoffs_other"] = True
         app.run()
     button(app, "Start").click().run()
-    worker.work(jobs.claim(started[-1]))
+    worker.work(dispatch.claim(started[-1]))
     return open_page("tradeoffs", place)
 
 
@@ -94,7 +94,7 @@ def test_what_the_disk_refuses_to_a_button_is_said_at_the_top_of_the_page(
     def full(*_: object) -> None:
         raise StoreFault("DPSYNTH_HOME", "the disk that it is on is full", "free some space and try again")
 
-    monkeypatch.setattr(jobs, "stop", full)
+    monkeypatch.setattr(dispatch, "stop", full)
     button(app, label).click().run()
     assert [error.value for error in app.error] == ["**DPSYNTH\\_HOME**: the disk that it is on is full. Free some space and try again."]
     assert "was not done" in words(app)
@@ -216,7 +216,7 @@ def test_points_appear_as_they_come_and_a_sweep_can_be_stopped_and_resumed(start
     assert "first points appear here" in words(app)
     real = worker.Trials.run
     monkeypatch.setattr(worker.Trials, "run", lambda self, number: real(self, number) if number == 0 else 1 / 0)
-    worker.work(jobs.claim(started[-1]))
+    worker.work(dispatch.claim(started[-1]))
     monkeypatch.setattr(worker.Trials, "run", real)
     app = open_page("tradeoffs", place)
     assert "3 trials failed" in words(app)
@@ -228,7 +228,7 @@ def test_points_appear_as_they_come_and_a_sweep_can_be_stopped_and_resumed(start
     button(app, "Stop").click().run()
     assert only(place).state == "stopped"
     button(open_page("tradeoffs", place), "Go on").click().run()
-    worker.work(jobs.claim(started[-1]))
+    worker.work(dispatch.claim(started[-1]))
     assert "4 of 4 trials" in words(open_page("tradeoffs", place))
 
 
@@ -315,7 +315,7 @@ def test_trials_whose_population_demands_approvals_since_they_were_started_say_t
 def test_private_errors_are_watermarked_and_have_no_way_out(started: list[str]) -> None:
     place = private()
     button(button(open_page("tradeoffs", place), "Start").click().run(), "Charge it and start").click().run()
-    worker.work(jobs.claim(started[-1]))
+    worker.work(dispatch.claim(started[-1]))
     app = open_page("tradeoffs", place)
     assert curator.WARNING in words(app)
     assert len(app.get("download_button")) == 0
@@ -330,7 +330,7 @@ def test_private_errors_are_watermarked_and_have_no_way_out(started: list[str]) 
 def test_private_outcomes_are_kept_in_no_cache(started: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     place = private()
     button(button(open_page("tradeoffs", place), "Start").click().run(), "Charge it and start").click().run()
-    worker.work(jobs.claim(started[-1]))
+    worker.work(dispatch.claim(started[-1]))
     monkeypatch.setattr(sweep_view, "_public", lambda *_: pytest.fail("it was cached"))
     open_page("tradeoffs", place)
 

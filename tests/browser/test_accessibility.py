@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 from dpsynth_core.claims.criteria.registry import KINDS
 from dpsynth_core.sources import demo
-from dpsynth_core.store import jobs, runs, sweeps
+from dpsynth_core.store import dispatch, runs, sweeps
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import steps
 from dpsynth_core.web.tradeoffs import sweep_form
@@ -46,7 +46,7 @@ def done(server: Server) -> Iterator[str]:
         place = project(**fields)
         sweep = sweeps.submit(LOCAL_OWNER, place, sweep_form.sweep_of(fields, "Trial"))
         assert [finished_run(place).state for _ in range(2)] == ["done", "done"]
-        wait_until(lambda: not sweeps.get(LOCAL_OWNER, sweep).active, jobs.pump)
+        wait_until(lambda: not sweeps.get(LOCAL_OWNER, sweep).active, dispatch.pump)
         yield place
 
 

@@ -15,7 +15,7 @@ import pytest
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import transcript
 from dpsynth_core.release.spool import parsed
-from dpsynth_core.store import jobs, projects, roles, runs, spools
+from dpsynth_core.store import dispatch, projects, roles, runs, spools
 from dpsynth_core.vocabulary.measurement import Measurement
 from tests import postgres
 from tests.patience import SECONDS
@@ -120,5 +120,5 @@ def project() -> str:
 def no_workers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Workers are marked as started but no process is; the list says of which jobs."""
     started: list[str] = []
-    monkeypatch.setattr(jobs, "_launch", lambda job: started.append(job))
+    monkeypatch.setattr(dispatch, "_launch", lambda job: started.append(job))
     return started

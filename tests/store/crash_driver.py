@@ -30,7 +30,7 @@ from dpsynth_core.planning.spec import load_spec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.release import document, synthesis
 from dpsynth_core.release.spool import Spool
-from dpsynth_core.store import database, folders, home, jobs, ledger, postgres, worker
+from dpsynth_core.store import database, dispatch, folders, home, jobs, ledger, postgres, worker
 
 PRELOADED = (document, pack, running, synthesis)
 _step = 0
@@ -70,7 +70,7 @@ def work(caller: str, name: str, at: int, fault: str) -> None:
     os.dup2(said, 1)
     os.dup2(said, 2)
     jobs.HEARTBEAT_SECONDS = 1000.0  # its commits would make the steps' numbers depend on time
-    jobs._launch = lambda *_: None
+    dispatch._launch = lambda *_: None
 
     class Connection(sqlite3.Connection):
         def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:  # type: ignore[override]

@@ -11,7 +11,7 @@ import pytest
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import approvals, balance, chain, charging, jobs, ledger
+from dpsynth_core.store import approvals, balance, chain, charging, dispatch, ledger
 from dpsynth_core.store.database import reading, transaction
 from tests.postgres import REFUSED
 
@@ -38,7 +38,7 @@ def test_what_is_killed_before_it_read_anything_is_given_back_by_the_next_look(m
     os.waitpid(child, 0)
     reserved = balance.spent("people").rho
     assert reserved > 0
-    jobs.pump()
+    dispatch.pump()
     assert balance.spent("people").rho == pytest.approx(reserved if touching else 0)
     assert chain.verify().ok
 

@@ -16,7 +16,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.release import document
 from dpsynth_core.release.release import INTERRUPTED
-from dpsynth_core.store import auditing, balance, chain, jobs, ledger, ledger_head, projects, runs, spools
+from dpsynth_core.store import auditing, balance, chain, dispatch, jobs, ledger, ledger_head, projects, runs, spools
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id, run_folder
 from dpsynth_core.store.ledger import Charge
@@ -29,7 +29,7 @@ ONE_BY_ONE = {"name": "hdmm_pgm"}
 
 def check_honest(project: str, run: str, fault: str = "kill") -> str:
     """The invariants after any end; a word for what happened."""
-    jobs.pump()
+    dispatch.pump()
     run_after = runs.get("ann", run)
     released = (run_folder(project, run) / jobs.RESULT).exists()
     entries = {e.kind for e in chain.entries() if e.run == run}
@@ -169,7 +169,7 @@ def test_a_worker_that_meets_another_fault_at_any_durable_step_leaves_the_books_
 
 def check_people() -> int:
     """The books after any fault of a caller that charged the people: right in themselves, and what was read is charged; how often it is."""
-    jobs.pump()
+    dispatch.pump()
     assert not auditing.audit().problem
     check_next_charge()
     entries = [entry for entry in chain.entries() if entry.population == "people"]

@@ -13,7 +13,7 @@ from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
-from dpsynth_core.store import approvals, chain, jobs, ledger, projects, runs
+from dpsynth_core.store import approvals, chain, dispatch, jobs, ledger, projects, runs
 from dpsynth_core.store.database import transaction
 from tests.patience import SECONDS
 from tests.refusals import refused
@@ -32,8 +32,8 @@ def end(run: str) -> None:
     with transaction() as db:
         db.execute("UPDATE points SET started = ? WHERE job = ?", (jobs.now(), run))
         db.execute("DELETE FROM workers WHERE job = ?", (run,))
-    jobs.ask_to_stop(run)
-    jobs.pump()
+    dispatch.ask_to_stop(run)
+    dispatch.pump()
 
 
 def test_nobody_has_a_second_turn_before_everybody_who_waits_had_one(submit: Callable[[str], str], no_workers: list[str]) -> None:
@@ -83,7 +83,7 @@ def test_a_sweep_that_takes_all_memory_keeps_no_run_waiting(
     place = projects.create("ann", "census").id
     with transaction() as db:
         jobs.submit(db, jobs.Job("sweep", "ann", place, jobs.SWEEP, "{}", "", "", 0.0, [1.0] * 3, 2, 700.0), None)
-    jobs.pump()
+    dispatch.pump()
     assert no_workers == ["sweep"], "two of its own would be too many"
     run = submit("ben")
     assert no_workers == ["sweep", run]
@@ -118,43 +118,43 @@ def sweep(person: str, workers: int = 1) -> str:
     job = jobs.Job(name, person, place, jobs.SWEEP, "{}", "", "", 0.0, [1.0] * 9, workers)
     with transaction() as db:
         jobs.submit(db, job, None)
-    jobs.pump()
+    dispatch.pump()
     return name
 
 
 def test_a_sweep_makes_way_for_another_persons_after_its_turn(no_workers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     first = sweep("ann")
-    jobs.claim(first)
-    assert jobs.take(first) == 0
+    dispatch.claim(first)
+    assert dispatch.take(first) == 0
     jobs.give(first, 0, "done")
     second = sweep("ben")
-    assert jobs.take(first) == 1, "its turn is not over"
+    assert dispatch.take(first) == 1, "its turn is not over"
     jobs.give(first, 1, "done")
     with monkeypatch.context() as later:
-        later.setattr(jobs, "_TURN_SECONDS", 0.0)
-        assert jobs.take(first) is None
-    jobs.leave(first)
-    jobs.pump()
+        later.setattr(dispatch, "_TURN_SECONDS", 0.0)
+        assert dispatch.take(first) is None
+    dispatch.leave(first)
+    dispatch.pump()
     assert no_workers == [first, second]
-    jobs.claim(second)
-    assert jobs.take(second) == 0
+    dispatch.claim(second)
+    assert dispatch.take(second) == 0
 
 
 def test_a_sweep_of_one_worker_has_its_turn_beside_one_of_two(no_workers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     first = sweep("ann", workers=2)
-    jobs.claim(first)
-    assert jobs.take(first) == 0
+    dispatch.claim(first)
+    assert dispatch.take(first) == 0
     jobs.give(first, 0, "done")
     second = sweep("ben")
-    monkeypatch.setattr(jobs, "_TURN_SECONDS", 0.0)
-    assert jobs.take(first) is None
-    jobs.leave(first)
-    jobs.pump()
+    monkeypatch.setattr(dispatch, "_TURN_SECONDS", 0.0)
+    assert dispatch.take(first) is None
+    dispatch.leave(first)
+    dispatch.pump()
     assert no_workers == [first, first], "the place that is free is kept"
-    jobs.claim(first)
-    assert jobs.take(first) is None
-    jobs.leave(first)
-    jobs.pump()
+    dispatch.claim(first)
+    assert dispatch.take(first) is None
+    dispatch.leave(first)
+    dispatch.pump()
     assert no_workers == [first, first, second, first]
 
 
@@ -167,5 +167,5 @@ def test_the_books_are_read_once_for_all_plans_that_wait(
         submit(person)
     read, real = [], chain.entries_in
     monkeypatch.setattr(chain, "entries_in", lambda db: read.append(db) or real(db))
-    jobs.pump()
+    dispatch.pump()
     assert (len(read), no_workers) == (1, [])

@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks import ledger_damage
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import auditing, balance, chain, jobs, ledger_head, projects, runs, sealed_fingerprints, sweeps
+from dpsynth_core.store import auditing, balance, chain, dispatch, jobs, ledger_head, projects, runs, sealed_fingerprints, sweeps
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
@@ -387,16 +387,16 @@ def test_what_a_copy_shows_as_not_begun_stays_charged_and_is_not_begun_again(
 ) -> None:
     run = runs.submit("ann", project, make_spec())
     if stage == "claimed":
-        jobs.claim(run)
+        dispatch.claim(run)
     old = copy(home)
     if stage == "queued":
-        jobs.claim(run)
-    jobs.take(run)
+        dispatch.claim(run)
+    dispatch.take(run)
     jobs.touch(run)
     put_back(home, old)
     restore("local", REASON)
     no_workers.clear()
-    jobs.pump()
+    dispatch.pump()
     assert no_workers == []
     refused(jobs.touch, run, kind=jobs.NotMine)
     assert (runs.get("ann", run).state, runs.get("ann", run).touched) == ("lost", True)
@@ -406,17 +406,17 @@ def test_what_a_copy_shows_as_not_begun_stays_charged_and_is_not_begun_again(
 
 def test_a_private_sweep_of_a_copy_does_not_go_on(home: Path, make_spec: Callable[..., Spec], project: str, no_workers: list[str]) -> None:
     sweep = sweeps.submit("ann", project, Sweep(make_spec(), "private", ("independent", "gaussian"), (1.0,), (3,), 1))
-    jobs.claim(sweep)
-    jobs.take(sweep)
+    dispatch.claim(sweep)
+    dispatch.take(sweep)
     jobs.touch(sweep)
     die(sweep)
-    jobs.stop(sweep)
+    dispatch.stop(sweep)
     old = copy(home)
     reserve("r1", RHO)
     put_back(home, old)
     restore("local", REASON)
     sweeps.resume("ann", sweep)
-    jobs.pump()
+    dispatch.pump()
     assert {point.state for point in sweeps.points("ann", sweep)} == {"lost"}
     assert len(no_workers) == 2, "those of before"
 

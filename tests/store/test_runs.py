@@ -19,7 +19,7 @@ import pytest
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP
-from dpsynth_core.store import balance, chain, jobs, ledger, processes, projects, roles, runs
+from dpsynth_core.store import balance, chain, dispatch, jobs, ledger, processes, projects, roles, runs
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import now
@@ -32,7 +32,7 @@ Make = Callable[..., Spec]
 
 def wait_for(condition: Callable[[], bool]) -> None:
     """Poll as a page does."""
-    wait_until(condition, jobs.pump)
+    wait_until(condition, dispatch.pump)
 
 
 def ended(run: str) -> bool:
@@ -73,7 +73,7 @@ SUBMITTER = """
 import json, sys, time
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import accounts, jobs, runs
-jobs._launch = lambda *_: None
+dispatch._launch = lambda *_: None
 project, gate, spec = sys.argv[1], float(sys.argv[2]), Spec.from_json(json.loads(sys.argv[3]))
 time.sleep(max(0.0, gate - time.time()))
 won = 0
@@ -134,7 +134,7 @@ def test_owners_are_charged_together_and_see_only_their_own_runs(make_spec: Make
 def test_one_run_at_a_time_oldest_first(make_spec: Make, project: str, no_workers: list[str]) -> None:
     first, second, third = (runs.submit("ann", project, make_spec()) for _ in range(3))
     for _ in range(3):
-        jobs.pump()
+        dispatch.pump()
     assert no_workers == [first]
     assert [runs.get("ann", r).state for r in (first, second, third)] == ["running", "queued", "queued"]
     assert [runs.queue_position("ann", r) for r in (first, second, third)] == [0, 0, 1]
@@ -163,10 +163,10 @@ def test_a_queued_run_that_is_cancelled_gives_its_reservation_back(make_spec: Ma
 @pytest.mark.usefixtures("no_workers")
 def test_a_worker_that_never_starts_is_given_up_and_costs_nothing(make_spec: Make, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs.submit("ann", project, make_spec())
-    jobs.pump()
+    dispatch.pump()
     assert runs.get("ann", run).state == "running"
     monkeypatch.setattr(jobs, "SILENCE_SECONDS", -1.0)
-    jobs.pump()
+    dispatch.pump()
     assert runs.get("ann", run).state == "lost"
     assert balance.spent("people").rho == 0
 
@@ -186,10 +186,10 @@ def test_a_pid_is_believed_only_with_its_start_time(make_spec: Make, project: st
     """Our own pid lives, but was not born when the row says: it is a reused number, and the worker is gone."""
     run = runs.submit("ann", project, make_spec())
     act_as_worker(run, os.getpid(), processes.birth(os.getpid()), processes.place())
-    jobs.pump()
+    dispatch.pump()
     assert runs.get("ann", run).state == "running"
     act_as_worker(run, os.getpid(), "1", processes.place(), touched=True)
-    jobs.pump()
+    dispatch.pump()
     assert runs.get("ann", run).state == "lost"
     assert balance.spent("people").rho > 0
 
@@ -198,17 +198,17 @@ def test_a_pid_is_believed_only_with_its_start_time(make_spec: Make, project: st
 def test_a_worker_of_another_machine_is_judged_by_its_heartbeat(make_spec: Make, project: str) -> None:
     run = runs.submit("ann", project, make_spec())
     act_as_worker(run, 1, "1", "elsewhere", heartbeat_age=jobs.SILENCE_SECONDS / 2)
-    jobs.pump()
+    dispatch.pump()
     assert runs.get("ann", run).state == "running"
     act_as_worker(run, 1, "1", "elsewhere", heartbeat_age=jobs.SILENCE_SECONDS + 1)
-    jobs.pump()
+    dispatch.pump()
     assert runs.get("ann", run).state == "lost"
 
 
 def test_a_heartbeat_is_recorded(make_spec: Make, project: str, no_workers: list[str]) -> None:
     run = runs.submit("ann", project, make_spec())
     assert no_workers == [run]
-    jobs.claim(run)
+    dispatch.claim(run)
     first = runs.get("ann", run).heartbeat
     time.sleep(0.01)
     jobs.beat(run)
@@ -231,7 +231,7 @@ STUBBORN = """
 import signal, sys, time
 from dpsynth_core.store import jobs
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-jobs.claim(sys.argv[1]); jobs.take(sys.argv[1]); jobs.touch(sys.argv[1])
+dispatch.claim(sys.argv[1]); dispatch.take(sys.argv[1]); jobs.touch(sys.argv[1])
 time.sleep(600)
 """
 
@@ -245,7 +245,7 @@ def test_a_worker_that_ignores_the_polite_signal_is_killed_after_the_grace(
     def launch(run: str) -> None:
         started.append(subprocess.Popen([sys.executable, "-c", STUBBORN, run], start_new_session=True))
 
-    monkeypatch.setattr(jobs, "_launch", launch)
+    monkeypatch.setattr(dispatch, "_launch", launch)
     run = runs.submit("ann", project, make_spec())
     wait_for(lambda: runs.get("ann", run).touched)
     runs.cancel("ann", run)

@@ -15,7 +15,20 @@ import pytest
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import approvals, chain, jobs, ledger, projects, recorded_views, retention, roles, runs, sharing, spools, sweeps
+from dpsynth_core.store import (
+    approvals,
+    chain,
+    dispatch,
+    ledger,
+    projects,
+    recorded_views,
+    retention,
+    roles,
+    runs,
+    sharing,
+    spools,
+    sweeps,
+)
 from dpsynth_core.store import audit_actions as store_acts
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
@@ -331,7 +344,7 @@ def test_an_upload_goes_after_its_days_though_its_project_is_in_use(project: str
 def test_a_run_that_is_submitted_while_its_project_is_deleted_is_stopped_and_given_back(
     project: str, make_spec: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late, listed = [make_spec(looks=[])], jobs.jobs_of
+    late, listed = [make_spec(looks=[])], dispatch.jobs_of
 
     def jobs_of(project: str) -> list[str]:
         found = listed(project)
@@ -339,7 +352,7 @@ def test_a_run_that_is_submitted_while_its_project_is_deleted_is_stopped_and_giv
             runs.submit("ann", project, late.pop())
         return found
 
-    monkeypatch.setattr(jobs, "jobs_of", jobs_of)
+    monkeypatch.setattr(dispatch, "jobs_of", jobs_of)
     projects.delete("ann", project)
     assert projects.list("ann") == ()
     assert [entry.kind for entry in chain.entries()] == ["population", "reserve", "return", "delete"]

@@ -18,7 +18,7 @@ from dpsynth_core.planning import machine
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from
-from dpsynth_core.store import approvals, balance, chain, jobs, ledger, processes, projects, sweeps, worker
+from dpsynth_core.store import approvals, balance, chain, dispatch, jobs, ledger, processes, projects, sweeps, worker
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.tradeoffs.sweep import Sweep
@@ -55,7 +55,7 @@ def states(sweep: str) -> list[str]:
 
 def be_worker(job: str) -> None:
     """Do what a worker process does, in this one."""
-    worker.work(jobs.claim(job))
+    worker.work(dispatch.claim(job))
 
 
 def die(job: str) -> None:
@@ -66,17 +66,17 @@ def die(job: str) -> None:
 
 
 def wait_until_done(sweep: str) -> None:
-    wait_until(lambda: not sweeps.get("ann", sweep).active, jobs.pump)
+    wait_until(lambda: not sweeps.get("ann", sweep).active, dispatch.pump)
 
 
 def test_workers_are_started_for_the_points_there_are_and_not_more(
     make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]
 ) -> None:
     sweeps.submit("ann", project, make_sweep(mechanisms=("independent",)))
-    jobs.pump()
+    dispatch.pump()
     assert len(no_workers) == 1
     sweeps.submit("ann", project, make_sweep(repeats=5))
-    jobs.pump()
+    dispatch.pump()
     assert len(no_workers) == 2
 
 
@@ -111,7 +111,7 @@ def test_killed_at_every_durable_step_a_sweep_goes_on_where_it_was(
         assert step < 30
         sweep = sweeps.submit("ann", project, make_sweep())
         status = driver(home, "worker", no_workers[-1], step)
-        jobs.pump()  # judges the dead and starts another one, if there is something left to do
+        dispatch.pump()  # judges the dead and starts another one, if there is something left to do
         before = {p.number: p for p in sweeps.points("ann", sweep) if p.state == "done"}
         finished_before.add(len(before))
         assert "running" not in states(sweep)
@@ -136,10 +136,10 @@ def test_a_finished_point_cannot_be_done_again(make_sweep: Callable[..., Sweep],
 def test_a_point_that_kills_its_worker_each_time_is_given_up(make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]) -> None:
     sweep = sweeps.submit("ann", project, make_sweep(mechanisms=("independent",)))
     for _ in range(jobs.MAX_ATTEMPTS[jobs.SWEEP]):
-        jobs.claim(no_workers[-1])
-        assert jobs.take(no_workers[-1]) == 0
+        dispatch.claim(no_workers[-1])
+        assert dispatch.take(no_workers[-1]) == 0
         die(no_workers[-1])
-        jobs.pump()
+        dispatch.pump()
     assert states(sweep) == ["failed"]
     assert "memory" in sweeps.points("ann", sweep)[0].error
     assert sweeps.get("ann", sweep).state == "done"
@@ -168,12 +168,12 @@ def test_stopping_ends_the_workers_and_resuming_goes_on(make_sweep: Callable[...
 def test_a_worker_of_a_stopped_sweep_changes_nothing(make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]) -> None:
     sweep = sweeps.submit("ann", project, make_sweep())
     worker = no_workers[0]
-    jobs.claim(worker)
-    number = jobs.take(worker)
+    dispatch.claim(worker)
+    number = dispatch.take(worker)
     with transaction() as db:  # as if it lived elsewhere, where no signal reaches it
         db.execute("UPDATE workers SET place = 'elsewhere', heartbeat = started")
     sweeps.stop("ann", sweep)
-    for act in (lambda: jobs.give(worker, number or 0, {}), lambda: jobs.beat(worker), lambda: jobs.take(worker)):
+    for act in (lambda: jobs.give(worker, number or 0, {}), lambda: jobs.beat(worker), lambda: dispatch.take(worker)):
         refused(act, kind=jobs.NotMine)
     assert states(sweep) == ["waiting", "waiting"]
     assert [p.attempts for p in sweeps.points("ann", sweep)] == [0, 0]
@@ -236,11 +236,11 @@ def test_the_private_table_is_charged_for_all_trials_before_the_first_is_made(
 TAKER = """
 import json, sys
 from dpsynth_core.store import jobs
-jobs.claim(sys.argv[1])
+dispatch.claim(sys.argv[1])
 print("claimed", flush=True)
 sys.stdin.readline()
 taken = []
-while (number := jobs.take(sys.argv[1])) is not None:
+while (number := dispatch.take(sys.argv[1])) is not None:
     taken.append(number)
     jobs.give(sys.argv[1], number, "done", outcome={})
 print(json.dumps(taken))
@@ -318,12 +318,12 @@ def test_a_private_sweep_that_is_stopped_before_it_read_costs_nothing(make_sweep
 def die_on_the_private_table(sweep: Sweep, project: str, no_workers: list[str], reading: bool) -> str:
     """The sweep, of whose first point a worker died, and which another went on with."""
     submitted = sweeps.submit("ann", project, sweep)
-    jobs.claim(no_workers[0])
-    jobs.take(no_workers[0])
+    dispatch.claim(no_workers[0])
+    dispatch.take(no_workers[0])
     if reading:
         jobs.touch(no_workers[0])
     die(no_workers[0])
-    jobs.pump()
+    dispatch.pump()
     be_worker(no_workers[-1])
     return submitted
 

@@ -21,7 +21,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources import csv_file, readers
-from dpsynth_core.store import balance, chain, database, jobs, postgres, processes, projects, runs, spools, worker
+from dpsynth_core.store import balance, chain, database, dispatch, jobs, postgres, processes, projects, runs, spools, worker
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.folders import run_folder
@@ -50,7 +50,7 @@ def test_the_charge_is_final_before_the_source_is_opened(started: str, monkeypat
         return real(plan)
 
     monkeypatch.setattr(synthesis, "open_source", spying)
-    worker.work(jobs.claim(started))
+    worker.work(dispatch.claim(started))
     assert opened == [["reserve", "touch"]]
     assert runs.get("ann", started).state == "done"
 
@@ -70,7 +70,7 @@ def test_either_of_two_tables_that_changed_after_submission_is_not_read_and_cost
     if changed:
         with (tmp_path / changed).open("a") as file:
             file.write("200,0\n" if changed == "homes.csv" else "0,0,0\n")
-    worker.work(jobs.claim(run))
+    worker.work(dispatch.claim(run))
     assert runs.get("ann", run).state == ("failed" if changed else "done")
     assert ("changed after the run was submitted" in runs.get("ann", run).error) == bool(changed)
     assert (balance.spent("people").rho == 0) == bool(changed)
@@ -88,12 +88,12 @@ def test_each_measurement_is_readable_before_the_next_one_is_taken(started: str,
             kept.append(len(measured(started)))
 
     monkeypatch.setattr(worker, "_record", spying)
-    worker.work(jobs.claim(started))
+    worker.work(dispatch.claim(started))
     assert kept == [1, 2, 3]
 
 
 def test_events_tell_what_was_measured_at_what_cost(started: str) -> None:
-    worker.work(jobs.claim(started))
+    worker.work(dispatch.claim(started))
     steps = runs.events("ann", started)
     measured = [s for s in steps if s.kind == "measured"]
     assert [s.attributes for s in measured] == [("a",), ("b",), ("c",)]
@@ -108,7 +108,7 @@ def test_no_text_of_an_exception_leaves_the_worker(started: str, where: str, hom
         raise ValueError("could not convert 'canary: Ms Smith, HIV positive'")
 
     monkeypatch.setattr(synthesis, where, failing)
-    worker.work(jobs.claim(started))
+    worker.work(dispatch.claim(started))
     ended = runs.get("ann", started)
     assert ended.state == "failed"
     assert "ValueError in release/making.py, line" in ended.error
@@ -121,7 +121,7 @@ def test_our_own_messages_do(started: str, monkeypatch: pytest.MonkeyPatch) -> N
         raise InputError("data", "it is unusable", "give another")
 
     monkeypatch.setattr(synthesis, "plan", refusing)
-    worker.work(jobs.claim(started))
+    worker.work(dispatch.claim(started))
     assert (runs.get("ann", started).state, runs.get("ann", started).error) == ("failed", "data: it is unusable; give another")
     assert balance.spent("people").rho == 0
 
@@ -136,7 +136,7 @@ def test_a_run_that_takes_far_more_memory_than_was_forecast_says_so_and_stays_ch
 
     monkeypatch.setattr(machine, "LEAST_MB", 500)
     monkeypatch.setattr(synthesis, "synthesize", greedy)
-    worker.work(jobs.claim(started))
+    worker.work(dispatch.claim(started))
     ended = runs.get("ann", started)
     assert (ended.state, ended.touched) == ("failed", True)
     assert ended.error.startswith("It needed more memory than a run may take here")
@@ -150,7 +150,7 @@ def test_a_disk_that_is_full_when_the_release_is_kept_is_named_and_nothing_is_lo
 
     with monkeypatch.context() as patch:
         patch.setattr(worker.releases, "save", full)
-        worker.work(jobs.claim(started))
+        worker.work(dispatch.claim(started))
     run = runs.get("ann", started)
     assert (run.state, run.touched) == ("failed", True)
     assert run.error == "DPSYNTH_HOME: the disk that it is on is full; free some space and try again"
@@ -167,7 +167,7 @@ def test_a_home_that_takes_nothing_more_from_any_moment_on_loses_nothing_that_wa
     opened, states = getattr(place, name), set()
     for before in count():
         run, connections = runs.submit("ann", project, make_spec(population=f"people {before}")), []
-        row = jobs.claim(run)
+        row = dispatch.claim(run)
 
         def failing(*path: Path, before: int = before, connections: list[Any] = connections) -> Any:
             connections.append(path)
@@ -183,14 +183,14 @@ def test_a_home_that_takes_nothing_more_from_any_moment_on_loses_nothing_that_wa
             worker.work(row)
         with monkeypatch.context() as patch:  # the process is gone
             patch.setattr(jobs, "_lives", lambda _: False)
-            jobs.pump()
+            dispatch.pump()
         ended = runs.get("ann", run)
         states.add((ended.state, ended.touched))
         assert ended.state == "done" or (ended.state in ("failed", "lost") and ended.error)
         assert ended.touched == (balance.spent(ended.population).rho > 0)
         if runs.can_keep(ended):
             runs.keep("ann", run)
-            worker.work(jobs.claim(run))
+            worker.work(dispatch.claim(run))
             assert runs.release("ann", run).measurements
         elif ended.touched and ended.state != "done":
             assert not spools.holds_answers(run)
@@ -211,7 +211,7 @@ def test_a_release_that_is_whole_is_done_though_what_was_kept_for_it_cannot_be_d
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", unlink)
-        worker.work(jobs.claim(started))
+        worker.work(dispatch.claim(started))
     assert spools.spool_file(started).exists()
     assert runs.get("ann", started).state == "done"
     assert runs.release("ann", started).codes is not None
@@ -226,7 +226,7 @@ def test_a_table_that_cannot_be_read_to_its_end_costs_nothing(started: str, monk
 
     monkeypatch.setattr(readers, "batches", refusing)  # of all readers: `check` looks at the first lines alone
     monkeypatch.setattr(csv_file, "blocks", refusing)
-    worker.work(jobs.claim(started))
+    worker.work(dispatch.claim(started))
     run = runs.get("ann", started)
     assert (run.state, run.touched) == ("failed", False)
     assert "unpacks to more" in run.error
@@ -240,29 +240,29 @@ def test_a_cancel_whose_signal_was_lost_is_seen_at_the_next_event(started: str, 
 
     def cancelling(run: str, progress: Any) -> None:
         if progress.kind == "measured":
-            jobs.ask_to_stop(started)
+            dispatch.ask_to_stop(started)
         real(run, progress)
 
     monkeypatch.setattr(worker, "_record", cancelling)
-    worker.work(jobs.claim(started))
+    worker.work(dispatch.claim(started))
     assert runs.get("ann", started).state == "cancelled"
     assert len(measured(started)) == 1
 
 
 def test_a_second_worker_for_the_same_run_gives_way(started: str) -> None:
-    jobs.claim(started)
-    refused(jobs.claim, started, kind=jobs.NotMine)
+    dispatch.claim(started)
+    refused(dispatch.claim, started, kind=jobs.NotMine)
 
 
 def test_a_lost_run_accepts_no_further_word(started: str) -> None:
-    jobs.claim(started)
+    dispatch.claim(started)
     with transaction() as db:
         db.execute("UPDATE workers SET birth = 'another'")
         jobs.reconcile(db)
     for act in (
         lambda: jobs.touch(started),
         lambda: jobs.beat(started),
-        lambda: jobs.record(started, {}),
+        lambda: dispatch.record(started, {}),
         lambda: jobs.give(started, 0, "done"),
     ):
         refused(act, kind=jobs.NotMine)
@@ -271,7 +271,7 @@ def test_a_lost_run_accepts_no_further_word(started: str) -> None:
 
 
 def test_the_release_cites_its_ledger_entry(started: str) -> None:
-    worker.work(jobs.claim(started))
+    worker.work(dispatch.claim(started))
     cited = runs.release("ann", started).ledger
     entry = chain.entries()[cited["entry"] - 1]
     assert (entry.run, entry.hash) == (started, cited["hash"])
@@ -282,7 +282,7 @@ def test_a_plan_that_is_not_the_charged_one_reads_nothing(started: str, monkeypa
     monkeypatch.setattr(synthesis, "open_source", lambda _: pytest.fail("a record was read"))
     with transaction() as db:
         db.execute("UPDATE jobs SET document = replace(document, '\"epsilon\":1.0', '\"epsilon\":8.0') WHERE id = ?", (started,))
-    worker.work(jobs.claim(started))
+    worker.work(dispatch.claim(started))
     run = runs.get("ann", started)
     assert (run.state, run.touched) == ("failed", False)
     assert "another one than entry 2 of the ledger was charged for" in run.error
@@ -297,13 +297,13 @@ def test_what_is_kept_of_a_run_is_of_the_plan_that_was_charged(started: str, mon
 
     with monkeypatch.context() as patch:
         patch.setattr(worker, "_keep", fail)
-        worker.work(jobs.claim(started))
+        worker.work(dispatch.claim(started))
     spool = spools.spool_file(started)
     by_hand = [line.partition("\t")[0] for line in spool.read_text(encoding="utf-8").splitlines()]
     spool.write_text("\n".join([*by_hand, ""]).replace('"name": "test"', '"name": "fake"'), encoding="utf-8")
     assert '"fake"' in spool.read_text(encoding="utf-8")
     runs.keep("ann", started)
-    worker.work(jobs.claim(started))
+    worker.work(dispatch.claim(started))
     run = runs.get("ann", started)
     assert run.state == "failed"
     assert "another one than entry 2" in run.error

@@ -19,7 +19,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.store import jobs, retention
+from dpsynth_core.store import dispatch, retention
 from dpsynth_core.web.shell import security
 from dpsynth_core.web.shell.door import doors
 from tests.patience import SECONDS
@@ -65,7 +65,7 @@ def test_starting_settles_the_runs_and_survives_a_failure(monkeypatch: pytest.Mo
         calls.append(1)
         raise RuntimeError("age of person 17")
 
-    monkeypatch.setattr(jobs, "pump", pump)
+    monkeypatch.setattr(dispatch, "pump", pump)
 
     async def serve() -> None:
         async with security.lifespan(None):
@@ -173,7 +173,7 @@ def test_the_queue_goes_on_while_what_is_old_is_deleted(monkeypatch: pytest.Monk
         if sum(looks) > 3:
             ended.set()
 
-    monkeypatch.setattr(jobs, "pump", pump)
+    monkeypatch.setattr(dispatch, "pump", pump)
     monkeypatch.setattr(retention, "expire", expire)
     monkeypatch.setattr(security, "_PUMP_SECONDS", 0.01)
     monkeypatch.setattr(security, "_EXPIRE_SECONDS", 0.01)

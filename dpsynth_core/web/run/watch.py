@@ -13,7 +13,7 @@ from dpsynth_core import charts
 from dpsynth_core.foundation.zones import Zone, Zoned, released
 from dpsynth_core.release.release import Progress
 from dpsynth_core.statistics.evidence import label
-from dpsynth_core.store import approvals, jobs, runs
+from dpsynth_core.store import approvals, dispatch, runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.store.times import age, seconds_between
 from dpsynth_core.vocabulary import link
@@ -70,7 +70,7 @@ def panel(run: Run) -> None:
 
 def _state(run: Run) -> None:
     if run.active:
-        jobs.pump()
+        dispatch.pump()
         run = runs.get(session.current().owner, run.id)
         if not run.active:
             st.rerun()

@@ -34,7 +34,7 @@ from dpsynth_core.foundation import sandbox
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
-from dpsynth_core.store import access_token, faults, home, jobs, retention
+from dpsynth_core.store import access_token, dispatch, faults, home, retention
 from dpsynth_core.web.shell import brand, health
 from dpsynth_core.web.shell.door import address, connections, doors, personal
 from dpsynth_core.web.shell.door.connections import Patient
@@ -205,7 +205,7 @@ async def _expire_forever() -> None:
 
 
 async def _pump_once() -> None:
-    if await _attempt(jobs.pump, "the queue of runs and sweeps could not be checked"):
+    if await _attempt(dispatch.pump, "the queue of runs and sweeps could not be checked"):
         health.looked()
 
 

@@ -1,0 +1,308 @@
+"""How jobs are started, shared among workers, stopped and resumed: what the server and its workers do with `jobs`.
+
+`pump` judges workers that have died and starts those that may start. It is idempotent, and anyone
+may call it at any time: the server when it starts, every poll of a page, a worker that ends. A job
+whose own process submitted it, a command or a Python program, needs none of this.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import Any
+
+from dpsynth_core.planning import machine
+from dpsynth_core.store import approvals, chain, jobs, processes, roles
+from dpsynth_core.store.connection import Connection, Row
+from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.folders import new_id
+from dpsynth_core.store.home import now
+from dpsynth_core.store.roles import Act
+from dpsynth_core.store.times import age
+
+_AGAIN = {jobs.RELEASE: ("failed", "cancelled", "lost"), jobs.SWEEP: ("failed",)}
+"""States of the points that go on when their job is resumed."""
+_RESTORED = f"It was ended when the ledger was restored. {jobs.CHARGED}"
+_BUSY = "SELECT owner, kind, COUNT(*) AS busy FROM workers JOIN jobs ON jobs.id = job GROUP BY owner, kind"
+_TURN_SECONDS = 60.0
+"""Seconds after which a worker of a sweep makes way for another person's sweep."""
+
+
+def started_meanwhile(db: Connection, job: jobs.Job, seen: Collection[str] | None) -> str | None:
+    """Return the id of an equal job (same project, kind and document) that is not in `seen`; None without one.
+
+    Such a job was started in a second browser tab or by a second click, and must not be charged
+    twice.
+
+    Args:
+        db: Connection.
+        job: The job to compare with.
+        seen: Ids of the jobs that the curator knew of when deciding; None if unknown, and the
+            result is then None.
+    """
+    if seen is None:
+        return None
+    rows = db.execute(
+        "SELECT id FROM jobs WHERE project = ? AND kind = ? AND document = ? ORDER BY created", (job.project, job.kind, job.document)
+    )
+    return next((str(row["id"]) for row in rows if row["id"] not in seen), None)
+
+
+def claim(job: str) -> Row:
+    """Make this process one of the workers for which the job has places, and return the job's row.
+
+    Raises:
+        jobs.NotMine: No place is left.
+    """
+    with transaction() as db:
+        changed = db.execute(
+            "UPDATE workers SET pid = ?, birth = ?, place = ?, heartbeat = ?"
+            " WHERE id = (SELECT id FROM workers WHERE job = ? AND pid IS NULL LIMIT 1)",
+            (*jobs.me(), processes.place(), now(), job),
+        )
+        if changed.rowcount != 1:
+            raise jobs.NotMine
+        return jobs.job_of(db, job)
+
+
+def take(job: str) -> int | None:
+    """Mark the job's next waiting point as running in this worker, and return its number.
+
+    The result is None if no point waits, the job is being stopped, or it is another person's turn.
+
+    Raises:
+        jobs.NotMine: This process does not work on the job any more.
+    """
+    with transaction() as db:
+        mine = jobs.job_of(db, job)
+        row = db.execute("SELECT number FROM points WHERE job = ? AND state = 'waiting' ORDER BY number LIMIT 1", (job,)).fetchone()
+        if row is None or mine["state"] != "active" or _turn_is_over(db, mine):
+            return None
+        db.execute(
+            "UPDATE points SET state = 'running', worker = ?, attempts = attempts + 1, started = ?, error = ''"
+            " WHERE job = ? AND number = ?",
+            (jobs.worker_of(db, job), now(), job, row["number"]),
+        )
+        return int(row["number"])
+
+
+def _turn_is_over(db: Connection, job: Row) -> bool:
+    """Return whether a sweep's worker must make way for another person's waiting sweep.
+
+    This is the case if it has run for `_TURN_SECONDS` and the other person has no sweep at work.
+    """
+    began = db.execute("SELECT started FROM workers WHERE id = ?", (jobs.worker_of(db, job["id"]),)).fetchone()["started"]
+    if job["kind"] != jobs.SWEEP or age(began) < _TURN_SECONDS:
+        return False
+    busy = {row["owner"] for row in db.execute(_BUSY) if row["kind"] == jobs.SWEEP}
+    return any(other["kind"] == jobs.SWEEP and other["owner"] not in busy for other in queue(db))
+
+
+def record(job: str, content: Mapping[str, Any]) -> bool:
+    """Store an event of a run, and return whether the run is being stopped.
+
+    Args:
+        job: Id of the run.
+        content: The event as JSON.
+
+    Raises:
+        jobs.NotMine: This process does not work on the run any more.
+    """
+    with transaction() as db:
+        row = jobs.job_of(db, job)
+        number = db.execute("SELECT COUNT(*) FROM events WHERE job = ?", (job,)).fetchone()[0]
+        db.execute("INSERT INTO events (job, number, at, content) VALUES (?, ?, ?, ?)", (job, number, now(), json.dumps(content)))
+    return bool(row["state"] == "stopping")
+
+
+def refuse(job: str, error: str) -> None:
+    """Let all waiting points of this worker's job fail with the same error, because all would end with it.
+
+    Raises:
+        jobs.NotMine: This process does not work on the job any more.
+    """
+    with transaction() as db:
+        jobs.job_of(db, job)
+        db.execute("UPDATE points SET state = 'failed', error = ?, finished = ? WHERE job = ? AND state = 'waiting'", (error, now(), job))
+        jobs.end_if_finished(db, job)
+
+
+def leave(job: str) -> None:
+    """Record that this process no longer works on the job."""
+    with transaction() as db:
+        db.execute(f"DELETE FROM workers WHERE job = ? AND {jobs.MINE}", (job, *jobs.me()))
+        _cancel_if_alone(db, job)
+
+
+def pump() -> None:
+    """Judge the workers by their processes, then start workers for waiting jobs as far as memory and `DPSYNTH_CONCURRENT_RUNS` allow."""
+    with transaction() as db:
+        jobs.reconcile(db)
+    text = os.environ.get("DPSYNTH_CONCURRENT_RUNS", "1")  # how many runs may work at the same time
+    at_once = int(text) if text.isdigit() and int(text) > 0 else 1
+    while True:
+        with transaction() as db:
+            job = _start_next(db, at_once)
+        if job is None:
+            return
+        _launch(job["id"])
+
+
+def ask_to_stop(job: str) -> None:
+    """Cancel a job; a job that is stopped or done stays unchanged.
+
+    Without a process it ends at once. Otherwise its workers get SIGTERM, and `jobs.reconcile` kills them
+    after `jobs.GRACE_SECONDS`. Finished points keep their results.
+    """
+    with transaction() as db:
+        state = db.execute("SELECT state FROM jobs WHERE id = ?", (job,)).fetchone()["state"]
+        if state not in ("active", "stopping"):
+            return
+        db.execute("UPDATE jobs SET state = 'stopping', stop_asked = COALESCE(stop_asked, ?) WHERE id = ?", (now(), job))
+        db.execute("DELETE FROM workers WHERE job = ? AND pid IS NULL", (job,))
+        workers = jobs.workers_of(db, job)
+        _cancel_if_alone(db, job)
+    for worker in workers:
+        if worker["place"] == processes.place():
+            processes.signal_group(worker["pid"], worker["birth"], signal.SIGTERM)
+
+
+def stop(job: str) -> None:
+    """Stop a job at once and wait until its workers are gone.
+
+    The running points of a sweep wait again, unless it began to read a private table; they are then
+    lost. A release ends as cancelled.
+    """
+    with transaction() as db:
+        row = db.execute("SELECT * FROM jobs WHERE id = ?", (job,)).fetchone()
+        if row["state"] not in ("active", "stopping"):
+            return
+        workers = jobs.workers_of(db, job)
+        # to be stopped is no failed attempt
+        db.execute("UPDATE points SET attempts = attempts - 1 WHERE job = ? AND state = 'running'", (job,))
+        if row["kind"] != jobs.SWEEP:
+            db.execute("UPDATE jobs SET state = 'stopping' WHERE id = ?", (job,))
+            row = {**row, "state": "stopping"}
+        for point in db.execute("SELECT * FROM points WHERE job = ? AND state = 'running'", (job,)).fetchall():
+            jobs.judge(db, row, point, "was stopped")
+        db.execute("DELETE FROM workers WHERE job = ?", (job,))
+        _cancel_if_alone(db, job)
+        if not jobs.end_if_finished(db, job):
+            jobs.close(db, job, "stopped", "stopped")
+    for worker in workers:
+        if worker["pid"] is not None and worker["place"] == processes.place():
+            processes.signal_group(worker["pid"], worker["birth"], signal.SIGKILL)  # it holds nothing that could be torn apart
+            while processes.birth(worker["pid"]) == worker["birth"]:
+                time.sleep(0.02)
+
+
+def resume(db: Connection, owner: str, job: str) -> None:
+    """Let the failed points of a stopped or ended job wait again; for a release also cancelled or lost ones.
+
+    Args:
+        db: Connection of the transaction.
+        owner: The person who resumes it.
+        job: Id of the job.
+
+    Raises:
+        InputError: The owner may not run plans.
+    """
+    roles.check(db, owner, Act.RUN)
+    kind = db.execute("SELECT kind FROM jobs WHERE id = ?", (job,)).fetchone()["kind"]
+    marks = ", ".join("?" for _ in _AGAIN[kind])
+    db.execute(f"UPDATE points SET state = 'waiting', attempts = 0, error = '' WHERE job = ? AND state IN ({marks})", (job, *_AGAIN[kind]))
+    db.execute("UPDATE jobs SET state = 'active', finished = NULL, stop_asked = NULL WHERE id = ?", (job,))
+    jobs.end_if_finished(db, job)
+
+
+def end_charged(db: Connection) -> None:
+    """End every charged job without a refund, because after the ledger was lost it is unknown what they have read."""
+    db.execute("UPDATE jobs SET touched = 1 WHERE charged = 1 AND state != 'done'")
+    for job in db.execute("SELECT * FROM jobs WHERE charged = 1 AND (state != 'done' OR kind = 'sweep' AND touched = 1)").fetchall():
+        db.execute("DELETE FROM workers WHERE job = ?", (job["id"],))
+        db.execute(
+            "UPDATE points SET state = ?, error = ?, worker = NULL, finished = ?"
+            " WHERE job = ? AND state IN ('waiting', 'running', 'failed')",
+            (*(("done", "") if jobs.has_release(job) else ("lost", _RESTORED)), now(), job["id"]),
+        )
+        if job["state"] != "done":
+            jobs.end_if_finished(db, job["id"])
+
+
+def jobs_of(project: str) -> list[str]:
+    """Return the identifiers of a project's jobs."""
+    with reading() as db:
+        return [row["id"] for row in db.execute("SELECT id FROM jobs WHERE project = ?", (project,))]
+
+
+def queue(db: Connection) -> list[Row]:
+    """Return the active jobs with more open points than workers, in the order in which they get workers.
+
+    People take turns: each person gets a first worker before any person gets a second one of the
+    same kind. Within a turn, the person whose last point started longest ago comes first, then the
+    older job.
+    """
+    turns = Counter({(row["owner"], row["kind"]): row["busy"] for row in db.execute(_BUSY)})
+    latest = dict(tuple(row) for row in db.execute("SELECT owner, MAX(started) FROM points JOIN jobs ON jobs.id = job GROUP BY owner"))
+    ordered: list[tuple[int, str, int, Row]] = []
+    waiting = db.execute("SELECT * FROM jobs WHERE state = 'active' AND kind != 'command' ORDER BY created, id").fetchall()
+    for number, job in enumerate(waiting):
+        if len(jobs.workers_of(db, job["id"])) < min(job["workers"], jobs.open_points(db, job["id"])):
+            turns[job["owner"], job["kind"]] += 1
+            ordered.append((turns[job["owner"], job["kind"]], latest[job["owner"]] or "", number, job))
+    return [job for *_, job in sorted(ordered, key=lambda one: one[:3])]
+
+
+def _start_next(db: Connection, runs: int) -> Row | None:
+    """Make a place for one more worker, and return its job; None without work or room.
+
+    Args:
+        db: Connection of the transaction.
+        runs: Number of releases that may be made at the same time.
+    """
+    full, books = set[str](), cache(lambda: chain.entries_in(db))
+    busy = db.execute(_BUSY).fetchall()
+    for job in queue(db):
+        if job["kind"] in full:
+            continue
+        at_work = {row["owner"]: row["busy"] for row in busy if row["kind"] == job["kind"]}
+        is_full = sum(at_work.values()) >= (runs if job["kind"] == jobs.RELEASE else job["workers"])
+        if is_full and (job["kind"] == jobs.RELEASE or job["owner"] in at_work):
+            continue
+        if job["charged"] and not job["touched"] and approvals.lacks(books(), job["id"], approvals.PLAN):
+            continue
+        if is_full or not _fits(db, job):
+            full.add(job["kind"])  # what comes after it would keep it waiting for ever
+            continue
+        db.execute("INSERT INTO workers (id, job, started) VALUES (?, ?, ?)", (new_id(), job["id"], now()))
+        return job
+    return None
+
+
+def _fits(db: Connection, job: Row) -> bool:
+    """Return whether memory suffices for one more worker of the job, by forecasts of the workers of its kind.
+
+    A job with no other worker of its kind always fits. Sweeps, which may take hours, delay no run:
+    their number of workers was chosen by the memory that was free when they were submitted.
+    """
+    needed = db.execute("SELECT memory_mb FROM needs WHERE job = ?", (job["id"],)).fetchone()
+    beside = "SELECT COALESCE(SUM(memory_mb), 0) FROM workers JOIN needs USING (job) JOIN jobs ON jobs.id = job WHERE kind = ?"
+    taken = db.execute(beside, (job["kind"],)).fetchone()[0]
+    there = machine.all_mb()
+    return not taken or there is None or taken + (needed["memory_mb"] if needed else 0.0) <= machine.MEMORY_SHARE * there
+
+
+def _launch(job: str) -> None:
+    processes.launch("dpsynth_core.store.worker", job)
+
+
+def _cancel_if_alone(db: Connection, job: str) -> None:
+    """Cancel the waiting points of a job that is being stopped, if no worker is left."""
+    if db.execute("SELECT state FROM jobs WHERE id = ?", (job,)).fetchone()["state"] == "stopping" and not jobs.workers_of(db, job):
+        db.execute("UPDATE points SET state = 'cancelled', finished = ? WHERE job = ? AND state = 'waiting'", (now(), job))
+        jobs.end_if_finished(db, job)
