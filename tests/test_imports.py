@@ -1,4 +1,5 @@
-"""What the first moments of a command load, in modules and not in seconds: libraries come when a table is opened or a page is drawn."""
+"""What the first moments of a command load, in modules and not in seconds: libraries come when a table is opened or a page is drawn, and
+what charges a ledger when one is charged."""
 
 from __future__ import annotations
 
@@ -13,6 +14,13 @@ LOADS_NONE_OF = {
     "dpsynth_core.release.synthesis": (
         *("pandas", "sklearn", "streamlit", "ortools", "python_calamine", "pyreadstat", "pyarrow.dataset"),
         *("scipy.optimize", "scipy.sparse"),
+    ),
+    "dpsynth_core.interface.running": (
+        *(f"dpsynth_core.store.{part}" for part in ("charging", "database", "jobs", "ledger", "signing")),
+        *("dpsynth_core.bundle.signature", "dpsynth_core.release.recovery"),
+    ),
+    "dpsynth_core.store.charging": tuple(
+        f"dpsynth_core.store.{part}" for part in ("approvals", "dispatch", "postgres", "remote_ledger", "rules")
     ),
 }
 
