@@ -43,7 +43,7 @@ from dpsynth_core.mechanisms.graphical.models import (
     fit,
     none_fits,
 )
-from dpsynth_core.mechanisms.graphical.public_prior import NoPrior, Prior
+from dpsynth_core.mechanisms.graphical.prior import NoPrior, Prior
 from dpsynth_core.mechanisms.mechanism import Card, Forecast
 from dpsynth_core.mechanisms.rounds import TOTAL_SHARE, RoundBudget, count_people, fitted, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Step

@@ -14,7 +14,8 @@ from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_strategies import USUAL_GAP
 from dpsynth_core.mechanisms.graphical.grouping import Candidates
 from dpsynth_core.mechanisms.graphical.models import Capacity, Fit
-from dpsynth_core.mechanisms.graphical.public_prior import Prior, PublicPrior
+from dpsynth_core.mechanisms.graphical.prior import Prior
+from dpsynth_core.mechanisms.graphical.public_prior import PublicPrior
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Mechanism
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.measurement import Measurement
