@@ -22,8 +22,7 @@ from dpsynth_core.interface.frames import Given, given
 from dpsynth_core.interface.given_values import plain
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import leaks
-from dpsynth_core.planning.alternatives import Facts, expected
-from dpsynth_core.planning.expected_verdict import Power
+from dpsynth_core.planning.expected_verdict import Facts, Power, expected
 from dpsynth_core.planning.leaks import Leak
 from dpsynth_core.planning.plan import Plan as Sealed
 from dpsynth_core.planning.private_views import stated

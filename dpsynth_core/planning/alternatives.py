@@ -18,9 +18,8 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.planning import expected_verdict as powers
 from dpsynth_core.planning import precision, recommendation
-from dpsynth_core.planning.expected_verdict import Power
+from dpsynth_core.planning.expected_verdict import Facts, Power, expected
 from dpsynth_core.planning.plan import Plan, forecast
 from dpsynth_core.planning.recommendation import USUAL, Expected, Situation
 from dpsynth_core.planning.spec import Spec
@@ -83,33 +82,6 @@ class Way:
         return hope + (" The limit of the population does not allow it." if not self.allowed else "")
 
 
-@dataclass(frozen=True)
-class Facts:
-    """Public facts that the expected result depends on besides the plan.
-
-    Attributes:
-        people: Declared or released number of people.
-        among: Names of the mechanisms that may run; empty for the plan's.
-        worse: Factor by which an earlier release's errors exceeded their expectation
-            (`expected_verdict.power`).
-        left: rho left in the account, in the plan's accountant; infinite if unknown.
-        shown: Share of single columns that a release showed to be good enough; 0 before a release
-            exists.
-    """
-
-    people: int
-    among: tuple[str, ...] = ()
-    worse: float = 1.0
-    left: float = math.inf
-    shown: float = 0.0
-
-
-def expected(plan: Plan, facts: Facts) -> Power:
-    """Return the expected result of the unchanged plan."""
-    among = facts.among or (plan.mechanism.card.name,)
-    return powers.power(plan.asked, plan.shares, plan.counted, facts.people, among, facts.worse)
-
-
 def linked_error(plan: Plan, people: int) -> Expected | None:
     """Return the expected mean error of two linked tables, as a share of households; None for one table, or beyond our trials.
 
@@ -121,8 +93,8 @@ def linked_error(plan: Plan, people: int) -> Expected | None:
         return None
     situation = Situation.of(plan.asked, plan.shares.mechanism, plan.counted, people)
     situation = replace(situation, noise=max(situation.noise, LEAST_NOISE))
-    expected = recommendation.expected(plan.mechanism.card.name, situation)
-    return None if expected is None or expected.beyond else expected
+    error = recommendation.expected(plan.mechanism.card.name, situation)
+    return None if error is None or error.beyond else error
 
 
 def ways(plan: Plan, facts: Facts) -> tuple[Way, ...]:

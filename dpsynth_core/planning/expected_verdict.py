@@ -175,6 +175,33 @@ def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Se
     return Power(*known, noise.columns.tables, noise.columns.within, not several.any(), grouped)
 
 
+@dataclass(frozen=True)
+class Facts:
+    """Public facts that the expected result depends on besides the plan.
+
+    Attributes:
+        people: Declared or released number of people.
+        among: Names of the mechanisms that may run; empty for the plan's.
+        worse: Factor by which an earlier release's errors exceeded their expectation
+            (`power`).
+        left: rho left in the account, in the plan's accountant; infinite if unknown.
+        shown: Share of single columns that a release showed to be good enough; 0 before a release
+            exists.
+    """
+
+    people: int
+    among: tuple[str, ...] = ()
+    worse: float = 1.0
+    left: float = math.inf
+    shown: float = 0.0
+
+
+def expected(plan: Plan, facts: Facts) -> Power:
+    """Return the expected result of the unchanged plan."""
+    among = facts.among or (plan.mechanism.card.name,)
+    return power(plan.asked, plan.shares, plan.counted, facts.people, among, facts.worse)
+
+
 def small_groups_sentence(plan: Plan) -> str:
     """Return a sentence on how many people (or households) a cell needs so that noise rarely hides it, from public facts alone.
 

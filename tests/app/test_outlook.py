@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.planning import alternatives
-from dpsynth_core.planning.alternatives import Facts, Kind
+from dpsynth_core.planning.alternatives import Kind
+from dpsynth_core.planning.expected_verdict import Facts, expected
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.sources import demo
 from dpsynth_core.store import projects
@@ -61,7 +62,7 @@ def test_each_button_makes_the_plan_that_was_told_and_leads_to_it(kind: Kind, k:
     wanted = alternatives.changed(before.spec, way.changes)
     assert (after.domain.attributes, after.workload.weights) == (wanted.domain.attributes, wanted.workload.weights)
     assert after.spec.budget == wanted.spec.budget
-    assert alternatives.expected(after, facts) == way.power
+    assert expected(after, facts) == way.power
 
 
 def test_a_plan_that_should_come_out_well_has_no_such_card_and_its_button_says_nothing_more() -> None:

@@ -12,8 +12,8 @@ from scipy.special import ndtr
 from dpsynth_core.claims import ranks
 from dpsynth_core.planning import alternatives
 from dpsynth_core.planning import expected_verdict as powers
-from dpsynth_core.planning.alternatives import NOTABLE, Facts, Kind, Way
-from dpsynth_core.planning.expected_verdict import Power
+from dpsynth_core.planning.alternatives import NOTABLE, Kind, Way
+from dpsynth_core.planning.expected_verdict import Facts, Power, expected
 from dpsynth_core.planning.feasibility import MOSTLY, READABLE
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -49,9 +49,9 @@ def offered(k: int, people: int, **fields: Any) -> tuple[Plan, Facts, tuple[Way,
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_each_way_does_what_it_says_and_more_than_what_is_there(k: int, people: int) -> None:
     before, facts, found = offered(k, people)
-    now = alternatives.expected(before, facts)
+    now = expected(before, facts)
     for way in found:
-        anew = alternatives.expected(alternatives.changed(before.spec, way.changes), facts)
+        anew = expected(alternatives.changed(before.spec, way.changes), facts)
         assert anew == way.power
         assert anew.hope in way.sentence
         assert way.power.enough or way.power.share >= now.share + NOTABLE
@@ -70,7 +70,7 @@ def test_the_usual_mechanism_is_offered_where_another_was_chosen_and_does_less()
     found = alternatives.ways(worse, Facts(20_000))
     assert found[0].kind is Kind.MECHANISM
     assert alternatives.changed(worse.spec, found[0].changes).mechanism.card.name == "aim"
-    assert found[0].power.share > alternatives.expected(worse, Facts(20_000)).share
+    assert found[0].power.share > expected(worse, Facts(20_000)).share
     assert all(way.kind is not Kind.MECHANISM for people in PEOPLE for way in offered(2, people)[2])
 
 
@@ -83,7 +83,7 @@ def test_what_is_not_enough_is_not_offered_where_a_release_showed_as_many_column
 
 def test_nothing_is_offered_where_all_is_good() -> None:
     before, facts, found = offered(1, 1_000_000)
-    assert alternatives.expected(before, facts).enough
+    assert expected(before, facts).enough
     assert not found
 
 
@@ -103,7 +103,7 @@ def test_more_budget_is_the_least_of_two_digits_and_needs_no_reason() -> None:
             epsilon = way.changes["budget"]["epsilon"]
             assert before.spec.budget.epsilon < epsilon <= WEAK_EPSILON
             less = {"budget": way.changes["budget"] | {"epsilon": epsilon * 0.9}}
-            assert way.power.share >= alternatives.SURELY > alternatives.expected(alternatives.changed(before.spec, less), facts).share
+            assert way.power.share >= alternatives.SURELY > expected(alternatives.changed(before.spec, less), facts).share
     assert all(way.kind is not Kind.EPSILON for way in offered(2, 1_300, epsilon=20.0, budget=_weak())[2])
 
 
@@ -226,8 +226,8 @@ def test_without_a_certificate_the_noise_of_the_tables_decides() -> None:
 
 def test_errors_that_were_larger_than_expected_are_expected_again() -> None:
     one, facts = plan(), Facts(8_000)
-    worse = alternatives.expected(one, Facts(8_000, worse=2.0))
-    assert worse.error == pytest.approx(2 * alternatives.expected(one, facts).error)
+    worse = expected(one, Facts(8_000, worse=2.0))
+    assert worse.error == pytest.approx(2 * expected(one, facts).error)
     assert worse.good < MOSTLY * worse.tables
     assert alternatives.ways(one, Facts(8_000, worse=2.0))
 

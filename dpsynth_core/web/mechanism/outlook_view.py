@@ -13,8 +13,8 @@ from dpsynth_core.evaluation.verdict import UNREAD, WITHHOLD, Verdict
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import alternatives, expected_verdict
-from dpsynth_core.planning.alternatives import Facts, Kind, Way
-from dpsynth_core.planning.expected_verdict import Light, Power
+from dpsynth_core.planning.alternatives import Kind, Way
+from dpsynth_core.planning.expected_verdict import Facts, Light, Power
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.budget import WEAK_EPSILON
 from dpsynth_core.store import balance
@@ -62,7 +62,7 @@ def outlook(project: Current, plan: Plan) -> Power | None:
         return None
     if plan.link is not None and alternatives.linked_error(plan, people) is None:
         return None
-    return alternatives.expected(plan, Facts(people, choice_view.among(project.draft)))
+    return expected_verdict.expected(plan, Facts(people, choice_view.among(project.draft)))
 
 
 _BOX = {
@@ -148,7 +148,7 @@ def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
     if plan.link is not None:
         return
     people = round(verdict.people)
-    was = alternatives.expected(run, Facts(people))
+    was = expected_verdict.expected(run, Facts(people))
     worse = max(1.0, headline.mean_low / was.error) if headline.certified else 1.0
     shown = verdict.sizes[0].within / verdict.sizes[0].tables if verdict.sizes[0].size == 1 else 0.0
     note = f"For about {float(f'{people:.2g}'):,.0f} people, as the release counts them. Another run is charged in addition."
@@ -213,4 +213,4 @@ def _with_groups(draft: ColumnDraft, wider: dict[str, ColumnDraft]) -> ColumnDra
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs={Plan: lambda plan: plan.spec.model_dump_json()})
 def _worked_out(plan: Plan, facts: Facts) -> tuple[Power, tuple[Way, ...]]:
-    return alternatives.expected(plan, facts), alternatives.ways(plan, facts)
+    return expected_verdict.expected(plan, facts), alternatives.ways(plan, facts)
