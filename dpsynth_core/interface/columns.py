@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.interface.given_values import plain
-from dpsynth_core.vocabulary import foreign_domains
-from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.python_values import is_missing
@@ -62,6 +60,8 @@ def read_domain(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> [(column["name"], column["kind"]) for column in dps.read_domain("metadata.json")["attributes"]]
     [('age', 'integer')]
     """
+    from dpsynth_core.vocabulary import foreign_domains  # loaded for documents of other programs alone
+
     return foreign_domains.read(read_document(Path(path), "domain"))[0]
 
 
@@ -79,6 +79,8 @@ def write_domain(columns: Columns, program: str) -> dict[str, Any]:
     >>> dps.write_domain({"age": (0, 99)}, "sdv")["tables"]["table"]["columns"]
     {'age': {'sdtype': 'numerical', 'computer_representation': 'Int64'}}
     """
+    from dpsynth_core.vocabulary import foreign_domains  # loaded for documents of other programs alone
+
     return foreign_domains.write(domain(columns), program)
 
 
@@ -96,6 +98,8 @@ def domain(columns: Columns) -> Domain:
     if isinstance(columns, Domain):
         return columns
     if isinstance(columns, str | os.PathLike):
+        from dpsynth_core.vocabulary.codebook import load_domain  # loaded where the domain is a file
+
         return load_domain(os.fspath(columns))
     if not isinstance(columns, Mapping):
         raise InputError("columns", f"a {type(columns).__name__} does not say what they may contain", "give a dict, a domain or its file")
