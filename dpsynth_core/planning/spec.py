@@ -24,7 +24,7 @@ from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.planning.private_views import Look, ordered
 from dpsynth_core.planning.unit_spec import Part, UnitSpec
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.sources import simulated
+from dpsynth_core.sources import standins
 from dpsynth_core.sources.registry import KINDS, can_be_linked
 from dpsynth_core.vocabulary.link import whole
 
@@ -58,7 +58,7 @@ _Document = TypeVar("_Document", bound=BaseModel)
 class StandinSpec(Part):
     """A simulated table: how many rows, how strongly its columns depend on each other (0 to 1), and what it is made from."""
 
-    rows: int = Field(default=10_000, ge=1, le=simulated.MAX_ROWS)
+    rows: int = Field(default=10_000, ge=1, le=standins.MAX_ROWS)
     strength: float = Field(default=0.5, ge=0.0, le=1.0)
     seed: int = Field(default=0, ge=0, lt=2**63)
 

@@ -14,12 +14,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.standins import check
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.zeros import Cells, eliminated
 
-MAX_ROWS = 1_000_000
 FOLLOWED = 3
 """A column follows so many earlier ones at most."""
 SKEW = 0.8
@@ -50,7 +49,7 @@ def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: fl
     Raises:
         InputError: The number of rows or the strength is out of range.
     """
-    from scipy.special import ndtr  # a spec imports this file, and simulates nothing
+    from scipy.special import ndtr
 
     check(rows, strength)
     rng = np.random.default_rng(seed)
@@ -64,14 +63,6 @@ def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: fl
         quantile = scores[:, domain.position(name)]
         codes[name] = _among(shares[name], quantile, name, *possible[name], codes) if name in possible else _pick(shares[name], quantile)
     return np.column_stack([codes[name] for name in domain.names])
-
-
-def check(rows: int, strength: float) -> None:
-    """Raise InputError if the number of rows or the strength of dependence is out of range."""
-    if not 1 <= rows <= MAX_ROWS:
-        raise InputError("stand-in rows", f"{rows:,} is out of range", f"use 1 to {MAX_ROWS:,}")
-    if not 0 <= strength <= 1:
-        raise InputError("stand-in dependence", f"{strength:g} is out of range", "use a number from 0 to 1")
 
 
 def _shares(attribute: Attribute, skew: float, rng: np.random.Generator) -> Float:

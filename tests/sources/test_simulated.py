@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from dpsynth_core.sources import demo, simulated
+from dpsynth_core.sources import demo, simulated, standins
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.rows import row_marginals
@@ -95,7 +95,7 @@ def test_no_impossible_row_is_ever_drawn_and_every_possible_combination_is(rules
         assert seen.sum() > 0.6 * whole.sum()  # 480 cells at most, 20,000 rows: rare ones may be missing
 
 
-@pytest.mark.parametrize(("rows", "strength"), [(0, 0.5), (simulated.MAX_ROWS + 1, 0.5), (10, -0.1), (10, 1.1), (10, float("nan"))])
+@pytest.mark.parametrize(("rows", "strength"), [(0, 0.5), (standins.MAX_ROWS + 1, 0.5), (10, -0.1), (10, 1.1), (10, float("nan"))])
 def test_sizes_and_strengths_that_make_no_sense_are_refused(rows: int, strength: float) -> None:
     refused(simulated.simulate, DOMAIN, rows, strength)
 

@@ -21,7 +21,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
 from dpsynth_core.planning.spec import STANDIN, Spec
 from dpsynth_core.privacy.accountant import ZCDP
-from dpsynth_core.sources import simulated
+from dpsynth_core.sources import standins
 from dpsynth_core.store import balance, ledger, sweeps
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import MAX_REPEATS, PRIVATE, PUBLIC, Sweep
@@ -188,7 +188,7 @@ def read_rows(text: str) -> int:
     digits = text.replace(",", "").replace(" ", "")
     if not digits.isascii() or not digits.isdigit():
         raise InputError("rows", "it is not a whole number", "write one such as 10000")
-    simulated.check(int(digits), STRENGTHS[0])
+    standins.check(int(digits), STRENGTHS[0])
     return int(digits)
 
 

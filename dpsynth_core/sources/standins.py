@@ -1,0 +1,15 @@
+"""How large a simulated stand-in may be, and how strongly its columns may depend on each other (see `simulated`)."""
+
+from __future__ import annotations
+
+from dpsynth_core.foundation.errors import InputError
+
+MAX_ROWS = 1_000_000
+
+
+def check(rows: int, strength: float) -> None:
+    """Raise InputError if the number of rows or the strength of dependence is out of range."""
+    if not 1 <= rows <= MAX_ROWS:
+        raise InputError("stand-in rows", f"{rows:,} is out of range", f"use 1 to {MAX_ROWS:,}")
+    if not 0 <= strength <= 1:
+        raise InputError("stand-in dependence", f"{strength:g} is out of range", "use a number from 0 to 1")
