@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.arrow_times import NO_TIME, array, micros
 from dpsynth_core.sources import times
 from dpsynth_core.sources.notation import Notation
-from dpsynth_core.sources.ordering import Codes, in_order
 from dpsynth_core.vocabulary.attribute import TYPED, Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside, Parts
@@ -26,6 +25,7 @@ from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.vocabulary.rows import narrow
 
 if TYPE_CHECKING:
+    from dpsynth_core.sources.ordering import Codes
     from dpsynth_core.vocabulary.filled import Filled, RowColumn
 
 BATCH_ROWS = 250_000
@@ -117,7 +117,10 @@ def decode(
         return _drawn(attribute, cells, rng, parts.get(attribute.name))
 
     numbers = {a.name: draw(a, codes[:, i]) for i, a in enumerate(domain) if a.is_number}
-    numbers = in_order(domain, codes, numbers, draw, rng) if domain.orders else numbers
+    if domain.orders:
+        from dpsynth_core.sources.ordering import in_order  # loaded for orders of columns alone
+
+        numbers = in_order(domain, codes, numbers, draw, rng)
     columns = {a.name: _written_column(a, codes[:, i], numbers.get(a.name)) for i, a in enumerate(domain)}
     columns |= {column.name: filled(column, len(codes), first) for column in domain.filled}
     schema = pa.schema([(column.name, arrow_type(column)) for column in domain.columns])
