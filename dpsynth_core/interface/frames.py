@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.interface import row_types
-from dpsynth_core.sources import memory
 from dpsynth_core.sources.formats import FIELDS
 from dpsynth_core.vocabulary.domain import Domain
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dpsynth_core.sources import memory
 
 Back = Callable[[pa.Table, Domain], Any]
 """Converts the rows of a release over a domain into the caller's kind of table."""
@@ -73,6 +73,9 @@ def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
     """
     if isinstance(data, str | os.PathLike):
         return _place(os.fspath(data), form, field)
+    from dpsynth_core.interface import row_types  # loaded for tables in memory alone
+    from dpsynth_core.sources import memory
+
     if form:
         raise InputError(next(iter(form)), "it goes with files and databases, and this is a table in memory", "leave it out")
     if hasattr(data, "to_frame") and not hasattr(data, "columns"):
@@ -109,6 +112,8 @@ class _AsGiven:
     columns: pd.Index[Any] | None
 
     def __call__(self, rows: pa.Table, domain: Domain) -> Any:
+        from dpsynth_core.interface import row_types
+
         table = row_types.restored(rows, self.types, domain)
         if self.columns is not None:
             return _renamed(pandas_of(table), self.columns)
@@ -134,13 +139,13 @@ def _renamed(rows: pd.DataFrame, columns: pd.Index[Any]) -> pd.DataFrame:
 
 
 def _place(place: str, form: Mapping[str, Any], field: str) -> Given:
+    if place == "demo" and not os.path.exists(place):
+        return Given({"kind": "demo"}, frame_of, "Simulated people")
     from dpsynth_core.planning.spec import stated_table
-    from dpsynth_core.sources.databases.address import is_address
+    from dpsynth_core.sources.databases.address import is_address  # this and more is loaded for files and databases alone
     from dpsynth_core.sources.detect import settled_format
     from dpsynth_core.sources.registry import KINDS
 
-    if place == "demo" and not os.path.exists(place):
-        return Given({"kind": "demo"}, frame_of, "Simulated people")
     if is_address(place):
         return Given({"path": place, "kind": "database", **form}, frame_of)
     stated = stated_table(form, field)

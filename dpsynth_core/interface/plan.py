@@ -30,7 +30,6 @@ from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFA
 from dpsynth_core.planning.unit_spec import UNNAMED
 from dpsynth_core.privacy.budget import check_delta
 from dpsynth_core.release import making, synthesis
-from dpsynth_core.sources.published import section
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER, Link
@@ -210,6 +209,7 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
 
 def _published(tables: Any, domain: Domain) -> list[dict[str, Any]]:
     from dpsynth_core.interface import labelled  # loads pandas
+    from dpsynth_core.sources.published import section  # loaded where a table was published
 
     if not isinstance(tables, Sequence) or not all(isinstance(one, tuple | list) and len(one) == 2 for one in tables):
         raise InputError("published", "it is no list of tables with where each was published", 'give [("ages.csv", "Census 2021")]')

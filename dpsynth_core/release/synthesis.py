@@ -56,14 +56,9 @@ from dpsynth_core.release.statement import (
 )
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import Given, Keep, RecordedAnswer, recording
-from dpsynth_core.sources import first_records, readable
-from dpsynth_core.sources import public as public_tables
-from dpsynth_core.sources.check_records import RecordsCheck
+from dpsynth_core.sources import readable
 from dpsynth_core.sources.decoding import DrawnRows, as_written
-from dpsynth_core.sources.first_records import Remark
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.sources.locations import located
-from dpsynth_core.sources.outside import missing_label, outside_label
 from dpsynth_core.sources.registry import KINDS, open_linked, sheet_with
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain, column_field
@@ -75,8 +70,10 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.released import of_columns
 from dpsynth_core.vocabulary.rows import Repeated
 
-if TYPE_CHECKING:  # loaded for two tables alone
+if TYPE_CHECKING:  # loaded for two tables, and for looks at records
     from dpsynth_core.mechanisms.graphical.households import HouseholdModel
+    from dpsynth_core.sources.check_records import RecordsCheck
+    from dpsynth_core.sources.first_records import Remark
 
 MOST_UNREACHABLE = 0.01
 """The share of the people that published tables may leave in a wrong cell: what is reached slowly is not told from what never is."""
@@ -99,9 +96,8 @@ def plan(spec: Spec) -> Plan:
     _check_columns(spec.data, draft.row_domain, spec.unit.person_column)
     if spec.members is not None:
         _check_columns(spec.members, draft.member_domain, spec.unit.person_column, "the table of members has")
-    twice = spec.public and spec.data.is_file and public_tables.is_same_table(located(spec.public.path), located(spec.data.path))
-    if twice:
-        raise InputError(public_tables.FIELD, "it is the private table itself", "choose a table that is public already, or none")
+    if spec.public and spec.data.is_file:
+        _check_public(spec.public, spec.data)
     return feasible(draft)
 
 
@@ -130,6 +126,15 @@ def _check_columns(table: TableSpec, domain: Domain, person: str | None, have: s
         if name not in columns:
             raise no_column(name, have, types.names, sheet=sheet_with(section, name))
     readable.check(domain, types, person, TableFormat.of(section).notation)
+
+
+def _check_public(public: PublicSpec, data: TableSpec) -> None:
+    """Raise InputError if the public table is the private one."""
+    from dpsynth_core.sources.locations import located  # loaded where a public table is given
+    from dpsynth_core.sources.public import FIELD, is_same_table
+
+    if is_same_table(located(public.path), located(data.path)):
+        raise InputError(FIELD, "it is the private table itself", "choose a table that is public already, or none")
 
 
 def feasible(draft: Plan) -> Plan:
@@ -173,6 +178,9 @@ def public_table(section: PublicSpec, domain: Domain) -> PublicTable:
     Raises:
         InputError: The file does not fit the domain, or its digest differs from the spec's.
     """
+    from dpsynth_core.sources import public as public_tables  # loaded where a public table is given
+    from dpsynth_core.sources.locations import located
+
     table = public_tables.read(located(section.path), TableFormat.of(section.model_dump()), domain)
     if section.sha256 not in ("", table.digest):
         raise InputError(public_tables.FIELD, "the file changed since it was chosen", "choose it again")
@@ -236,6 +244,8 @@ def not_understood(plan: Plan) -> Zoned[tuple[Remark, ...]]:
     for table, domain in tables:
         section, own = table.model_dump(), Domain(domain.attributes)
         if (source := KINDS[table.kind].source) is not None and section.get("engine") is None and len(own):
+            from dpsynth_core.sources import first_records  # loaded for tables of records alone
+
             found.append(first_records.look(own, source(section), TableFormat.of(section)))
     return combine(lambda *remarks: tuple(chain.from_iterable(remarks)), *found) if found else curator_only(())
 
@@ -249,6 +259,8 @@ def recoded(plan: Plan) -> Zoned[tuple[str, ...]]:
     open_ones = [attribute for attribute in plan.domain if attribute.size < attribute.unfolded().size]
     if plan.spec.data.simulated or plan.link is not None or not open_ones:
         return curator_only(())
+    from dpsynth_core.sources.outside import missing_label, outside_label  # loaded for tables of records alone
+
     unfolded = Domain(tuple(attribute.unfolded() for attribute in open_ones))
     counts = _records(plan.spec, unfolded).counts([(attribute.name,) for attribute in open_ones])
     lines = list[str]()
