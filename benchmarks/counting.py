@@ -165,7 +165,7 @@ def count(engine: str, path: Path, form: TableFormat, order: int) -> None:
 def _by_engine(engine: str) -> Callable[[Path, TableFormat, Domain, int], None]:
     from dpsynth_core.sources.arrow import ArrowSource
     from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
-    from dpsynth_core.sources.files import opened
+    from dpsynth_core.sources.opening import opened
     from dpsynth_core.sources.records import Records
 
     def counting(path: Path, form: TableFormat, domain: Domain, order: int) -> None:

@@ -33,7 +33,7 @@ from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.default_format import default_format
-from dpsynth_core.sources.files import opened
+from dpsynth_core.sources.opening import opened
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain

@@ -39,8 +39,8 @@ from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.demo import demo_domain, simulate
-from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.opening import TableSource, opened
 from dpsynth_core.statistics.distances import Marginals, largest_error, scaled, workload_error
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain

@@ -25,8 +25,8 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.default_format import default_format
-from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.guess import propose
+from dpsynth_core.sources.opening import opened
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.statistics.distances import marginal_errors
 from dpsynth_core.vocabulary.codebook import load_domain

@@ -95,13 +95,14 @@ DOORS: dict[str, str] = {
     "privacy/budget.py": "which budgets are usable; what they promise is decided elsewhere",
     "privacy/questions.py": "a digest of what was asked, for the transcript; it answers nothing",
     "sources/confined.py": "asks a container about itself, in a process with limits",
-    "sources/files.py": "a converter",
     "sources/formats.py": "how a table is written, as the curator states it, and what is so by default",
+    "sources/headers.py": "which columns a table has, by its header",
     "sources/listed.py": f"{PUBLIC}how listed values are written in a column of a type",
+    "sources/listing.py": "which files a table is, by their names",
     "sources/locations.py": "bytes of a file",
+    "sources/opening.py": "opens a table with its converter",
     "sources/packed.py": "bytes of a packed file",
     "sources/parts.py": "where a file is cut, for converters",
-    "sources/readers.py": "a converter",
     "sources/month_names.py": f"{PUBLIC}which month a name means",
     "sources/sampling.py": "records for the curator's own screen; no operation of the kernel asks for them",
     "sources/spelling.py": f"{PUBLIC}how numbers, dates and times are written; a text fits a pattern by itself",
@@ -127,8 +128,9 @@ DOORS: dict[str, str] = {
 BESIDE: dict[str, tuple[str, ...]] = {
     "Converters, from a file or an answer to records in order. A fault here can break the guarantee. `tests/sources/test_converters.py` "
     "asks each whether a record is the same row alone and in every table": (
-        "sources/files.py", "sources/readers.py", "sources/formats.py", "sources/locations.py", "sources/packed.py",
-        "sources/parts.py", "sources/held.py", "sources/codes.py", "sources/arrow_types.py", "sources/*_file.py", "sources/*_work.py",
+        "sources/opening.py", "sources/files.py", "sources/readers.py", "sources/headers.py", "sources/formats.py", "sources/listing.py",
+        "sources/locations.py", "sources/packed.py", "sources/parts.py", "sources/held.py", "sources/codes.py", "sources/arrow_types.py",
+        "sources/*_file.py", "sources/*_work.py",
         "sources/databases/*.py", "sources/dask_cluster.py", "foundation/confined.py",
     ),
     "The run, which builds the kernel and hands it to a mechanism. `tests/release/test_synthesis.py` and `tests/store` try to break it": (

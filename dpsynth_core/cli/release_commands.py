@@ -277,7 +277,7 @@ def table_of(options: argparse.Namespace) -> tuple[str, dict[str, Any], tuple[st
         name = options.table or Path(read(str(options.data)).base_name).stem or "release"
         return name, section, DatabaseTable(section).names, ""
     from dpsynth_core.foundation.documents import base_name
-    from dpsynth_core.sources.files import opened
+    from dpsynth_core.sources.opening import opened
 
     form = table_options.stated_format(options)
     section = form.section(options.data) | table_options.stated_engine(options)

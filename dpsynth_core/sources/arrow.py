@@ -18,13 +18,10 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation import interrupts, processors
 from dpsynth_core.sources import persons
-from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.opening import TableSource, opened
 from dpsynth_core.sources.parts import USUAL, Part, Sizes
-from dpsynth_core.sources.persons import Before, nobody
 from dpsynth_core.sources.records import Counting, Counts, RecordCounts, Records
-from dpsynth_core.sources.sampling import Sample
-from dpsynth_core.sources.values import keyed_counts
 from dpsynth_core.vocabulary.domain import Domain
 
 COPIED_BYTES = 128 << 20
@@ -67,6 +64,8 @@ class ArrowSource(RecordCounts):
         The records are codes, shape (records, attributes of the domain). One thread reads all
         records in order.
         """
+        from dpsynth_core.sources.sampling import Sample  # loaded for screens alone
+
         drawn = Sample(self.domain, most)
         for _ in self._records.add_to(drawn):
             interrupts.check()
@@ -77,6 +76,7 @@ class ArrowSource(RecordCounts):
 
         The mappings from key to number of records come in parts; no key is in two parts.
         """
+        from dpsynth_core.sources.values import keyed_counts  # loaded where values are learnt
 
         def columns() -> Iterator[pa.Array]:
             for batch in self._records.batches((name,)):
@@ -100,7 +100,7 @@ class ArrowSource(RecordCounts):
             total.absorb(other.tables)
         return total
 
-    def _before(self, parts: Sequence[Part], workers: int) -> list[Before]:
+    def _before(self, parts: Sequence[Part], workers: int) -> list[persons.Before]:
         """Return for each part a function that looks up its persons' rows in the earlier parts.
 
         Args:
@@ -108,7 +108,7 @@ class ArrowSource(RecordCounts):
             workers: The number of threads.
         """
         if self._records.person_column is None or len(parts) == 1:
-            return [nobody] * len(parts)
+            return [persons.nobody] * len(parts)
         keys, limit = persons.new_keys(), self._records.max_rows_per_person
         turnouts: dict[int, persons.Turnout] = {}
 
@@ -119,7 +119,7 @@ class ArrowSource(RecordCounts):
         _shared_out([None] * workers, list(enumerate(parts)), add)
         return [before.before(keys) for before in persons.earlier([turnouts[i] for i in range(len(parts))], limit)]
 
-    def _add(self, counts: Counting, part: tuple[Part, Before]) -> Iterator[None]:
+    def _add(self, counts: Counting, part: tuple[Part, persons.Before]) -> Iterator[None]:
         """Add the records of a part to a counter, one batch with each step of the iterator."""
         return self._records.add_to(counts, *part)
 

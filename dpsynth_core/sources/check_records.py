@@ -14,8 +14,10 @@ import pyarrow.compute as pc
 
 from dpsynth_core.foundation.zones import Zoned, curator_only
 from dpsynth_core.sources import csv_file, jsonl_file, lines, parts, persons, readers
-from dpsynth_core.sources.files import FileTable, Table
-from dpsynth_core.sources.formats import LINES, left_out
+from dpsynth_core.sources.files import FileTable
+from dpsynth_core.sources.formats import LINES
+from dpsynth_core.sources.listing import left_out
+from dpsynth_core.sources.opening import Table
 from dpsynth_core.vocabulary.names import column_field
 
 

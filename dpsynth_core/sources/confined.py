@@ -17,7 +17,8 @@ from dpsynth_core.foundation.confined import Ended, Work
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.processors import available
-from dpsynth_core.sources.formats import STATISTICAL, TEXT, Files, kind_of
+from dpsynth_core.sources.formats import STATISTICAL, TEXT
+from dpsynth_core.sources.listing import Files, kind_of
 from dpsynth_core.sources.locations import Location, Remote, located
 
 LIMITS = Limits(megabytes=2048, seconds=60, processors=available())

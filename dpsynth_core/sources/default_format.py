@@ -16,8 +16,9 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, csv_file, packed, signatures
-from dpsynth_core.sources.formats import DELIMITERS, KNOWN, STATISTICAL, TableFormat, kind_of, table_files
+from dpsynth_core.sources.formats import DELIMITERS, KNOWN, STATISTICAL, TableFormat
 from dpsynth_core.sources.lines import known_encoding
+from dpsynth_core.sources.listing import kind_of, table_files
 from dpsynth_core.sources.locations import Location
 
 _LONGEST_HEADER = 1 << 20

@@ -1,4 +1,4 @@
-"""Tables that are opened once, checked before anything is spent, and read as batches: a file, a folder, a DataFrame or a database table.
+"""Tables of files that are opened once, checked before anything is spent, and read as batches: a file or a folder.
 
 Text is read here. Files that a library in C reads are read in a process with limits (`confined`), because a hostile file may do anything to
 a library in C. The questions to each kind of file, and how it is read, are in `readers`.
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import confined, packed, readers
-from dpsynth_core.sources.formats import STANDARD, STATISTICAL, TEXT, Files, TableFormat, table_files
+from dpsynth_core.sources import confined, headers, packed, readers
+from dpsynth_core.sources.formats import STANDARD, STATISTICAL, TEXT, TableFormat
+from dpsynth_core.sources.listing import Files, table_files
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.parts import NOTHING_LISTED, WHOLE, Listed, Part, Piece, Sizes, gathered
 from dpsynth_core.vocabulary.column import Column
@@ -22,29 +23,7 @@ from dpsynth_core.vocabulary.declared import domain_json
 from dpsynth_core.vocabulary.domain import LABELS
 from dpsynth_core.vocabulary.names import told_apart
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from dpsynth_core.sources.held import Batches, HeldTable
-
-TableSource: TypeAlias = "str | os.PathLike[str] | pd.DataFrame | Batches"
-Table: TypeAlias = "FileTable | HeldTable"
 DEFAULT_LIMIT_BYTES = 2_000_000_000
-
-
-def opened(source: TableSource, form: TableFormat) -> Table:
-    """Return the source as an opened table: a path as `FileTable`, any other source as `HeldTable`.
-
-    Raises:
-        InputError: A path is not a file or a folder of files of one kind.
-    """
-    if isinstance(source, str | os.PathLike):
-        return FileTable.of(source, form)
-    import pandas as pd
-
-    from dpsynth_core.sources.held import Frame, HeldTable
-
-    return HeldTable(Frame(source) if isinstance(source, pd.DataFrame) else source, form)
 
 
 def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:
@@ -147,9 +126,9 @@ class FileTable(Files):
                 that it means missing.
         """
         if self.form.kind in TEXT:
-            yield from readers.batches(self, columns, readers.BATCH_ROWS, part, listed)
+            yield from readers.batches(self, columns, headers.BATCH_ROWS, part, listed)
             return
-        with confined.work("batches", self, list(columns), readers.BATCH_ROWS, part, confined.LIMITS.seconds, dict(listed)) as answers:
+        with confined.work("batches", self, list(columns), headers.BATCH_ROWS, part, confined.LIMITS.seconds, dict(listed)) as answers:
             for answer in answers:
                 with pa.ipc.open_stream(pa.py_buffer(answer)) as reader:
                     yield from reader

@@ -20,15 +20,15 @@ import pyarrow.compute as pc
 
 from dpsynth_core.foundation.errors import shown
 from dpsynth_core.foundation.zones import Zoned, combine
-from dpsynth_core.sources import files, outside
+from dpsynth_core.sources import opening, outside
 from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.characters import CASE, LOOK, fold
 from dpsynth_core.sources.codec import numbers_of
 from dpsynth_core.sources.detect_notation import detect_notation, other_marks
-from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.look_alikes import groups, listed_as
 from dpsynth_core.sources.notation import TRUTHS, Notation
+from dpsynth_core.sources.opening import TableSource
 from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -96,7 +96,7 @@ def _spellings(columns: Sequence[str], source: TableSource, form: TableFormat) -
     """
     parts = {column: list[pa.Array]() for column in columns}
     rows = 0
-    for batch in files.opened(source, form).batches(columns):
+    for batch in opening.opened(source, form).batches(columns):
         for column in columns:
             first = batch.column(column).slice(0, FIRST - rows)
             parts[column].append(pc.unique(texts(first.dictionary_decode() if pa.types.is_dictionary(first.type) else first)))

@@ -27,9 +27,9 @@ from dpsynth_core.sources.arrow_types import kind_of_type
 from dpsynth_core.sources.characters import CASE, LOOK, fold
 from dpsynth_core.sources.codec import day_numbers, floats
 from dpsynth_core.sources.detect_notation import detect_notation
-from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.opening import TableSource, opened
 from dpsynth_core.sources.spelling import COLON
 from dpsynth_core.sources.times import READERS
 from dpsynth_core.vocabulary.attribute import Attribute, scale_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import readable, readers
+from dpsynth_core.sources import headers, readable
 from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import NOTHING_LISTED, WHOLE, Listed, Part, Sizes
@@ -58,7 +58,7 @@ class HeldTable:
 
     def check(self) -> None:
         """Raise InputError if a column name is blank or repeated, or there are no columns."""
-        readers.check_names(self.source.names)
+        headers.check_names(self.source.names)
 
     def divide(self, _sizes: Sizes) -> list[Part]:
         """Return a single part, because such a table is not divided."""
@@ -70,7 +70,7 @@ class HeldTable:
         Raises:
             InputError: The table lacks a column or has it twice.
         """
-        readers.check_columns(self.source.names, columns)
+        headers.check_columns(self.source.names, columns)
         return self.source.batches(columns, self.form.decimal)
 
 
@@ -102,8 +102,8 @@ class Frame:
         if any(array.type != self.schema.field(place[name]).type for name, array in zip(columns, arrays, strict=True)):
             raise InputError("data", "the type of a column changed since the plan was made", "make the plan again")
         whole = pa.RecordBatch.from_arrays(arrays, names=list(columns))
-        for start in range(0, len(self.frame), readers.BATCH_ROWS):
-            yield whole.slice(start, readers.BATCH_ROWS)
+        for start in range(0, len(self.frame), headers.BATCH_ROWS):
+            yield whole.slice(start, headers.BATCH_ROWS)
 
 
 def _array(series: pd.Series, decimal: str) -> pa.Array:

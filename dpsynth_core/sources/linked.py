@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.sources import persons
 from dpsynth_core.sources.codec import encode
-from dpsynth_core.sources.files import Table
+from dpsynth_core.sources.opening import Table
 from dpsynth_core.sources.records import Records
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups

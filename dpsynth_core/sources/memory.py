@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import readers
+from dpsynth_core.sources import headers
 from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.arrow_types import check_type, repaired
 from dpsynth_core.sources.formats import TableFormat
@@ -44,8 +44,8 @@ class Columns:
         return self.table.schema
 
     def batches(self, columns: Sequence[str], _decimal: str) -> Iterator[pa.RecordBatch]:
-        """Yield all rows in order, with these columns, at most `readers.BATCH_ROWS` at a time."""
-        for batch in self.table.select(list(columns)).to_batches(max_chunksize=readers.BATCH_ROWS):
+        """Yield all rows in order, with these columns, at most `headers.BATCH_ROWS` at a time."""
+        for batch in self.table.select(list(columns)).to_batches(max_chunksize=headers.BATCH_ROWS):
             yield pa.RecordBatch.from_arrays([repaired(column) for column in batch.columns], names=list(columns))
 
 
@@ -67,7 +67,7 @@ class Held:
 
     def check(self) -> None:
         """Raise InputError if a name is blank or repeated, or a type cannot be read."""
-        readers.check_names(self.source.names)
+        headers.check_names(self.source.names)
         for field in self.source.schema:
             check_type(field.name, field.type)
 

@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpsynth_core.foundation.zones import Zoned, curator_only
-from dpsynth_core.sources import files
+from dpsynth_core.sources import opening
 from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.codec import encode_column, floats, numbers_of
-from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.opening import TableSource
 from dpsynth_core.sources.parts import WHOLE
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -91,7 +91,7 @@ def fit(domain: Domain, source: TableSource, form: TableFormat, first: int | Non
     rows, missing, values = 0, Counter[str](), {name: Counter[str]() for name in domain.names}
     beyond = Counter[str]()
     listed = {one.name: one.categories for one in domain if one.is_listed}
-    for batch in files.opened(source, form).batches(domain.names, WHOLE, listed):
+    for batch in opening.opened(source, form).batches(domain.names, WHOLE, listed):
         batch = batch if first is None else batch.slice(0, first - rows)
         rows += batch.num_rows
         for attribute in domain:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import parts
 from dpsynth_core.sources.arrow_types import check_type, repaired
-from dpsynth_core.sources.formats import partition
+from dpsynth_core.sources.listing import partition
 from dpsynth_core.sources.locations import Location, inner, located, together
 from dpsynth_core.sources.parts import WHOLE, Part, Piece
 from dpsynth_core.vocabulary.names import column_field, trimmed

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from dpsynth_core.sources.locations import Location
+if TYPE_CHECKING:
+    from dpsynth_core.sources.locations import Location
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.visible import listed
 from dpsynth_core.sources.codec import encode_column
 from dpsynth_core.sources.files import FileTable
-from dpsynth_core.sources.formats import TableFormat, table_files
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.listing import table_files
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.outside import outside
 from dpsynth_core.vocabulary.domain import Domain

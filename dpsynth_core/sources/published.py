@@ -17,8 +17,8 @@ from dpsynth_core.sources import memory
 from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.codec import encode_column, floats
 from dpsynth_core.sources.detect import public_format
-from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.opening import TableSource, opened
 from dpsynth_core.sources.outside import apart
 from dpsynth_core.vocabulary import published
 from dpsynth_core.vocabulary.attribute import Attribute

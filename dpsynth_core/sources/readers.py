@@ -8,7 +8,6 @@ For kinds that a library in C reads, `files` lets a process with limits run thes
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,14 +20,15 @@ import pyarrow as pa
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import csv_file, jsonl_file, packed, parts
 from dpsynth_core.sources.arrow_types import declared_type
-from dpsynth_core.sources.formats import ALL_DELIMITERS, NONE, STANDARD, STATISTICAL, Files, TableFormat
+from dpsynth_core.sources.formats import ALL_DELIMITERS, NONE, STANDARD, STATISTICAL, TableFormat
+from dpsynth_core.sources.headers import check_columns, check_names
+from dpsynth_core.sources.listing import Files
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.parts import NOTHING_LISTED, WHOLE, Listed, Part, Piece
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.declared import declared
-from dpsynth_core.vocabulary.names import column_field, no_column, told_apart, trimmed
+from dpsynth_core.vocabulary.names import told_apart, trimmed
 
-BATCH_ROWS = 131_072
 MAX_STANDARD_LINES = 100
 """A longer record of such a file is taken for the work of a quote that does not belong there."""
 _READERS = {kind: f"{__package__}.{kind}_file" for kind in ("feather", "spreadsheet", "parquet")}
@@ -205,26 +205,6 @@ def batches(
                     yield from reader(form.kind).batches(located(piece.file), form, columns, rows, listed)
                 else:
                     yield from reader(form.kind).batches(located(piece.file), form, columns, rows)
-
-
-def check_names(names: Sequence[str]) -> None:
-    """Raise InputError unless there are column names, and none is blank or repeated."""
-    if not names:
-        raise InputError("data", "the table has no columns", "choose a file with a header line and rows")
-    if (unnamed := next((at for at, name in enumerate(names, start=1) if not name.strip()), None)) is not None:
-        raise InputError("data", f"column {unnamed} has no name", "name every column")
-    if (repeated := next((name for name, count in Counter(names).items() if count > 1), None)) is not None:
-        raise InputError(column_field(repeated), "two columns have this name", "rename one of the columns")
-
-
-def check_columns(names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Raise InputError if a column in `wanted` is not in `names`, or is there twice."""
-    there = Counter(names)
-    for name in wanted:
-        if not there[name]:
-            raise no_column(name, "the data have", list(there))
-        if there[name] > 1:
-            raise InputError(column_field(name), "the data have two columns of this name", "rename one of them")
 
 
 def _check_files(paths: Sequence[Location], form: TableFormat, names: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import readers
 from dpsynth_core.sources.confined import SAVE_AGAIN
-from dpsynth_core.sources.formats import Files
+from dpsynth_core.sources.listing import Files
 from dpsynth_core.sources.parts import Piece
 
 SLOWEST = 100_000

@@ -17,10 +17,9 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import persons
 from dpsynth_core.sources.characters import EXACT, fold
 from dpsynth_core.sources.codec import encode_column
-from dpsynth_core.sources.files import Table
+from dpsynth_core.sources.headers import check_columns
+from dpsynth_core.sources.opening import Table
 from dpsynth_core.sources.parts import NOTHING_LISTED, USUAL, WHOLE, Listed, Part, Sizes
-from dpsynth_core.sources.persons import Before, Keys, Turnout, nobody
-from dpsynth_core.sources.readers import check_columns
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
@@ -110,7 +109,7 @@ class Records:
         return self.table.divide(self.sizes)
 
     def batches(
-        self, columns: Sequence[str], part: Part = WHOLE, before: Before = nobody, listed: Listed = NOTHING_LISTED
+        self, columns: Sequence[str], part: Part = WHOLE, before: persons.Before = persons.nobody, listed: Listed = NOTHING_LISTED
     ) -> Iterator[pa.RecordBatch]:
         """Yield batches of the records that are counted, with at least these columns.
 
@@ -132,7 +131,7 @@ class Records:
             named = persons.named(batch.column(self.person_column), self.table.form)
             yield batch.filter(pa.array(persons.within_limit(named, seen, self.max_rows_per_person, before)))
 
-    def turnout(self, part: Part, keys: Keys) -> Turnout:
+    def turnout(self, part: Part, keys: persons.Keys) -> persons.Turnout:
         """Return each person's number of rows in a part, at most the limit, by the person's hash.
 
         The table must have a person column.
@@ -145,7 +144,7 @@ class Records:
         batches = self.table.batches((self.person_column,), part)
         return persons.turnout((persons.named(batch.column(0), self.table.form) for batch in batches), keys, self.max_rows_per_person)
 
-    def add_to(self, tally: Batches, part: Part = WHOLE, before: Before = nobody) -> Iterator[None]:
+    def add_to(self, tally: Batches, part: Part = WHOLE, before: persons.Before = persons.nobody) -> Iterator[None]:
         """Add the counted records of a part to a counter, one batch with each step of the iterator.
 
         The iterator yields None, so that the caller can stop between batches.

@@ -19,8 +19,9 @@ if TYPE_CHECKING:  # engines are loaded when a table is looked at
     from dpsynth_core.foundation.zones import Zoned
     from dpsynth_core.sources.check_records import RecordsCheck
     from dpsynth_core.sources.dask_cluster import Cluster
-    from dpsynth_core.sources.files import FileTable, TableSource
+    from dpsynth_core.sources.files import FileTable
     from dpsynth_core.sources.memory import Held
+    from dpsynth_core.sources.opening import TableSource
     from dpsynth_core.sources.source import MarginalSource
     from dpsynth_core.vocabulary.domain import Domain
     from dpsynth_core.vocabulary.link import Link
@@ -137,9 +138,9 @@ def open_linked(link: Link, households: Section, members: Section, key: str) -> 
         members: The section of the table of members.
         key: The column that names the household, in both tables.
     """
-    from dpsynth_core.sources.files import opened
     from dpsynth_core.sources.formats import TableFormat
     from dpsynth_core.sources.linked import LinkedSource
+    from dpsynth_core.sources.opening import opened
 
     first, second = (opened(_source(one), TableFormat.of(one)) for one in (households, members))
     return LinkedSource(link, first, second, key)
@@ -245,11 +246,13 @@ def invented(kind: str, rows: int | None = None) -> pd.DataFrame:
     The rows are the first ones of the usual table only for linked tables; the table "demo" is
     simulated anew and has other rows.
     """
-    from dpsynth_core.sources import demo, demo_households
-
     if kind in LINKED_DEMO:
+        from dpsynth_core.sources import demo_households
+
         table = demo_households.simulate()[LINKED_DEMO.index(kind)]
         return table if rows is None else table.head(rows)
+    from dpsynth_core.sources import demo
+
     return demo.simulate(demo.ROWS if rows is None else rows)
 
 
@@ -315,8 +318,8 @@ def records(section: Section, columns: Sequence[str]) -> Iterator[pa.RecordBatch
     Raises:
         InputError: The table cannot be read.
     """
-    from dpsynth_core.sources.files import opened
     from dpsynth_core.sources.formats import TableFormat
+    from dpsynth_core.sources.opening import opened
 
     return opened(_source(section), TableFormat.of(section)).batches(columns)
 

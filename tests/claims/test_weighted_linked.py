@@ -27,9 +27,9 @@ from dpsynth_core.release.linked import pairs
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.report.asking import Answer, Asked, ask
-from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.linked import LinkedSource
+from dpsynth_core.sources.opening import opened
 from dpsynth_core.statistics.raking import raked, tilted
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain

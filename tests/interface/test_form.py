@@ -14,7 +14,7 @@ import xlsxwriter
 
 import dpsynth_core as dps
 from dpsynth_core.cli.command_line import main
-from dpsynth_core.sources.formats import kind_of
+from dpsynth_core.sources.listing import kind_of
 from tests.homes import MOST, PEOPLE, tables
 from tests.refusals import refused
 from tests.sources.written import WRITERS

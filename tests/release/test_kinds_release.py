@@ -23,7 +23,7 @@ from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.report.facts import byline
 from dpsynth_core.sources.decoding import decode, strays
 from dpsynth_core.sources.default_format import default_format
-from dpsynth_core.sources.files import opened
+from dpsynth_core.sources.opening import opened
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.filled import Filled, filled
 from dpsynth_core.vocabulary.hierarchy import Hierarchy

@@ -31,8 +31,8 @@ from dpsynth_core.sources import statistical_file
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.decoding import decode
 from dpsynth_core.sources.default_format import default_format
-from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.opening import opened
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.kinds.registry import KINDS, LEARNABLE

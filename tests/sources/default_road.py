@@ -32,7 +32,7 @@ import pyarrow.parquet
 import xlsxwriter
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import confined, files, readers
+from dpsynth_core.sources import confined, files, headers, opening, readers
 from dpsynth_core.sources.codec import encode_column
 from dpsynth_core.sources.detect import settled_format
 from dpsynth_core.sources.formats import DELIMITERS, TableFormat
@@ -171,7 +171,7 @@ def _linked(rng: random.Random) -> Family:
     def read(path: Path, both: Sequence[Table]) -> Codes:
         places = [_write(path.with_name(f"{path.name}-{place}"), layouts[place], table) for place, table in enumerate(both)]
         forms = [settled_format(place, {}, "data", str) for place in places]
-        first, second = (files.opened(place, form) for place, form in zip(places, forms, strict=True))
+        first, second = (opening.opened(place, form) for place, form in zip(places, forms, strict=True))
         first.check()
         second.check()
         counted: Codes = Counter()
@@ -355,12 +355,12 @@ def _line(cells: Sequence[str], layout: Layout, look: Look) -> str:
 def _read(path: Path) -> Codes:
     """Return the codes of a table that is opened by its path alone."""
     form = settled_format(path, {}, "data", str)
-    table = files.opened(path, form)
+    table = opening.opened(path, form)
     table.check()
     return Counter(_codes(table, form))
 
 
-def _codes(table: files.Table, form: TableFormat) -> Iterator[tuple[int, ...]]:
+def _codes(table: opening.Table, form: TableFormat) -> Iterator[tuple[int, ...]]:
     for batch in table.batches(DOMAIN.names):
         codes = [encode_column(attribute, batch.column(attribute.name), form.notation).tolist() for attribute in DOMAIN]
         yield from zip(*codes, strict=True)
@@ -372,7 +372,7 @@ def _in_this_process() -> Iterator[None]:
         return question(table, *arguments)
 
     def batches(table: files.FileTable, columns: Sequence[str], *part_and_listed: Any) -> Iterator[pa.RecordBatch]:
-        return readers.batches(table, columns, readers.BATCH_ROWS, *part_and_listed)
+        return readers.batches(table, columns, headers.BATCH_ROWS, *part_and_listed)
 
     def about(which: str, path: Path, kind: str) -> Any:
         return getattr(readers.reader(kind), which)(path)

@@ -18,8 +18,8 @@ from distributed import LocalCluster
 
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
-from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.opening import opened
 from dpsynth_core.sources.parts import Sizes
 from dpsynth_core.sources.records import Records
 from dpsynth_core.sources.registry import KINDS

@@ -17,10 +17,11 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from dpsynth_core.sources import lines, readers
+from dpsynth_core.sources import headers, lines, readers
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.default_format import default_format
-from dpsynth_core.sources.formats import Files, TableFormat
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.listing import Files
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Clique
@@ -87,7 +88,7 @@ def assert_counts_as_pandas(source: ArrowSource, frame: pd.DataFrame) -> None:
 @examples(40, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(rows=st.integers(1, 200), seed=st.integers(0, 2**32 - 1), batch=st.integers(1, 100))
 def test_frames_count_as_pandas_with_any_batch_size(monkeypatch: pytest.MonkeyPatch, rows: int, seed: int, batch: int) -> None:
-    monkeypatch.setattr(readers, "BATCH_ROWS", batch)
+    monkeypatch.setattr(headers, "BATCH_ROWS", batch)
     frame = some_people(rows, seed)
     assert_counts_as_pandas(ArrowSource(DOMAIN, frame), frame)
 
@@ -104,7 +105,7 @@ def test_csv_counts_as_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, b
 @pytest.mark.parametrize("row_group", [10, 100_000])
 @pytest.mark.parametrize("dictionary", [True, False])
 def test_parquet_counts_as_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row_group: int, dictionary: bool) -> None:
-    monkeypatch.setattr(readers, "BATCH_ROWS", 64)
+    monkeypatch.setattr(headers, "BATCH_ROWS", 64)
     frame = some_people(500)
     frame.to_parquet(tmp_path / "people.parquet", row_group_size=row_group, use_dictionary=dictionary)
     form = default_format(tmp_path / "people.parquet")
@@ -172,7 +173,7 @@ def test_a_marker_of_the_format_counts_as_missing() -> None:
 @examples(40, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(rows=st.integers(1, 120), seed=st.integers(0, 2**32 - 1), batch=st.integers(1, 50), limit=st.integers(1, 4))
 def test_only_the_first_rows_of_each_person_count(monkeypatch: pytest.MonkeyPatch, rows: int, seed: int, batch: int, limit: int) -> None:
-    monkeypatch.setattr(readers, "BATCH_ROWS", batch)
+    monkeypatch.setattr(headers, "BATCH_ROWS", batch)
     frame = some_people(rows, seed)
     source = ArrowSource(DOMAIN, frame, person_column="person", max_rows_per_person=limit)
     assert_counts_as_pandas(source, frame.groupby("person", sort=False).head(limit))
@@ -184,7 +185,7 @@ def test_taking_one_person_away_changes_at_most_that_many_rows(
     monkeypatch: pytest.MonkeyPatch, seed: int, limit: int, batch: int, text: bool
 ) -> None:
     """The promise behind the sensitivity of every marginal, people who are not named included."""
-    monkeypatch.setattr(readers, "BATCH_ROWS", batch)
+    monkeypatch.setattr(headers, "BATCH_ROWS", batch)
     rng = np.random.default_rng(seed)
     frame = some_people(60, seed)
     named = np.array(["a", " a", "b", "c", "?", "", None], dtype=object) if text else np.array([1, 2, 3, None], dtype=object)
@@ -229,7 +230,7 @@ def test_a_large_parquet_file_is_never_held_whole(tmp_path: Path) -> None:
     before = pa.total_allocated_bytes()
     peak = max(
         pa.total_allocated_bytes() - before
-        for _ in readers.batches(Files.of(tmp_path / "large.parquet", form), domain.names, readers.BATCH_ROWS)
+        for _ in readers.batches(Files.of(tmp_path / "large.parquet", form), domain.names, headers.BATCH_ROWS)
     )
     # one row group is 1/36 of the file; a few are read ahead, none is kept
     assert 0 < peak < whole / 3

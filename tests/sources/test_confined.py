@@ -11,10 +11,11 @@ import pytest
 from dpsynth_core.foundation import confined as runner
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.sources import confined, files, readers
+from dpsynth_core.sources import confined, headers, opening, readers
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.files import FileTable
-from dpsynth_core.sources.formats import TEXT, TableFormat, kind_of
+from dpsynth_core.sources.formats import TEXT, TableFormat
+from dpsynth_core.sources.listing import kind_of
 from tests.foundation.processes import workers
 from tests.foundation.test_sandbox import files_guarded
 from tests.hostile.bombs import BOMBS
@@ -34,7 +35,7 @@ def test_the_answers_are_the_same_as_without_a_process(tmp_path: Path, ending: s
     columns = readers.names(table)
     assert table.column_names() == columns
     assert [column.to_json() for column in table.described()] == readers.described(table)
-    monkeypatch.setattr(readers, "BATCH_ROWS", 3)
+    monkeypatch.setattr(headers, "BATCH_ROWS", 3)
     there = [batch.to_pydict() for batch in table.batches(columns[::-1])]
     assert there == [batch.to_pydict() for batch in readers.batches(table, columns[::-1], 3)]
     assert there
@@ -52,7 +53,7 @@ def test_a_refusal_has_the_same_words_as_without_a_process(tmp_path: Path, ask: 
 def test_a_column_that_is_not_there_is_named_by_the_other_process(tmp_path: Path) -> None:
     WRITERS[".dta"](TABLE, tmp_path / "a.dta")
     with pytest.raises(InputError, match="column 'more': the data have no column of this name"):
-        next(files.opened(tmp_path / "a.dta", TableFormat("stata")).batches(["more"]))
+        next(opening.opened(tmp_path / "a.dta", TableFormat("stata")).batches(["more"]))
 
 
 @pytest.mark.parametrize("ending", [".xlsx", ".feather", ".csv.zst"])
@@ -63,7 +64,7 @@ def test_a_small_file_that_takes_gigabytes_or_ends_its_reader_is_refused(tmp_pat
         _read(path)  # a workbook's far away cells are not made, so the one that holds nothing else has no rows
     good = tmp_path / "good.feather"  # nothing else is harmed
     WRITERS[".feather"](TABLE, good)
-    assert files.opened(good, default_format(good)).column_names() == ("sex", "age", "pay")
+    assert opening.opened(good, default_format(good)).column_names() == ("sex", "age", "pay")
 
 
 def test_a_value_that_a_parquet_file_repeats_is_not_written_out_without_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,13 +78,13 @@ def test_reading_all_records_may_take_so_long_and_no_longer(tmp_path: Path, monk
     WRITERS[".zsav"](pa.table({"a": [0.0] * 30_000}), tmp_path / "a.zsav")
     monkeypatch.setattr(confined, "LIMITS", Limits(megabytes=2048, seconds=1))
     monkeypatch.setattr(confined, "_WAIT", SECONDS)  # a busy machine may not give it that second of work in ten
-    monkeypatch.setattr(readers, "BATCH_ROWS", 1)
+    monkeypatch.setattr(headers, "BATCH_ROWS", 1)
     refused(_read, tmp_path / "a.zsav", saying="1 seconds of work")
 
 
 def test_the_process_of_a_reader_ends_when_nobody_wants_the_rest(tmp_path: Path) -> None:
     WRITERS[".feather"](pa.table({"a": list(range(400_000))}), tmp_path / "a.feather")
-    batches = files.opened(tmp_path / "a.feather", TableFormat("feather")).batches(["a"])
+    batches = opening.opened(tmp_path / "a.feather", TableFormat("feather")).batches(["a"])
     next(batches)
     assert workers()
     batches.close()  # type: ignore[attr-defined]
@@ -98,14 +99,14 @@ def test_getting_ready_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     confined.prepare(tmp_path / "gone.feather")
     assert runner._SHUT_IN.process is not None
     WRITERS[".feather"](TABLE, tmp_path / "a.feather")
-    assert files.opened(tmp_path / "a.feather", TableFormat("feather")).column_names() == ("sex", "age", "pay")
+    assert opening.opened(tmp_path / "a.feather", TableFormat("feather")).column_names() == ("sex", "age", "pay")
 
 
 def test_what_ends_the_reader_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     WRITERS[".feather"](TABLE, tmp_path / "a.feather")
     monkeypatch.setattr(confined, "_WORK", "tests.sources.failing_work")
     sentence = "takes more than 2,048 MB of memory or 60 seconds of work, or makes the program that reads such files fail: it was ended by"
-    refused(files.opened(tmp_path / "a.feather", TableFormat("feather")).column_names, saying=sentence)
+    refused(opening.opened(tmp_path / "a.feather", TableFormat("feather")).column_names, saying=sentence)
 
 
 @files_guarded
@@ -127,11 +128,11 @@ def test_a_package_that_is_missing_there_is_named_with_its_remedy(tmp_path: Path
     monkeypatch.setattr(runner, "_SHUT_IN", runner._Starter(whole=False))
     for _ in range(2):  # the process goes on
         with pytest.raises(InputError, match=r"packages: pyreadstat is missing; pip install .dpsynth-studio\[formats\]"):
-            files.opened(tmp_path / "a.sav", TableFormat("spss")).column_names()
+            opening.opened(tmp_path / "a.sav", TableFormat("spss")).column_names()
 
 
 def _read(path: Path) -> None:
-    table = files.opened(path, default_format(path))
+    table = opening.opened(path, default_format(path))
     table.check()
     for _ in table.batches(table.column_names()):
         pass

@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core.sources import lines, readers, spreadsheet_file
-from dpsynth_core.sources.formats import SUFFIXES, Files, TableFormat, kind_of
+from dpsynth_core.sources.formats import SUFFIXES, TableFormat
+from dpsynth_core.sources.listing import Files, kind_of
 from tests.sources.neighbouring import ODD
 from tests.sources.written import WRITERS
 

@@ -33,8 +33,8 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.sources import dask_cluster
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
-from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.opening import opened
 from dpsynth_core.sources.parts import WHOLE, Part, Piece, Sizes
 from dpsynth_core.sources.persons import Before, nobody
 from dpsynth_core.sources.records import Records

@@ -18,8 +18,8 @@ from dpsynth_core.sources import outside
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.demo import demo_domain, simulate
-from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.opening import opened
 from dpsynth_core.sources.registry import LINKED_DEMO, can_be_linked
 from dpsynth_core.vocabulary.link import NUMBER, Link
 from tests.refusals import refused

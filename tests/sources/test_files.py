@@ -22,9 +22,9 @@ from dpsynth_core.sources import csv_file, lines, parts
 from dpsynth_core.sources.check_records import check_records
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.detect import suggestions
-from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.opening import opened
 from tests.refusals import refused
 from tests.tiers import examples
 
@@ -462,7 +462,7 @@ def test_names_are_trimmed_alike_in_every_kind_of_file(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_end_is_not_listed_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpsynth_core.sources.formats.MAX_FILES", 3)
+    monkeypatch.setattr("dpsynth_core.sources.listing.MAX_FILES", 3)
     for number in range(5):
         (tmp_path / f"{number}.csv").write_text("a\n1\n")
     refused(default_format, tmp_path, saying="more than 3 files")

@@ -11,8 +11,9 @@ import pytest
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.detect import public_format
-from dpsynth_core.sources.files import declared_domain, opened
+from dpsynth_core.sources.files import declared_domain
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.opening import opened
 from dpsynth_core.vocabulary.domain import Domain
 from tests import hospital
 

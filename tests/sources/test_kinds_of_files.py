@@ -22,9 +22,10 @@ from dpsynth_core.sources import feather_file, memory, readable, spreadsheet_fil
 from dpsynth_core.sources.check_records import check_records
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.default_format import default_format
-from dpsynth_core.sources.files import opened
-from dpsynth_core.sources.formats import TableFormat, kind_of, table_files
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.listing import kind_of, table_files
 from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.opening import opened
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.refusals import refused
 from tests.sources.written import WRITERS

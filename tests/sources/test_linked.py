@@ -15,9 +15,9 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.check_records import LinkCheck, check_link
-from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.linked import LinkedSource
+from dpsynth_core.sources.opening import opened
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.link import NUMBER, Link

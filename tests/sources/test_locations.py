@@ -20,11 +20,12 @@ from dpsynth_core.cli import command_line
 from dpsynth_core.foundation import confined
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import DataSpec, Spec, load_spec
-from dpsynth_core.sources import files, locations
+from dpsynth_core.sources import locations, opening
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
 from dpsynth_core.sources.default_format import default_format
-from dpsynth_core.sources.formats import TableFormat, table_files
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.listing import table_files
 from dpsynth_core.sources.locations import Remote, located
 from dpsynth_core.sources.parts import Sizes
 from dpsynth_core.sources.records import Records
@@ -96,11 +97,11 @@ def expected() -> Any:
 def test_a_table_in_a_store_counts_as_on_disk(bucket: str, expected: np.ndarray, name: str, engine: str) -> None:
     uri = f"{bucket}/{name}"
     form = default_format(uri)
-    files.opened(uri, form).check()
+    opening.opened(uri, form).check()
     if engine == "here":
         counts = ArrowSource(DOMAIN, uri, form, "who", 2, MANY).counts([("a", "b")])
     else:
-        counts = DaskSource(DOMAIN, Records(files.opened(uri, form), "who", 2, MANY), Cluster(a_cluster())).counts([("a", "b")])
+        counts = DaskSource(DOMAIN, Records(opening.opened(uri, form), "who", 2, MANY), Cluster(a_cluster())).counts([("a", "b")])
     assert np.array_equal(counts[("a", "b")], expected)
 
 

@@ -18,11 +18,12 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from dpsynth_core.sources import files, lines
+from dpsynth_core.sources import files, lines, opening
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.check_records import check_records
 from dpsynth_core.sources.default_format import default_format
-from dpsynth_core.sources.formats import SUFFIXES, TableFormat, kind_of
+from dpsynth_core.sources.formats import SUFFIXES, TableFormat
+from dpsynth_core.sources.listing import kind_of
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.refusals import refused
 from tests.sources.neighbouring import family
@@ -158,7 +159,7 @@ def test_whatever_a_quoted_cell_of_a_well_formed_file_holds_it_is_one_record(tmp
 
     def read(body: Sequence[bytes]) -> Records:
         path = written(tmp_path / "a.csv", [HEADER, *body])
-        files.opened(path, TableFormat(quoting="standard")).check()
+        opening.opened(path, TableFormat(quoting="standard")).check()
         return coded(path, TableFormat(quoting="standard"))
 
     check_neighbours(read, before, quoted + b",f,1,a", b"x,m,1,a")
@@ -238,7 +239,7 @@ def test_damage_to_the_letters_or_the_day_of_one_row_stays_in_its_cell(tmp_path:
     write(frame, str(path), variable_format={"day": day})
     path.write_bytes(path.read_bytes().replace(b"zzzz", b"z\xff\xe2z"))
     form = default_format(path)
-    table = pa.Table.from_batches(files.opened(path, form).batches(["sex", "day"]))
+    table = pa.Table.from_batches(opening.opened(path, form).batches(["sex", "day"]))
     assert table["sex"].to_pylist() == ["f", "z\ufffd\ufffdz" if form.encoding == "utf-8" else "z\xff\xe2z", "m", "f"]
     assert [value is None for value in table["day"].to_pylist()] == [False, True, False, True]
     assert coded(path, form).sum() == 4
@@ -308,14 +309,14 @@ def test_a_file_without_a_header_says_its_byte_order_before_its_first_record(tmp
     form = TableFormat(encoding="utf-16", names=("sex", "age", "ward"))
     assert coded(path, form).sum() == 2
     written(path, [b"f,1,a", b"m,2,b"], "utf-16-le")
-    refused(files.opened(path, form).check, saying="utf-16-le or utf-16-be")
+    refused(opening.opened(path, form).check, saying="utf-16-le or utf-16-be")
 
 
 @pytest.mark.parametrize("quoting", ["lines", "none", "standard"])
 def test_a_byte_order_mark_at_the_start_of_a_line_is_no_part_of_it_wherever_blocks_begin(tmp_path: Path, quoting: str) -> None:
     mark, form = b"\xef\xbb\xbf", TableFormat(quoting=quoting)
     path = written(tmp_path / "a.csv", [mark + b"sex,age,ward", *[mark + b"f,1,a", mark + mark + b"m,2,b"] * 100])
-    table = pa.Table.from_batches(files.opened(path, form).batches(["sex"]))
+    table = pa.Table.from_batches(opening.opened(path, form).batches(["sex"]))
     assert table["sex"].to_pylist() == ["f", "m"] * 100
 
 def any_line(encoding: str) -> st.SearchStrategy[bytes]:
@@ -367,7 +368,7 @@ def test_random_damage_to_a_line_changes_one_record(tmp_path: Path, data: st.Dat
 def test_the_survey_counts_what_cannot_be_read(tmp_path: Path) -> None:
     body = [b"p1,x,f,1,a", b"p2,x,f,1", b"", b'p3,"x,f,1,a', b"NA,x,f,1,a", b"p4,\xff\xff,f,1,a"]
     path = written(tmp_path / "a.csv", [b"id," + HEADER, *body])
-    units_drawn = check_records(files.opened(path, TableFormat()), DOMAIN.names, "id").value
+    units_drawn = check_records(opening.opened(path, TableFormat()), DOMAIN.names, "id").value
     assert (units_drawn.malformed, units_drawn.blank, units_drawn.damaged, units_drawn.unnamed) == (3, 1, 2, 4)
     assert len(units_drawn.sentences()) == 3
-    assert check_records(files.opened(written(path, [HEADER, *HONEST]), TableFormat()), DOMAIN.names).value.sentences() == ()
+    assert check_records(opening.opened(written(path, [HEADER, *HONEST]), TableFormat()), DOMAIN.names).value.sentences() == ()

@@ -19,11 +19,11 @@ import pytest
 from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode_column
-from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.held import Frame
 from dpsynth_core.sources.linked import LinkedSource
 from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.opening import opened
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain

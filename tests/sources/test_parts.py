@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from dpsynth_core.foundation import interrupts, processors
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.interrupts import Interrupted
-from dpsynth_core.sources import files, lines, persons
+from dpsynth_core.sources import lines, opening, persons
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.files import FileTable
 from dpsynth_core.sources.formats import TableFormat
@@ -31,8 +31,8 @@ TINY = Sizes(bytes=40, rows=3, divided=0)
 
 
 def rows_of(path: Path, form: TableFormat, parts: Sequence[Part]) -> list[dict[str, object]]:
-    names = files.opened(path, form).column_names()
-    return [row for part in parts for batch in files.opened(path, form).batches(names, part) for row in batch.to_pylist()]
+    names = opening.opened(path, form).column_names()
+    return [row for part in parts for batch in opening.opened(path, form).batches(names, part) for row in batch.to_pylist()]
 
 
 @examples(60, suppress_health_check=(HealthCheck.function_scoped_fixture,))
@@ -45,7 +45,7 @@ def test_the_parts_of_a_csv_are_its_lines(
     monkeypatch.setattr(lines, "MAX_LINE_BYTES", 4000)
     path, form = tmp_path / "a.csv", TableFormat(quoting=quoting)
     path.write_bytes(end.join([b"", b" ", HEADER, *body]))
-    parts = files.opened(path, form).divide(Sizes(bytes=every, divided=0))
+    parts = opening.opened(path, form).divide(Sizes(bytes=every, divided=0))
     assert rows_of(path, form, parts) == rows_of(path, form, [WHOLE])
 
 
@@ -55,7 +55,7 @@ def test_wide_characters_and_marks_are_not_cut(tmp_path: Path, encoding: str) ->
     cell = "\u00e9\u010a" if encoding.startswith("utf") else "x"
     path.write_bytes("\n".join(["a,b", *(f"{i},{cell}" for i in range(30))]).encode(encoding))
     form = TableFormat(encoding=encoding)
-    parts = files.opened(path, form).divide(Sizes(bytes=17, divided=0))
+    parts = opening.opened(path, form).divide(Sizes(bytes=17, divided=0))
     assert len(parts) > 5
     assert [row["a"] for row in rows_of(path, form, parts)] == [str(i) for i in range(30)]
     assert rows_of(path, form, parts[::-1]) != rows_of(path, form, parts)
@@ -75,7 +75,7 @@ def test_json_lines_row_groups_and_folders_are_divided_too(tmp_path: Path) -> No
         (tmp_path / "a.parquet", TableFormat("parquet"), 8),
         (folder, TableFormat("parquet"), 8),
     ):
-        parts = files.opened(path, form).divide(TINY)
+        parts = opening.opened(path, form).divide(TINY)
         assert len(parts) >= least
         rows = rows_of(path, form, parts)
         assert rows == rows_of(path, form, [WHOLE])
@@ -85,12 +85,12 @@ def test_json_lines_row_groups_and_folders_are_divided_too(tmp_path: Path) -> No
 def test_what_cannot_be_divided_is_one_part(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('a,b\n' + '"x\ny",1\n' * 50)
-    assert files.opened(path, TableFormat(quoting="standard")).divide(TINY) == [WHOLE]
+    assert opening.opened(path, TableFormat(quoting="standard")).divide(TINY) == [WHOLE]
     packed = tmp_path / "a.csv.gz"
     with pa.output_stream(packed, compression="gzip") as stream:
         stream.write(b"a,b\n" + b"x,1\n" * 50)
-    assert files.opened(packed, TableFormat()).divide(TINY) == [(Piece(str(packed)),)]
-    assert files.opened(path, TableFormat()).divide(Sizes()) == [WHOLE]  # it is small
+    assert opening.opened(packed, TableFormat()).divide(TINY) == [(Piece(str(packed)),)]
+    assert opening.opened(path, TableFormat()).divide(Sizes()) == [WHOLE]  # it is small
 
 
 @given(st.lists(st.integers(0, 9), max_size=12), st.integers(1, 20))

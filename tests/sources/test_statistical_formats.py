@@ -13,7 +13,7 @@ import pyreadstat
 import pytest
 
 from dpsynth_core.sources.default_format import default_format
-from dpsynth_core.sources.files import opened
+from dpsynth_core.sources.opening import opened
 from dpsynth_core.sources.parts import WHOLE
 
 DATES = [

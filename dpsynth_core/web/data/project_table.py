@@ -21,18 +21,19 @@ from dpsynth_core.foundation.documents import is_uri
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
-from dpsynth_core.sources import demo, demo_households, files, first_records, guess, outside
+from dpsynth_core.sources import demo, demo_households, files, first_records, guess, opening, outside
 from dpsynth_core.sources.check_records import LinkCheck, RecordsCheck, check_link, check_records
 from dpsynth_core.sources.databases.address import is_address
 from dpsynth_core.sources.databases.connect import DatabaseTable
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.detect import suggestions
 from dpsynth_core.sources.detect_notation import Doubt
-from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.first_records import Remark
-from dpsynth_core.sources.formats import FIELDS, TableFormat, table_files
+from dpsynth_core.sources.formats import FIELDS, TableFormat
 from dpsynth_core.sources.guess import Guess
+from dpsynth_core.sources.listing import table_files
 from dpsynth_core.sources.locations import Location, located
+from dpsynth_core.sources.opening import TableSource
 from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.sources.registry import KINDS, LINKED_DEMO, invented
 from dpsynth_core.store import home, projects
@@ -269,7 +270,7 @@ def preview(draft: Draft) -> Zoned[pd.DataFrame]:
     """
     if is_simulated(draft):
         return public(invented(draft["data"]["kind"], PREVIEW_ROWS))
-    table = files.opened(*_table(draft))
+    table = opening.opened(*_table(draft))
     batches = [batch.slice(0, PREVIEW_ROWS) for batch in islice(table.batches(table.column_names()), 1)]
     if not batches:
         raise InputError("data", "the table has no rows", "choose another table")
@@ -283,7 +284,7 @@ def survey(draft: Draft) -> Zoned[RecordsCheck]:
         InputError: The table cannot be read at all.
     """
     columns, person = draft["wizard"]["columns"], draft["unit"]["person_column"]
-    return check_records(files.opened(*_table(draft)), columns, person if person in columns else None)
+    return check_records(opening.opened(*_table(draft)), columns, person if person in columns else None)
 
 
 def keys(draft: Draft) -> Zoned[LinkCheck]:
@@ -292,7 +293,7 @@ def keys(draft: Draft) -> Zoned[LinkCheck]:
     Raises:
         InputError: A table cannot be read.
     """
-    first, second = (files.opened(*_table(table)) for table in document.tables(draft))
+    first, second = (opening.opened(*_table(table)) for table in document.tables(draft))
     return check_link(first, second, draft["unit"]["person_column"], draft["unit"]["max_rows_per_person"])
 
 
@@ -388,7 +389,7 @@ def _inspect(path: Location, source: str, stated: Mapping[str, Any] | None = Non
         stated: The fields of the format that the curator stated.
     """
     form = default_format(path, stated)
-    table, doubts = files.opened(path, form), suggestions(path, form, stated or {}).value
+    table, doubts = opening.opened(path, form), suggestions(path, form, stated or {}).value
     if not doubts:
         table.check()
     return Table(form.section(path), table.column_names(), source, path.name, _declared(path, form), doubts, tuple(stated or ()))

@@ -16,7 +16,7 @@ import pandas as pd
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import demo, files, guess, public
+from dpsynth_core.sources import demo, guess, opening, public
 from dpsynth_core.sources.detect import public_format
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import Guess
@@ -114,7 +114,7 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
 
     def look_at(path: Path) -> Table:
         form = public_format(path, "public table")
-        table = files.opened(path, form)
+        table = opening.opened(path, form)
         table.check()
         private = "" if project_table.is_database(draft) else draft.get("data", {}).get("path")
         if private and Path(private).exists() and public.is_same_table(path, Path(private)):

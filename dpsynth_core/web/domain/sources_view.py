@@ -22,7 +22,7 @@ from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.sources import files, guess
+from dpsynth_core.sources import guess, opening
 from dpsynth_core.sources.detect import public_format
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.store import projects
@@ -129,7 +129,7 @@ def _load_public(file: UploadedFile) -> None:
 
         def guessed() -> tuple[Guess, ...]:
             form = public_format(path, "public table")
-            files.opened(path, form).check()
+            opening.opened(path, form).check()
             return guess.propose(path, form, is_public=True).value
 
         draft_rows.load(lambda rows: domain_table.with_guesses(rows, guessed()), "public")

@@ -1,0 +1,33 @@
+"""Which tables there are, and how one is opened: files, a DataFrame, or a table in memory or in a database."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:  # a run loads the reader of its own table alone
+    import pandas as pd
+
+    from dpsynth_core.sources.files import FileTable
+    from dpsynth_core.sources.formats import TableFormat
+    from dpsynth_core.sources.held import Batches, HeldTable
+
+TableSource: TypeAlias = "str | os.PathLike[str] | pd.DataFrame | Batches"
+Table: TypeAlias = "FileTable | HeldTable"
+
+
+def opened(source: TableSource, form: TableFormat) -> Table:
+    """Return the source as an opened table: a path as `FileTable`, any other source as `HeldTable`.
+
+    Raises:
+        InputError: A path is not a file or a folder of files of one kind.
+    """
+    if isinstance(source, str | os.PathLike):
+        from dpsynth_core.sources.files import FileTable  # loaded where the table is files
+
+        return FileTable.of(source, form)
+    import pandas as pd
+
+    from dpsynth_core.sources.held import Frame, HeldTable
+
+    return HeldTable(Frame(source) if isinstance(source, pd.DataFrame) else source, form)
