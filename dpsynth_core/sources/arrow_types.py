@@ -6,7 +6,6 @@ import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.column import Column
-from dpsynth_core.vocabulary.declared import declared
 from dpsynth_core.vocabulary.names import column_field, trimmed
 
 NESTED = "drop the column: its values are lists or structures"
@@ -21,6 +20,8 @@ def declared_type(column: pa.Field) -> Column:
     name = trimmed(column.name)
     if pa.types.is_nested(column.type):
         return Column(name=name, kind="categorical", categories=[], to_do=NESTED)
+    from dpsynth_core.vocabulary.declared import declared  # loaded for domains of files alone
+
     return declared(name, kind_of_type(column.type))
 
 

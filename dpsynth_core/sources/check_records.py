@@ -7,18 +7,20 @@ file, an error message or a release. A limit that is chosen by these counts is c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpsynth_core.foundation.zones import Zoned, curator_only
-from dpsynth_core.sources import csv_file, jsonl_file, lines, parts, persons, readers
-from dpsynth_core.sources.files import FileTable
-from dpsynth_core.sources.formats import LINES
-from dpsynth_core.sources.listing import left_out
+from dpsynth_core.sources import persons
+from dpsynth_core.sources.formats import LINES, TableFormat
 from dpsynth_core.sources.opening import Table
 from dpsynth_core.vocabulary.names import column_field
+
+if TYPE_CHECKING:
+    from dpsynth_core.sources.locations import Location
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,20 @@ def check_records(table: Table, columns: Sequence[str], person_column: str | Non
         InputError: The table cannot be read to its end.
     """
     form, used = table.form, tuple(dict.fromkeys((*columns, *([person_column] if person_column else []))))
-    files = table.files if isinstance(table, FileTable) else ()
-    malformed = blank = damaged = unnamed = 0
+    faults = _of_files(table.files, table.folder, form) if table.files else RecordsCheck()
+    unnamed = 0
+    if person_column is not None or form.kind != "csv":
+        for batch in table.batches(used):
+            unnamed += persons.named(batch.column(person_column), form).null_count if person_column is not None else 0
+    quoted = form.kind == "csv" and form.quoting == LINES
+    return curator_only(replace(faults, unnamed=unnamed, quoted=quoted, made_names=table.made_names()))
+
+
+def _of_files(files: Sequence[Location], folder: Location | None, form: TableFormat) -> RecordsCheck:
+    """Return the counts of lines that cannot be read, and of files that are left out. Raises InputError."""
+    from dpsynth_core.sources import csv_file, jsonl_file, lines, listing, parts, readers  # loaded where the table is files
+
+    malformed = blank = damaged = 0
     with readers.reading():
         if form.kind == "jsonl":
             for path in files:
@@ -95,12 +109,7 @@ def check_records(table: Table, columns: Sequence[str], person_column: str | Non
                 malformed += int(block.malformed().sum())
                 blank += block.blank if len(block.names) > 1 else 0
                 damaged += block.text.count(lines.DAMAGED)
-    if person_column is not None or form.kind != "csv":
-        for batch in table.batches(used):
-            unnamed += persons.named(batch.column(person_column), form).null_count if person_column is not None else 0
-    quoted = form.kind == "csv" and form.quoting == LINES
-    others = left_out(table.folder) if isinstance(table, FileTable) and table.folder is not None else 0
-    return curator_only(RecordsCheck(malformed, blank, damaged, unnamed, others, quoted, table.made_names()))
+    return RecordsCheck(malformed, blank, damaged, left_out=0 if folder is None else listing.left_out(folder))
 
 
 @dataclass(frozen=True)

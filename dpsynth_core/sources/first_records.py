@@ -24,7 +24,6 @@ from dpsynth_core.sources import opening, outside
 from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.characters import CASE, LOOK, fold
 from dpsynth_core.sources.codec import numbers_of
-from dpsynth_core.sources.detect_notation import detect_notation, other_marks
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.look_alikes import groups, listed_as
 from dpsynth_core.sources.notation import TRUTHS, Notation
@@ -242,6 +241,8 @@ def _other_notation(attribute: Attribute, one: ColumnFit, counted: Counter[str],
         if not attribute.most:
             yield "Most of them lie beyond its bounds."
         return
+    from dpsynth_core.sources.detect_notation import detect_notation, other_marks  # loaded where values are not understood
+
     is_bounded = attribute.dtype in _NUMBERS and not attribute.most
     if is_bounded and (marks := other_marks(one.values, attribute.lower, attribute.upper, notation)):
         form: Mapping[str, Any] = {"decimal": marks[0], "thousands": marks[1]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import pyarrow as pa
 
@@ -17,6 +17,8 @@ from dpsynth_core.sources.parts import NOTHING_LISTED, WHOLE, Listed, Part, Size
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dpsynth_core.sources.locations import Location
 
 
 class Batches(Protocol):
@@ -47,6 +49,9 @@ class HeldTable:
 
     source: Batches
     form: TableFormat
+    files: ClassVar[tuple[Location, ...]] = ()
+    """It has none, and no folder of them."""
+    folder: ClassVar[Location | None] = None
 
     def column_names(self) -> tuple[str, ...]:
         """Return the names of the columns, in order."""
