@@ -7,6 +7,7 @@ add an operation to the kernel. Packages of others add mechanisms and exporters 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -92,6 +93,41 @@ def load(path: str) -> Any:
     """Return what an import path names, "MODULE:NAME", and import its module if needed."""
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
+
+
+Loaded = TypeVar("Loaded")
+
+
+def as_it_is(found: Any) -> Any:
+    """Return what was loaded."""
+    return found
+
+
+class OnDemand(Mapping[str, Loaded]):
+    """A mapping of names to what import paths name, which loads an entry when it is looked up. Iterating over names loads nothing.
+
+    Attributes:
+        loaded: Entries looked up so far, by name.
+    """
+
+    def __init__(self, paths: Mapping[str, str], made: Callable[[Any], Loaded] = as_it_is) -> None:
+        """Take the import path of each entry by name, "MODULE:NAME", and how an entry is made of what was loaded."""
+        self._paths, self._made = paths, made
+        self.loaded: dict[str, Loaded] = {}
+
+    def __getitem__(self, name: str) -> Loaded:
+        if name not in self.loaded:
+            self.loaded[name] = self._made(load(self._paths[name]))
+        return self.loaded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._paths
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
 
 
 Listed = TypeVar("Listed", Purpose, Offer)

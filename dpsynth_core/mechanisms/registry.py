@@ -9,7 +9,7 @@ because import rules and tests of ours cannot hold for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from typing import Any, cast
 
@@ -53,32 +53,9 @@ class Purpose:
     research: bool = False
 
 
-class OnDemand(Mapping[str, Mechanism]):
-    """A mapping of names to mechanisms that loads a mechanism when it is looked up. Iterating over names loads nothing.
-
-    Attributes:
-        loaded: Mechanisms looked up so far, by name.
-    """
-
-    def __init__(self, paths: Mapping[str, str]) -> None:
-        """Take the import path of each mechanism or mechanism class, by name."""
-        self._paths = paths
-        self.loaded: dict[str, Mechanism] = {}
-
-    def __getitem__(self, name: str) -> Mechanism:
-        if name not in self.loaded:
-            found = extension.load(self._paths[name])
-            self.loaded[name] = found() if isinstance(found, type) else found
-        return self.loaded[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._paths
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
-
-    def __len__(self) -> int:
-        return len(self._paths)
+def _made(found: Any) -> Mechanism:
+    """Return a mechanism from a class to be made without arguments, or as it was loaded."""
+    return cast(Mechanism, found() if isinstance(found, type) else found)
 
 
 _LISTED = extension.ordered(_OFFERS, tuple(one for added in extension.built_in() for one in added.mechanisms))
@@ -93,10 +70,12 @@ PURPOSES = tuple(
 PRESET, DEFAULT, PAPER = "preset", "default", "paper"
 """A setting of every mechanism, and its values."""
 
-MECHANISMS = OnDemand({offer.name: offer.default for one in PURPOSES for name in one.mechanisms for offer in _LISTED if offer.name == name})
+MECHANISMS = extension.OnDemand(
+    {offer.name: offer.default for one in PURPOSES for name in one.mechanisms for offer in _LISTED if offer.name == name}, _made
+)
 """Mechanisms by name, the recommended one first; all with their default parameters."""
 
-PUBLISHED = OnDemand({offer.name: offer.published for offer in _LISTED if offer.published})
+PUBLISHED = extension.OnDemand({offer.name: offer.published for offer in _LISTED if offer.published}, _made)
 """Mechanisms by name with the constants that their papers print. The others follow no paper to the letter, as their cards say."""
 
 
