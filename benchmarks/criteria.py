@@ -22,7 +22,7 @@ from benchmarks import record
 from benchmarks.table import spec
 from dpsynth_core.claims.claim import Final
 from dpsynth_core.claims.criteria import deciding as words
-from dpsynth_core.claims.criteria.criterion import Decided
+from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.models import training_time, usefulness
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.planning.plan import Plan

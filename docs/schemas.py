@@ -10,7 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpsynth_core.claims.criteria.criterion import MAX_NAME, MUST, SHOULD, Entry
+from dpsynth_core.claims.criteria.criterion import MAX_NAME, Entry
+from dpsynth_core.claims.criteria.outcomes import MUST, SHOULD
 from dpsynth_core.claims.criteria.registry import KINDS as CRITERIA
 from dpsynth_core.claims.criteria.registry import MOST
 from dpsynth_core.claims.registry import CLAIMS

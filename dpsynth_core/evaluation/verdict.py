@@ -31,7 +31,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, combinations
 
-from dpsynth_core.claims.criteria.criterion import MUST, NOT_MET, UNDECIDED, UNMEASURED, Decided
+from dpsynth_core.claims.criteria.decided import Decided
+from dpsynth_core.claims.criteria.outcomes import MUST, NOT_MET, UNDECIDED, UNMEASURED
 from dpsynth_core.claims.means import MeanMeasured, near
 from dpsynth_core.claims.ranks import Most, tables_of
 from dpsynth_core.evaluation import naming

@@ -10,8 +10,9 @@ import pytest
 
 from dpsynth_core import report
 from dpsynth_core.claims.columns_alone import ColumnsAlone
-from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Decided
-from dpsynth_core.claims.criteria.criterion import UNMEASURED as NOT_MEASURED
+from dpsynth_core.claims.criteria.decided import Decided
+from dpsynth_core.claims.criteria.outcomes import MET, NOT_MET, UNDECIDED
+from dpsynth_core.claims.criteria.outcomes import UNMEASURED as NOT_MEASURED
 from dpsynth_core.claims.criteria.tables import TablesWithin
 from dpsynth_core.claims.means import MeanMeasured
 from dpsynth_core.claims.ranks import Group, Most

@@ -13,7 +13,8 @@ from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, PARTLY, PASSED
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.claims.criteria import deciding
-from dpsynth_core.claims.criteria.criterion import MET, MUST, NOT_MET, UNMEASURED, Decided
+from dpsynth_core.claims.criteria.decided import Decided
+from dpsynth_core.claims.criteria.outcomes import MET, MUST, NOT_MET, UNMEASURED
 from dpsynth_core.evaluation.verdict import WITHHOLD
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.recovery import recover

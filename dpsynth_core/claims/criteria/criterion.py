@@ -9,12 +9,13 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
+from dpsynth_core.claims.criteria.outcomes import MUST, SHOULD, TOO_SMALL, Importance
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
@@ -26,12 +27,8 @@ from dpsynth_core.vocabulary.kinds.kind import is_number
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
-MUST, SHOULD = "must", "should"
-MET, NOT_MET, UNDECIDED, UNMEASURED = OUTCOMES = ("met", "not met", "undecided", "not measured")
 UNKNOWN = Interval(math.nan, 0.0, math.inf)
-TOO_SMALL = "Too small a group to measure at this budget."
 MAX_NAME = 200
-Importance = Literal["must", "should"]
 Entries = Mapping[str, Any]
 
 
@@ -219,37 +216,6 @@ class MeasuredCriterion(Criterion):
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         """Measure the error of what is published with the kernel's remaining budget."""
         raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Decided:
-    """A criterion and the measured error. The interval is `UNKNOWN` if the release does not determine it, None if the run ended before."""
-
-    criterion: Criterion
-    interval: Interval | None = None
-
-    @property
-    def outcome(self) -> str:
-        """`MET` only if the error is within the limit including all noise, `NOT_MET` only if it is above the limit including all noise."""
-        if self.interval is None:
-            return UNMEASURED
-        if self.interval.at_most <= self.criterion.limit:
-            return MET
-        return NOT_MET if self.interval.at_least > self.criterion.limit else UNDECIDED
-
-    def is_must(self, *outcomes: str) -> bool:
-        """Return whether the criterion has importance `MUST` and one of these outcomes."""
-        return self.criterion.importance == MUST and self.outcome in outcomes
-
-    @property
-    def failed(self) -> bool:
-        """True if the release misses a requirement of its plan."""
-        return self.is_must(NOT_MET)
-
-    @property
-    def needs_reason(self) -> bool:
-        """True if the release may be published only with a written reason."""
-        return self.is_must(NOT_MET, UNMEASURED)
 
 
 def positive(entries: Entries, name: str, field: str, below: float = math.inf) -> float:

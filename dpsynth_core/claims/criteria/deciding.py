@@ -12,8 +12,10 @@ from typing import Any
 from typing_extensions import override
 
 from dpsynth_core.claims.claim import AnswersEnd, Asked, BudgetShare, Claim, Final, Received
-from dpsynth_core.claims.criteria.criterion import MUST, OUTCOMES, TOO_SMALL, UNMEASURED, Criterion, Decided, Published
+from dpsynth_core.claims.criteria.criterion import Criterion, Published
+from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.criteria.models import ModelCriterion
+from dpsynth_core.claims.criteria.outcomes import MUST, OUTCOMES, TOO_SMALL, UNMEASURED
 from dpsynth_core.claims.criteria.registry import decide, measured, need_models
 from dpsynth_core.claims.models.usefulness import MODELS, guesses
 from dpsynth_core.claims.outcome import Nothing, Open, alike, expect, some

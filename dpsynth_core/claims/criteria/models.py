@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Self
 from typing_extensions import override
 
 from dpsynth_core.claims.criteria.conditions import known_column
-from dpsynth_core.claims.criteria.criterion import TOO_SMALL, UNKNOWN, Criterion, Entries, Entry, Field
+from dpsynth_core.claims.criteria.criterion import UNKNOWN, Criterion, Entries, Entry, Field
+from dpsynth_core.claims.criteria.outcomes import TOO_SMALL
 from dpsynth_core.claims.models.targets import models_of
 from dpsynth_core.claims.models.usefulness import PER_COLUMN, Guesses
 from dpsynth_core.foundation.errors import InputError, shown

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dpsynth_core.claims.criteria.criterion import Criterion, Decided, MeasuredCriterion, Published
+from dpsynth_core.claims.criteria.criterion import Criterion, MeasuredCriterion, Published
+from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.criteria.models import ModelCriterion, ModelGain, ModelRight
 from dpsynth_core.claims.criteria.quantile import Quantile
 from dpsynth_core.claims.criteria.ranges import RangesWithin

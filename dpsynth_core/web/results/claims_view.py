@@ -14,8 +14,8 @@ import pandas as pd
 import streamlit as st
 
 from dpsynth_core import charts
-from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, UNMEASURED
 from dpsynth_core.claims.criteria.deciding import CRITERIA, line
+from dpsynth_core.claims.criteria.outcomes import MET, NOT_MET, UNDECIDED, UNMEASURED
 from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.models.usefulness import MODELS, verdict
 from dpsynth_core.evaluation import beside_real

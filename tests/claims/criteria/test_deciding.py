@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Criterion, Decided, Published
+from dpsynth_core.claims.criteria.criterion import Criterion, Published
+from dpsynth_core.claims.criteria.decided import Decided
+from dpsynth_core.claims.criteria.outcomes import MET, NOT_MET, UNDECIDED
 from dpsynth_core.claims.criteria.registry import decide, read_criteria
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.kernel import PrivacyKernel

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.claims.criteria.criterion import MET, Published
+from dpsynth_core.claims.criteria.criterion import Published
+from dpsynth_core.claims.criteria.outcomes import MET
 from dpsynth_core.claims.criteria.registry import decide
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.kernel import PrivacyKernel

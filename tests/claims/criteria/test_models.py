@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Decided
+from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.criteria.models import ModelCriterion, ModelGain, ModelRight
+from dpsynth_core.claims.criteria.outcomes import MET, NOT_MET, UNDECIDED
 from dpsynth_core.claims.models.targets import MAX_MODELS
 from dpsynth_core.claims.models.usefulness import PER_COLUMN, Guesses
 from dpsynth_core.planning.plan import Plan

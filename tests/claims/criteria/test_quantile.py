@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Decided
+from dpsynth_core.claims.criteria.decided import Decided
+from dpsynth_core.claims.criteria.outcomes import MET, NOT_MET, UNDECIDED
 from dpsynth_core.claims.criteria.quantile import Quantile, bracket
 from dpsynth_core.claims.criteria.registry import decide, read_criteria
 from dpsynth_core.planning.plan import Plan

@@ -12,9 +12,11 @@ import pytest
 
 from dpsynth_core.claims.criteria import deciding as criteria
 from dpsynth_core.claims.criteria.conditions import Condition
-from dpsynth_core.claims.criteria.criterion import MUST, SHOULD, Criterion, Decided
+from dpsynth_core.claims.criteria.criterion import Criterion
+from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.criteria.deciding import asked
 from dpsynth_core.claims.criteria.models import ModelGain, ModelRight
+from dpsynth_core.claims.criteria.outcomes import MUST, SHOULD
 from dpsynth_core.claims.criteria.ranges import RangesWithin
 from dpsynth_core.claims.criteria.registry import KINDS, MAX_TOGETHER, MOST, tables_alone
 from dpsynth_core.claims.criteria.statistics import Share

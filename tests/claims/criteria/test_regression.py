@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Decided, Published
+from dpsynth_core.claims.criteria.criterion import Published
+from dpsynth_core.claims.criteria.decided import Decided
+from dpsynth_core.claims.criteria.outcomes import MET, NOT_MET, UNDECIDED
 from dpsynth_core.claims.criteria.registry import decide, read_criteria
 from dpsynth_core.claims.criteria.regression import Coefficient, _enclosed
 from dpsynth_core.privacy.kernel import PrivacyKernel
