@@ -1,5 +1,5 @@
 """What the first moments of a command load, in modules and not in seconds: libraries come when a table is opened or a page is drawn, and
-what charges a ledger when one is charged."""
+parts of the program when a plan asks for them. What charges a ledger comes when one is charged."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ LOADS_NONE_OF = {
     "dpsynth_core.release.synthesis": (
         *("pandas", "sklearn", "streamlit", "ortools", "python_calamine", "pyreadstat", "pyarrow.dataset"),
         *("scipy.optimize", "scipy.sparse"),
+        *("dpsynth_core.claims.criteria.criterion", "dpsynth_core.claims.criteria.conditions"),
     ),
     "dpsynth_core.interface.running": (
         *(f"dpsynth_core.store.{part}" for part in ("charging", "database", "jobs", "ledger", "signing")),

@@ -24,6 +24,7 @@ from dpsynth_core.statistics.intervals import CONFIDENCE, LUCKY, Interval, Noisy
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.kind import is_number
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -106,6 +107,7 @@ class Criterion:
         form: The entries of its JSON; the limit is the first one with a `usual` value.
         is_share: Whether errors and limit are shares of people, shown in per cent.
         by_size: Whether smaller groups are known less well.
+        of_members: Whether it may be about members of two linked tables.
         importance: `MUST` or `SHOULD`.
         name: The author's name for it, or ""; hostile text.
     """
@@ -115,6 +117,7 @@ class Criterion:
     form: ClassVar[tuple[Field, ...]]
     is_share: ClassVar[bool] = True
     by_size: ClassVar[bool] = True
+    of_members: ClassVar[bool] = False
 
     importance: Importance
     name: str
@@ -147,6 +150,10 @@ class Criterion:
         if not isinstance(name, str) or len(name) > MAX_NAME or not (name == "" or name.isprintable()):
             raise InputError(f"{field}.name", "it is not a short text", f"write at most {MAX_NAME} characters on one line, or leave it out")
         return importance, name
+
+    def linked(self, link: Link, domain: Domain, field: str) -> Self:  # noqa: ARG002
+        """Return the criterion for two linked tables. Raises InputError, about an entry of `field`, if it decides nothing there."""
+        return self
 
     def sentence(self, domain: Domain) -> str:
         """Return the condition in words, without its limit; names and values in it are hostile text."""

@@ -7,16 +7,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
 from dpsynth_core.claims.claim import AnswersEnd, Asked, BudgetShare, Claim, Final, Received
-from dpsynth_core.claims.criteria.criterion import Criterion, Published
 from dpsynth_core.claims.criteria.decided import Decided
-from dpsynth_core.claims.criteria.models import ModelCriterion
 from dpsynth_core.claims.criteria.outcomes import MUST, OUTCOMES, TOO_SMALL, UNMEASURED
-from dpsynth_core.claims.criteria.registry import decide, measured, need_models
+from dpsynth_core.claims.criteria.registry import by_models, decide, measured, need_models
 from dpsynth_core.claims.models.usefulness import MODELS, guesses
 from dpsynth_core.claims.outcome import Nothing, Open, alike, expect, some
 from dpsynth_core.foundation.reasons import is_reason
@@ -25,6 +23,9 @@ from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+
+if TYPE_CHECKING:
+    from dpsynth_core.claims.criteria.criterion import Criterion
 
 Outcomes = tuple[Decided, ...]
 
@@ -70,6 +71,8 @@ class Criteria(Claim[Outcomes]):
         asking, decided = measured(plan.criteria), list[Decided]()
         with suppress(AnswersEnd):  # what was decided until then stays
             if asking:
+                from dpsynth_core.claims.criteria.criterion import Published  # loaded where the kernel measures criteria
+
                 people = final.people(kernel)
                 published = Published(plan.workload, final.released.published, Noisy(people.value, people.sigma))
                 decided.extend(decide(kernel, asking, published))
@@ -77,7 +80,7 @@ class Criteria(Claim[Outcomes]):
         models = guesses(final.stated.get(MODELS.name, ()))
         return tuple(
             Decided(one, one.stated(models[key]) if (key := (one.column, one.model)) in models else None)
-            if isinstance(one, ModelCriterion)
+            if by_models(one)
             else next(outcomes)
             for one in plan.criteria
         )
@@ -161,7 +164,7 @@ def _deciding(received: Received, stated: Outcomes) -> list[slice]:
     asking = measured(plan.criteria)
     measured_people = bool(final.total is None and asking)
     answers = [criterion.answers(plan.workload) for criterion in asking]
-    done = sum(one.interval is not None for one in stated if not isinstance(one.criterion, ModelCriterion))
+    done = sum(one.interval is not None for one in stated if not by_models(one.criterion))
     counts = [measured_people + sum(answers[:done]) + more for more in range(answers[done] if done < len(answers) else 1)]
     end = len(received.answers) - received.behind(CRITERIA.name)
     return [slice(max(0, end - count), end) for count in counts]

@@ -16,7 +16,7 @@ only where one of two independent noises is above z sigma.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -36,6 +36,7 @@ from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.inside import middles
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.marginals import expand, project
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
@@ -101,6 +102,10 @@ class Quantile(MeasuredCriterion):
             problem = f"within {tolerance:g} of a number there need not be an edge of any bin of {column_field(column)}"
             raise InputError(f"{field}.tolerance", problem, f"use {narrowest:g} or more, or narrower bins")
         return cls(importance, name, column, on_grid, tolerance, read_among(entries, workload.domain, field))
+
+    @override
+    def linked(self, link: Link, domain: Domain, field: str) -> Self:
+        return replace(self, each=link.whole)
 
     @override
     def sentence(self, domain: Domain) -> str:

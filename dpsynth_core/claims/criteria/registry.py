@@ -1,20 +1,18 @@
-"""Every kind of criterion, one entry each, and the list of criteria in a spec: **a new kind is one file and one entry**."""
+"""Every kind of criterion, one entry each, and the list of criteria in a spec: **a new kind is one file and one entry**.
+
+Entries are import paths: a kind is loaded when a spec names it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dpsynth_core.claims.criteria.criterion import Criterion, MeasuredCriterion, Published
+from typing_extensions import TypeIs
+
 from dpsynth_core.claims.criteria.decided import Decided
-from dpsynth_core.claims.criteria.models import ModelCriterion, ModelGain, ModelRight
-from dpsynth_core.claims.criteria.quantile import Quantile
-from dpsynth_core.claims.criteria.ranges import RangesWithin
-from dpsynth_core.claims.criteria.regression import CoefficientSign, CoefficientWithin
-from dpsynth_core.claims.criteria.statistics import Mean, Share, Statistic
-from dpsynth_core.claims.criteria.tables import SubgroupWithin, TablesWithin
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
+from dpsynth_core.foundation.extension import OnDemand
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
@@ -22,17 +20,31 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.vocabulary.zeros import check_ranges
 
+if TYPE_CHECKING:
+    from dpsynth_core.claims.criteria.criterion import Criterion, MeasuredCriterion, Published
+    from dpsynth_core.claims.criteria.models import ModelCriterion
+
 MOST = 50
 """Largest number of criteria of one release. Each has an equal part of the budget, so that with more none could be decided."""
 MAX_CELLS, MAX_TOGETHER = 1_000_000, 20_000_000
 """Largest number of cells of a table that is counted for criteria alone, and of all such tables of a release, each counted once."""
 
-AnyCriterion = MeasuredCriterion | ModelCriterion
-_KINDS: tuple[type[AnyCriterion], ...] = (
-    *(TablesWithin, SubgroupWithin, RangesWithin, Share, Mean, Quantile, CoefficientWithin, CoefficientSign),
-    *(ModelRight, ModelGain),
-)
-KINDS = {kind.kind: kind for kind in _KINDS}
+AnyCriterion: TypeAlias = "MeasuredCriterion | ModelCriterion"
+
+_HERE = "dpsynth_core.claims.criteria"
+_MEASURED = {
+    "tables": f"{_HERE}.tables:TablesWithin",
+    "subgroup": f"{_HERE}.tables:SubgroupWithin",
+    "ranges": f"{_HERE}.ranges:RangesWithin",
+    "share": f"{_HERE}.statistics:Share",
+    "mean": f"{_HERE}.statistics:Mean",
+    "quantile": f"{_HERE}.quantile:Quantile",
+    "regression": f"{_HERE}.regression:CoefficientWithin",
+    "regression-sign": f"{_HERE}.regression:CoefficientSign",
+}
+_OF_MODELS = {"model": f"{_HERE}.models:ModelRight", "model-gain": f"{_HERE}.models:ModelGain"}
+KINDS: OnDemand[type[AnyCriterion]] = OnDemand(_MEASURED | _OF_MODELS)
+"""Kinds of criteria by name: those that the kernel measures, then those that models decide."""
 
 
 def read_criteria(listed: Sequence[object], workload: Workload, answered: bool, link: Link | None = None) -> tuple[AnyCriterion, ...]:
@@ -78,13 +90,11 @@ def check_stated(listed: Sequence[object], domain: Domain) -> None:
 
 def _linked(one: AnyCriterion, obj: Mapping[str, Any], link: Link, domain: Domain, field: str) -> AnyCriterion:
     """Return the criterion for two linked tables. Raises InputError if it cannot count there."""
-    if isinstance(one, Statistic):
-        return one.linked(link, domain, field)
-    part = next((part for part in ("among", "where") if set(obj.get(part) or ()) & set(link.swapped)), None)
+    part = None if one.of_members else next((part for part in ("among", "where") if set(obj.get(part) or ()) & set(link.swapped)), None)
     if part is not None:
         problem = "it is of members, whom only shares and means count"
         raise InputError(f"{field}.{part}", problem, "name columns of the first table, or state a share or a mean")
-    return replace(one, each=link.whole) if isinstance(one, Quantile) else one
+    return one.linked(link, domain, field)
 
 
 def tables_alone(criteria: Sequence[Criterion], workload: Workload) -> dict[Clique, int]:
@@ -102,20 +112,24 @@ def _check_tables(tables: Mapping[Clique, int], workload: Workload, answered: bo
         raise InputError(field, problem, "add such a table to the workload, or choose a mechanism that makes rows")
 
 
+def by_models(one: Criterion) -> TypeIs[ModelCriterion]:
+    """Return whether models decide a criterion, and not the kernel."""
+    return one.kind in _OF_MODELS
+
+
 def measured(criteria: Iterable[AnyCriterion]) -> list[MeasuredCriterion]:
     """Return the criteria that the kernel measures, in order."""
-    return [one for one in criteria if not isinstance(one, ModelCriterion)]
+    return [one for one in criteria if not by_models(one)]
 
 
 def of_models(criteria: Iterable[AnyCriterion]) -> dict[str, ModelCriterion]:
     """Return the criteria about models, by their field of a spec."""
-    return {f"criteria.{number}": one for number, one in enumerate(criteria) if isinstance(one, ModelCriterion)}
+    return {f"criteria.{number}": one for number, one in enumerate(criteria) if by_models(one)}
 
 
 def need_models(listed: Sequence[object]) -> list[bool]:
     """Return, for each entry of a spec's list, whether models decide it."""
-    kinds = [name for name, kind in KINDS.items() if issubclass(kind, ModelCriterion)]
-    return [isinstance(one, Mapping) and one.get("kind") in kinds for one in listed]
+    return [isinstance(one, Mapping) and one.get("kind") in tuple(_OF_MODELS) for one in listed]
 
 
 def decide(kernel: SealedKernel, criteria: Sequence[MeasuredCriterion], published: Published) -> Iterable[Decided]:

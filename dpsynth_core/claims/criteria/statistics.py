@@ -56,6 +56,8 @@ class Statistic(MeasuredCriterion):
         link: The link of two tables.
     """
 
+    of_members: ClassVar[bool] = True
+
     groups: tuple[Condition, ...]
     limit: float
     link: Link | None = field(default=None, kw_only=True)
@@ -72,6 +74,7 @@ class Statistic(MeasuredCriterion):
         """Return the largest difference of f between two people."""
         raise NotImplementedError
 
+    @override
     def linked(self, link: Link, domain: Domain, field: str) -> Self:
         """Return the criterion for two linked tables.
 

@@ -75,6 +75,7 @@ def test_criteria_in_words() -> None:
     ]
     assert [one.importance for one in plan.criteria] == [MUST, SHOULD, MUST, MUST, MUST, MUST]
     assert set(KINDS) >= {one.kind for one in plan.criteria}
+    assert [kind.kind for kind in KINDS.values()] == list(KINDS)
 
 
 def test_criteria_take_their_share_from_the_mechanism_and_change_the_digest() -> None:
