@@ -23,7 +23,9 @@ import pandas as pd
 
 from benchmarks import households, record
 from benchmarks.table import file_section, released, spec
-from dpsynth_core.claims import weighted
+from dpsynth_core.claims import weighing
+from dpsynth_core.claims.weighted import WEIGHTED
+from dpsynth_core.claims.weights import USUAL_SHARE
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
@@ -57,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             people, columns = invented(), [*DOMAIN.names[:-1]]
             people.to_csv(Path(folder) / "people.csv", index=False)
-            budget = {"epsilon": options.epsilon, "certificate": 0.05, "inside": 0.1, "weighted": weighted.USUAL_SHARE}
+            budget = {"epsilon": options.epsilon, "certificate": 0.05, "inside": 0.1, "weighted": USUAL_SHARE}
             section = file_section(Path(folder) / "people.csv")
             plan = synthesis.plan(spec(section, DOMAIN, "aim", budget, weight={"column": "weight"}))
             runs = [trial(plan, people) for _ in range(options.runs)]
@@ -103,19 +105,19 @@ class Survey:
         weight = Attribute.numeric("weight", 0.0, self.largest, bins=12, nearest=True)
         two = Link(Domain((*two.households, weight)), two.members, two.most)
         document = households.spec(self.folder, two, epsilon, 0, 0.05).model_dump(mode="json")
-        document["budget"]["weighted"] = weighted.USUAL_SHARE
+        document["budget"]["weighted"] = USUAL_SHARE
         return Spec.from_json(document | {"weight": {"column": "weight"}, "output": {}})
 
 
 def linked_trial(plan: Plan, tables: Survey) -> dict[tuple[str, str], float]:
     """As `trial`, of households by their columns and of members by theirs."""
     release, found = released(plan), dict[tuple[str, str], float]()
-    stated, codes = release.claims[weighted.WEIGHTED.name], release.codes
+    stated, codes = release.claims[WEIGHTED.name], release.codes
     assert codes is not None
     assert release.weights is not None
-    begun = weighted.calibrated(plan, codes, release.inside, None)
+    begun = weighing.calibrated(plan, codes, release.inside, None)
     ways = dict(zip(WAYS, (release.weights, begun, np.ones(len(begun))), strict=True))
-    for one, told, people in zip(weighted.counted(plan, codes), stated.parts, (tables.households, tables.members), strict=True):
+    for one, told, people in zip(weighing.counted(plan, codes), stated.parts, (tables.households, tables.members), strict=True):
         bounds = {marginal.attributes[0]: marginal.bound95 for marginal in told.certificate.marginals}
         for column in one.group.singles:
             true = shares(people[column.name], people["weight"].clip(0, tables.largest), column.size)
@@ -139,8 +141,8 @@ def invented() -> pd.DataFrame:
 def trial(plan: Plan, people: pd.DataFrame) -> dict[tuple[str, str], float]:
     """Of each column, whether its bound held and what it was, and the error with each way to weigh the rows."""
     release, found = released(plan), dict[tuple[str, str], float]()
-    codes, stated = np.asarray(release.codes), release.claims[weighted.WEIGHTED.name]
-    begun = weighted.calibrated(plan, codes, release.inside, None)
+    codes, stated = np.asarray(release.codes), release.claims[WEIGHTED.name]
+    begun = weighing.calibrated(plan, codes, release.inside, None)
     ways = dict(zip(WAYS, (release.weights, begun, np.ones(len(codes))), strict=True))
     for one in stated.certificate.marginals:
         (name,) = one.attributes

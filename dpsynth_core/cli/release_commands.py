@@ -129,7 +129,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     if not demo and not is_address(str(options.data)):
         confined.prepare(options.data)  # while the rest is imported
     from dpsynth_core.claims.ranges import USUAL_SHARE
-    from dpsynth_core.claims.weighted import as_weight
+    from dpsynth_core.claims.weighing import as_weight
     from dpsynth_core.cli import making
     from dpsynth_core.foundation.documents import parse_json, read_document
     from dpsynth_core.mechanisms import registry

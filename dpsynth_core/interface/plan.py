@@ -10,8 +10,8 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, cast
 
 from dpsynth_core.claims.ranges import USUAL_SHARE
-from dpsynth_core.claims.weighted import USUAL_SHARE as WEIGHTED_SHARE
-from dpsynth_core.claims.weighted import as_weight
+from dpsynth_core.claims.weighing import as_weight
+from dpsynth_core.claims.weights import USUAL_SHARE as WEIGHTED_SHARE
 from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.zones import Zoned

@@ -17,7 +17,7 @@ from dpsynth_core.claims.criteria.registry import AnyCriterion, check_stated, of
 from dpsynth_core.claims.models import targets as models
 from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.registry import CLAIMS
-from dpsynth_core.claims.weighted import WeightSpec
+from dpsynth_core.claims.weights import WeightSpec
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical.independent import Independent

@@ -17,7 +17,8 @@ from pydantic_core import PydanticCustomError
 
 from dpsynth_core.claims.models.targets import MAX_MODELS, ModelSpec
 from dpsynth_core.claims.registry import CLAIMS
-from dpsynth_core.claims.weighted import WEIGHTED, WeightSpec
+from dpsynth_core.claims.weighted import WEIGHTED
+from dpsynth_core.claims.weights import WeightSpec
 from dpsynth_core.foundation.documents import base_name, check_path, is_uri, parse_json, read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.about_spec import AboutSpec
@@ -275,7 +276,7 @@ class Spec(Part):
         looks: Views of the private table without noise before the plan was sealed (`planning.private_views`); None if not recorded.
         about: Metadata for deposits and citations; a spec without it is published without that part, as in earlier versions.
         criteria: Conditions that the release is judged by, fixed before the run (`claims.criteria.registry`).
-        weight: The column of survey weights, if there is one (`claims.weighted`).
+        weight: The column of survey weights, if there is one (`claims.weights`).
         models: Columns to predict by models that are trained on the synthetic rows and measured on the people (`evaluation.models`).
     """
 

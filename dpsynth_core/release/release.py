@@ -20,7 +20,8 @@ from dpsynth_core.claims.claim import Final
 from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.criteria.deciding import CRITERIA
 from dpsynth_core.claims.models.usefulness import MODELS, Usefulness
-from dpsynth_core.claims.weighted import WEIGHTED, calibrated
+from dpsynth_core.claims.weighing import calibrated
+from dpsynth_core.claims.weighted import WEIGHTED
 from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.evaluation.quality import Statements
 from dpsynth_core.planning.plan import Plan

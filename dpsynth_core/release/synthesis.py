@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 
 from dpsynth_core.claims.claim import AnswersEnd, Claim, Final
 from dpsynth_core.claims.registry import CLAIMS
-from dpsynth_core.claims.weighted import WEIGHTED, Weighted, calibrated
+from dpsynth_core.claims.weighing import calibrated
+from dpsynth_core.claims.weighted import WEIGHTED
+from dpsynth_core.claims.weights import Weighted
 from dpsynth_core.evaluation.bounds import Bound, bounds
 from dpsynth_core.evaluation.misfit import MISFITS, UNSEEN, misfits, unseen
 from dpsynth_core.foundation import build

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dpsynth_core.claims.weighted import USUAL_SHARE
+from dpsynth_core.claims.weights import USUAL_SHARE
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import document

@@ -14,8 +14,10 @@ import pytest
 
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verdicts import FAILED, PASSED
-from dpsynth_core.claims import weighted
-from dpsynth_core.claims.weighted import WEIGHTED, Measured, Weighted, as_weight
+from dpsynth_core.claims import weighing
+from dpsynth_core.claims.weighing import as_weight
+from dpsynth_core.claims.weighted import WEIGHTED
+from dpsynth_core.claims.weights import Measured, Weighted
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -80,7 +82,7 @@ PLAN = Plan.of(spec(Path("people.csv")))
 
 def measured(rho: float, seed: int, unit: Unit, rows: np.ndarray = ROWS) -> tuple[PrivacyKernel, Weighted]:
     kernel = PrivacyKernel(ArrowSource(DOMAIN, TABLE), unit, rho, SeededNoise(seed))
-    return kernel, weighted.measure(PLAN, kernel, rows, {})
+    return kernel, weighing.measure(PLAN, kernel, rows, {})
 
 
 def true(column: str) -> np.ndarray:
@@ -92,7 +94,7 @@ def true(column: str) -> np.ndarray:
 def test_weighted_tables_are_those_of_the_clipped_weights() -> None:
     """Noise is a hundredth of a person; a weight counts to half a step."""
     _, stated = measured(1e6, 0, Unit())
-    assert stated.step == LARGEST / weighted.STEPS
+    assert stated.step == LARGEST / weighing.STEPS
     for one in stated.tables:
         assert stated.step * np.array(one.measured) == pytest.approx(true(one.column), abs=PEOPLE * stated.step / 20)
     assert stated.step * stated.total.value == pytest.approx(CLIPPED.sum(), abs=PEOPLE * stated.step / 20)
@@ -100,7 +102,7 @@ def test_weighted_tables_are_those_of_the_clipped_weights() -> None:
 
 
 def test_whole_weights_count_one_by_one() -> None:
-    cells, times, step = weighted._in_steps(Attribute.integer("w", 2, 40, bins=3, nearest=True, missing=True))
+    cells, times, step = weighing._in_steps(Attribute.integer("w", 2, 40, bins=3, nearest=True, missing=True))
     assert step == 1
     assert times.tolist() == [*range(2, 41), 0]
     assert cells.size == len(times)
@@ -113,8 +115,8 @@ def test_bounds_hold_and_the_budget_too(unit: Unit) -> None:
     for seed in range(100):
         kernel, stated = measured(1e-3, seed, unit)
         assert 1e-3 * (1 - 1e-8) < kernel.rho_spent <= 1e-3
-        weights = weighted.calibrated(PLAN, ROWS, {}, stated)
-        shares = weighted.shares(*weighted.counted(PLAN, ROWS), weights)
+        weights = weighing.calibrated(PLAN, ROWS, {}, stated)
+        shares = weighing.shares(*weighing.counted(PLAN, ROWS), weights)
         for one in stated.certificate.marginals:
             people = true(one.attributes[0])
             held += np.abs(people / people.sum() - shares[one.attributes]).sum() / 2 <= one.bound95
@@ -127,15 +129,15 @@ def test_what_noise_explains_moves_no_weight_and_what_it_does_not_does() -> None
     noisy = measured(1e-4, 1, Unit(), right)[1]
     off = {one.attributes[0]: one.error for one in noisy.certificate.marginals}
     assert len(off) == 2
-    begun = weighted.calibrated(PLAN, right, {}, None)
+    begun = weighing.calibrated(PLAN, right, {}, None)
     for name in off:
         place, people = DOMAIN.position(name), true(name)
-        ends = weighted.calibrated(PLAN, right, {}, noisy)
+        ends = weighing.calibrated(PLAN, right, {}, noisy)
         rows = [np.bincount(right[:, place], w, len(people)) / w.sum() for w in (begun, ends)]
         gaps = [np.abs(shares - people / people.sum()).sum() / 2 for shares in rows]
         noise = noisy.sigma / noisy.total.value * len(people) / 2
         assert gaps[1] <= gaps[0] + noise / 2
-    exact = weighted.calibrated(PLAN, ROWS, {}, measured(1e6, 0, Unit())[1])
+    exact = weighing.calibrated(PLAN, ROWS, {}, measured(1e6, 0, Unit())[1])
     region = np.bincount(ROWS[:, 0], exact, 4)
     assert region[:3] == pytest.approx(true("region")[:3], rel=1e-2)
 
@@ -168,7 +170,7 @@ def test_a_better_known_sum_of_weights_is_not_replaced_by_a_worse_one(epsilon: f
         assert made.weights is not None
         people = made.total / len(codes)
         sums = {
-            "rows": weighted.start(made.domain["w"], made.inside)[codes[:, 2]].sum() * people,
+            "rows": weighing.start(made.domain["w"], made.inside)[codes[:, 2]].sum() * people,
             "calibrated": made.weights.sum(),
             "measured": stated.step * stated.total.value,
         }
@@ -183,16 +185,16 @@ def test_rows_that_do_not_follow_the_measured_weights_lose_to_the_measured_sum()
     """Their own sum is far from what the noisy column of weights says, so that its noise says nothing of how well they know it."""
     kernel = PrivacyKernel(ArrowSource(DOMAIN, TABLE), Unit(), 10.0, SeededNoise(1))
     (single,) = kernel.part(1.0).measure_marginals([("w",)], 5.0)
-    stated = weighted.measure(PLAN, kernel, ROWS, {}, Evidence(DOMAIN, ROWS, [single], float(PEOPLE)))
+    stated = weighing.measure(PLAN, kernel, ROWS, {}, Evidence(DOMAIN, ROWS, [single], float(PEOPLE)))
     assert stated.believed == pytest.approx(stated.total.value, rel=0.01)
-    own = float(weighted.start(DOMAIN["w"], {})[ROWS[:, 1]].mean()) * PEOPLE
+    own = float(weighing.start(DOMAIN["w"], {})[ROWS[:, 1]].mean()) * PEOPLE
     assert abs(own / (stated.step * stated.total.value) - 1) > 0.3
 
 
 def test_releases_of_earlier_versions_keep_the_measured_sum() -> None:
     stated = measured(1.0, 1, Unit())[1]
     assert stated.believed is None
-    assert weighted.calibrated(PLAN, ROWS, {}, stated).sum() == pytest.approx(stated.step * stated.total.value)
+    assert weighing.calibrated(PLAN, ROWS, {}, stated).sum() == pytest.approx(stated.step * stated.total.value)
 
 
 def test_raking_meets_its_targets_and_keeps_its_bounds() -> None:
@@ -357,5 +359,5 @@ def test_noise_that_hides_everything_is_said() -> None:
 
 
 def test_weights_begin_as_the_mean_of_their_cell() -> None:
-    assert weighted.start(DOMAIN["w"], {}).tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 0.0]
+    assert weighing.start(DOMAIN["w"], {}).tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 0.0]
     assert isinstance(measured(1.0, 0, Unit())[1], Measured)

@@ -15,8 +15,9 @@ import pytest
 
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verdicts import FAILED, PASSED
-from dpsynth_core.claims import weighted
+from dpsynth_core.claims import weighing
 from dpsynth_core.claims.weighted import WEIGHTED
+from dpsynth_core.claims.weights import Weighted
 from dpsynth_core.mechanisms.graphical.households import workload
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -95,11 +96,11 @@ def test_no_neighbour_is_further_in_weighted_tables_than_is_charged(relation: st
     for household in [None, *product(range(2), (0.0, LARGEST, 50.0), owned)]:
         glass, told = GlassNoise(), dict[tuple[int, str], np.ndarray]()
         kernel = PrivacyKernel(source([] if household is None else [household], most), plan.unit, 1e9, glass)
-        cells, times, _ = weighted._steps(plan.domain["w"], plan.link)
+        cells, times, _ = weighing._steps(plan.domain["w"], plan.link)
         fine = kernel.over(Domain(tuple(cells if one.name == "w" else one for one in plan.domain)))
         for number, columns in enumerate((("region", NUMBER), ("sex", "age"))):
             for column in columns:
-                weighted._view(plan, fine, times, bool(number)).measure_marginals([(column,)], 1.0)[0]
+                weighing._view(plan, fine, times, bool(number)).measure_marginals([(column,)], 1.0)[0]
                 told[number, column], charged[number, column] = glass.seen[-1][0].ravel(), kernel.events[-1].l2
         seen.append(told)
     compared = combinations_with_replacement(seen[1:], 2) if relation == "replace" else ((seen[0], one) for one in seen[1:])
@@ -123,15 +124,15 @@ PLAN, PEOPLE, ROWS = Plan.of(spec(Path())), survey(1500), codes(1200, 3)
 """And rows that have little to do with the people."""
 
 
-def measured(rho: float, seed: int, rows: Any = ROWS) -> tuple[PrivacyKernel, weighted.Weighted]:
+def measured(rho: float, seed: int, rows: Any = ROWS) -> tuple[PrivacyKernel, Weighted]:
     kernel = PrivacyKernel(source(PEOPLE, MOST), PLAN.unit, rho, SeededNoise(seed))
-    return kernel, weighted.measure(PLAN, kernel, rows, {})
+    return kernel, weighing.measure(PLAN, kernel, rows, {})
 
 
 def test_weighted_tables_are_those_of_the_clipped_weights() -> None:
     """Noise is a hundredth of a household; a weight counts to half a step, of which there are 250."""
     _, stated = measured(1e6, 0)
-    assert stated.step * PLAN.records_each == LARGEST / weighted.LINKED_STEPS
+    assert stated.step * PLAN.records_each == LARGEST / weighing.LINKED_STEPS
     for members, part in enumerate(stated.parts):
         for one in part.tables:
             assert part.step * np.array(one.measured) == pytest.approx(true(PEOPLE, one.column, bool(members)), rel=1e-2, abs=2)
@@ -147,7 +148,7 @@ def test_noise_that_hides_everything_is_said(seed: int) -> None:
     empty = pairs(Link(HOUSEHOLDS, MEMBERS, MOST), np.zeros((9, 2), int), np.empty(0, int), np.empty((0, 2), int))
     for rows in (ROWS, empty):
         stated = measured(1e-9, seed, rows)[1]
-        assert np.isfinite(weighted.calibrated(PLAN, rows, {}, stated)).all()
+        assert np.isfinite(weighing.calibrated(PLAN, rows, {}, stated)).all()
         said = WEIGHTED.sentences(PLAN, stated, PLAN)  # type: ignore[arg-type]  # what is final plays no part
         assert [line.endswith("nothing is known of their errors.") for line in said] == [False, False, True, True]
 
@@ -157,11 +158,11 @@ def test_bounds_hold_and_the_budget_too() -> None:
     known, held, totals = source(PEOPLE, MOST), 0, 0
     for seed in range(20):
         kernel = PrivacyKernel(known, PLAN.unit, 3e-2, SeededNoise(seed))
-        stated = weighted.measure(PLAN, kernel, ROWS, {})
+        stated = weighing.measure(PLAN, kernel, ROWS, {})
         assert 3e-2 * (1 - 1e-8) < kernel.rho_spent <= 3e-2
-        weights = weighted.calibrated(PLAN, ROWS, {}, stated)
-        for members, (part, one) in enumerate(zip(stated.parts, weighted.counted(PLAN, ROWS), strict=True)):
-            shares, doubt = weighted.shares(one, weights), 1.96 * part.step * part.total.sigma
+        weights = weighing.calibrated(PLAN, ROWS, {}, stated)
+        for members, (part, one) in enumerate(zip(stated.parts, weighing.counted(PLAN, ROWS), strict=True)):
+            shares, doubt = weighing.shares(one, weights), 1.96 * part.step * part.total.sigma
             totals += abs(part.step * part.total.value - true(PEOPLE, part.tables[0].column, bool(members)).sum()) <= doubt
             for marginal in part.certificate.marginals:
                 people = true(PEOPLE, marginal.attributes[0], bool(members))
@@ -174,17 +175,17 @@ def test_named_tables_of_several_columns_are_measured_for_what_they_are() -> Non
     """Across and by size, without noise: the error is the distance of the weighted tables."""
     plan = Plan.of(spec(Path(), weight={"column": "w", "tables": TABLES}))
     kernel = PrivacyKernel(source(PEOPLE, MOST), plan.unit, 1e6, SeededNoise(0))
-    stated = weighted.measure(plan, kernel, ROWS, {})
-    weights = weighted.calibrated(plan, ROWS, {}, stated)
+    stated = weighing.measure(plan, kernel, ROWS, {})
+    weights = weighing.calibrated(plan, ROWS, {}, stated)
     people = {name: np.zeros(shape) for name, shape in ((("region", "age"), (2, 4)), (("members", "sex"), (MOST + 1, 2)))}
     for region, w, own in PEOPLE:
         for sex, age in own[:MOST]:
             people["region", "age"][region, age] += min(w, LARGEST)
             people["members", "sex"][min(len(own), MOST), sex] += min(w, LARGEST)
-    _, members = weighted.counted(plan, ROWS)
+    _, members = weighing.counted(plan, ROWS)
     errors = {one.attributes: one.error for one in stated.parts[1].certificate.marginals}
     for table, true_table in people.items():
-        off = np.abs(true_table / true_table.sum() - weighted.shares(members, weights)[table]).sum() / 2
+        off = np.abs(true_table / true_table.sum() - weighing.shares(members, weights)[table]).sum() / 2
         assert errors[table] == pytest.approx(off, abs=1e-2)
 
 
@@ -193,12 +194,12 @@ def test_many_households_are_certified_in_coarser_steps(most: int, monkeypatch: 
     """As if sums were exact up to fewer records: the certificate is of coarser weights then, and not refused."""
     plan = Plan.of(spec(Path(), most))
     assert plan.link is not None
-    assert weighted._steps(plan.domain["w"], plan.link)[1].max() == {3: 250, 10: 104}[most]
+    assert weighing._steps(plan.domain["w"], plan.link)[1].max() == {3: 250, 10: 104}[most]
     rows, known = pairs(plan.link, np.zeros((30, 2), int), np.arange(30), np.zeros((30, 2), int)), source(PEOPLE, most)
     errors, limit = [], 2.0**36
     for _ in range(2):
-        monkeypatch.setattr(weighted, "_MOST_COUNT", limit)
-        stated = weighted.measure(plan, PrivacyKernel(known, plan.unit, 1e6, SeededNoise(0)), rows, {})
+        monkeypatch.setattr(weighing, "_MOST_COUNT", limit)
+        stated = weighing.measure(plan, PrivacyKernel(known, plan.unit, 1e6, SeededNoise(0)), rows, {})
         errors.append([one.error for part in stated.parts for one in part.certificate.marginals])
         assert all(part.certificate.total.value <= limit for part in stated.parts)
         limit = stated.total.value / 4
@@ -222,16 +223,16 @@ def test_one_weight_for_each_household_meets_totals_of_both_tables() -> None:
 def test_public_totals_of_members_alone_make_more_households_and_not_larger_ones() -> None:
     """Without noise to speak of: totals that are half as large again scale all weights alike."""
     plain = measured(1e6, 0)[1]
-    before = weighted.calibrated(PLAN, ROWS, {}, plain)
-    sums = 1.5 * weighted.counted(PLAN, ROWS)[1].table(("sex",), before)
+    before = weighing.calibrated(PLAN, ROWS, {}, plain)
+    sums = 1.5 * weighing.counted(PLAN, ROWS)[1].table(("sex",), before)
     asked = Plan.of(spec(Path(), weight={"column": "w", "totals": {"sex": dict(zip("01", sums.tolist(), strict=True))}}))
-    after = weighted.calibrated(asked, ROWS, {}, plain)
-    households = weighted.counted(asked, ROWS)[0]
+    after = weighing.calibrated(asked, ROWS, {}, plain)
+    households = weighing.counted(asked, ROWS)[0]
     for column in ("region", NUMBER):
         one, other = (households.table((column,), weights) for weights in (before, after))
         assert other / other.sum() == pytest.approx(one / one.sum(), abs=0.01)
     assert after.sum() == pytest.approx(1.5 * before.sum(), rel=0.02)
-    assert weighted.counted(asked, ROWS)[1].table(("sex",), after) == pytest.approx(sums, rel=0.03)
+    assert weighing.counted(asked, ROWS)[1].table(("sex",), after) == pytest.approx(sums, rel=0.03)
 
 
 def test_a_table_of_numbers_leans_to_its_total() -> None:

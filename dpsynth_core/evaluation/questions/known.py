@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import ROWS, Certificate, table_bounds
 from dpsynth_core.claims.ranges import LargestRange, RangeErrors, bound
-from dpsynth_core.claims.weighted import Weighted
+from dpsynth_core.claims.weights import Weighted
 from dpsynth_core.evaluation.bounds import UNSUPPORTED, Bound
 from dpsynth_core.evaluation.combination import Combined, Evidence
 from dpsynth_core.evaluation.questions.question import Vector, cell_values, half_width

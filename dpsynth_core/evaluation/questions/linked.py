@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import Certificate
-from dpsynth_core.claims.weighted import Weighted
+from dpsynth_core.claims.weights import Weighted
 from dpsynth_core.evaluation.questions.known import Known, Limit, known, known_weighted
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.attribute import Attribute

@@ -8,14 +8,15 @@ from typing import Any
 
 import streamlit as st
 
-from dpsynth_core.claims import weighted
+from dpsynth_core.claims import weighing
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.claims.criteria.deciding import CRITERIA
 from dpsynth_core.claims.models import training_time
 from dpsynth_core.claims.models.targets import MAX_MODELS, predictable
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.claims.registry import CLAIMS
-from dpsynth_core.claims.weighted import NUMBERS, USUAL_SHARE, WEIGHTED, WeightSpec
+from dpsynth_core.claims.weighted import WEIGHTED
+from dpsynth_core.claims.weights import NUMBERS, USUAL_SHARE, WeightSpec
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision
@@ -118,7 +119,7 @@ def weights(project: Current, *_plan: object) -> None:
             fields.share("Share of the budget for weighted tables", "budget.weighted", (0.02, 0.05, 0.1), USUAL_SHARE)
             with fields.minded():
                 link = document.link(project.draft) if document.is_linked(project.draft) else None
-                weighted.check(document.domain(project.draft), WeightSpec(**stated), link)
+                weighing.check(document.domain(project.draft), WeightSpec(**stated), link)
 
 
 @session.edits
