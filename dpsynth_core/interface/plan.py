@@ -10,7 +10,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, cast
 
 from dpsynth_core.claims.ranges import USUAL_SHARE
-from dpsynth_core.claims.weighing import as_weight
 from dpsynth_core.claims.weights import USUAL_SHARE as WEIGHTED_SHARE
 from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.errors import InputError, shown
@@ -155,7 +154,10 @@ def plan(
     if people is not None and not (issubclass(type(people), Real) and people is not True and 1 <= people <= _MOST_PEOPLE):
         raise InputError("people", f"{shown(people)} is no number of people", "say about how many there are, or leave it out")
     table, domain = replace(given(data, options.get("form", {})), second=_second(options)), domains.domain(columns)
-    domain = domain if (weight := options.get("weight")) is None else as_weight(domain, weight)
+    if (weight := options.get("weight")) is not None:
+        from dpsynth_core.claims.weighing import as_weight  # loaded where a column is the weight
+
+        domain = as_weight(domain, weight)
     spec = Spec.from_json(_document(table, domain, plain(epsilon), plain(tables), population, options))
     if people is not None:
         check_delta(spec.budget.delta, people)

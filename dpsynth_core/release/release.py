@@ -20,7 +20,6 @@ from dpsynth_core.claims.claim import Final
 from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.criteria.deciding import CRITERIA
 from dpsynth_core.claims.models.usefulness import MODELS, Usefulness
-from dpsynth_core.claims.weighing import calibrated
 from dpsynth_core.claims.weighted import WEIGHTED
 from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.evaluation.quality import Statements
@@ -215,7 +214,11 @@ class Release:
         For two linked tables, households are in the order of `link.apart`.
         """
         codes = None if self.plan.weight is None else self.codes
-        return None if codes is None else calibrated(self.plan, codes, self.inside, self.claims[WEIGHTED.name])
+        if codes is None:
+            return None
+        from dpsynth_core.claims.weighing import calibrated  # loaded where a column is the weight
+
+        return calibrated(self.plan, codes, self.inside, self.claims[WEIGHTED.name])
 
     def branded(self, code: str) -> bool:
         """Return whether the release has the brand (warning) with this code."""

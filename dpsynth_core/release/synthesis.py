@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from dpsynth_core.claims.claim import AnswersEnd, Claim, Final
 from dpsynth_core.claims.registry import CLAIMS
-from dpsynth_core.claims.weighing import calibrated
 from dpsynth_core.claims.weighted import WEIGHTED
 from dpsynth_core.claims.weights import Weighted
 from dpsynth_core.evaluation.bounds import Bound, bounds
@@ -526,7 +525,8 @@ def weighed(plan: Plan, rows: DrawnRows, stated: Weighted | None) -> DrawnRows:
     """
     if plan.weight is None:
         return rows
-    from dpsynth_core.vocabulary.filled import Calibrated  # loaded for weights alone
+    from dpsynth_core.claims.weighing import calibrated  # both are loaded for weights alone
+    from dpsynth_core.vocabulary.filled import Calibrated
 
     weights = calibrated(plan, rows.codes, rows.inside, stated)
     return replace(rows, domain=plan.weighed(Calibrated.of_column(plan.weight.column, lambda: weights)))
@@ -538,7 +538,8 @@ def _weighed(plan: Plan, rows: _Written, stated: Weighted | None) -> _Written:
         return rows
     if not isinstance(rows.members, linked.MemberRows) or rows.codes is None:
         return replace(rows, values=weighed(plan, rows.values, stated))
-    from dpsynth_core.vocabulary.filled import Calibrated  # loaded for weights alone
+    from dpsynth_core.claims.weighing import calibrated  # both are loaded for weights alone
+    from dpsynth_core.vocabulary.filled import Calibrated
 
     own, theirs = linked.in_order(calibrated(plan, rows.codes, rows.values.inside, stated), rows.members.owners)
     households = plan.weighed(Calibrated.of_column(plan.weight.column, lambda: own))

@@ -126,7 +126,7 @@ class Filled:
 
 @dataclass(frozen=True, eq=False)
 class Calibrated(Filled):
-    """The calibrated weight of each row (`claims.weighted`).
+    """The calibrated weight of each row (`claims.weighing`).
 
     Attributes:
         of: Returns all weights, float64 of shape (rows,); empty before a plan is run.
