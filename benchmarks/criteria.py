@@ -23,7 +23,7 @@ from benchmarks.table import spec
 from dpsynth_core.claims.claim import Final
 from dpsynth_core.claims.criteria import deciding as words
 from dpsynth_core.claims.criteria.decided import Decided
-from dpsynth_core.claims.models import training_time, usefulness
+from dpsynth_core.claims.models import measuring, training_time
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.seeded_noise import SeededNoise
@@ -121,7 +121,7 @@ def _exact(plan: Plan, source: CodesSource, made: Release) -> tuple[Decided, ...
     released = Evidence(made.domain, made.codes, made.measurements, made.total)
     people = Total(float(source.counts([()])[()]), 0.0)
     kernel = synthesis.PrivacyKernel(source, Unit(), 3 * _NO_NOISE, synthesis.noise_for(plan.spec))
-    models = usefulness.measure(kernel.part(_NO_NOISE), made.domain, codes.astype(np.int32), plan.targets, people)
+    models = measuring.measure(kernel.part(_NO_NOISE), made.domain, codes.astype(np.int32), plan.targets, people)
     rich = replace(plan, shares=replace(plan.shares, aside=(("criteria", _NO_NOISE),)))
     final = Final(rich, released, people, {MODELS.name: models})
     return words.CRITERIA.measure(rich, words.CRITERIA.stage(rich, kernel), final)

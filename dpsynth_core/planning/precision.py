@@ -21,7 +21,8 @@ from scipy.special import ndtri
 
 from dpsynth_core.claims.certificate import CERTIFIED_COLUMNS, CERTIFIED_LARGEST
 from dpsynth_core.claims.models import training_time
-from dpsynth_core.claims.models.usefulness import MODELS, PER_COLUMN
+from dpsynth_core.claims.models.stated import PER_COLUMN
+from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.mechanisms.mechanism import Mechanism

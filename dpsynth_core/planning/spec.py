@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from dpsynth_core.claims.models.targets import MAX_MODELS, ModelSpec
+from dpsynth_core.claims.models.specs import MAX_MODELS, ModelSpec
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weighted import WEIGHTED
 from dpsynth_core.claims.weights import WeightSpec

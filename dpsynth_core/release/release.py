@@ -19,7 +19,8 @@ from dpsynth_core.claims.certificate import CERTIFICATE, Certificate
 from dpsynth_core.claims.claim import Final
 from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.criteria.deciding import CRITERIA
-from dpsynth_core.claims.models.usefulness import MODELS, Usefulness
+from dpsynth_core.claims.models.stated import Usefulness
+from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.claims.weighted import WEIGHTED
 from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.evaluation.quality import Statements

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dpsynth_core.claims.models import training, training_time
-from dpsynth_core.claims.models.targets import ModelSpec, targets
+from dpsynth_core.claims.models.specs import ModelSpec
+from dpsynth_core.claims.models.targets import targets
 from dpsynth_core.evaluation import beside_real, truth
 from dpsynth_core.evaluation.beside_real import REAL, SYNTHETIC, BesideReal
 from dpsynth_core.foundation.errors import ZoneError

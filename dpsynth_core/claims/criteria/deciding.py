@@ -15,7 +15,8 @@ from dpsynth_core.claims.claim import AnswersEnd, Asked, BudgetShare, Claim, Fin
 from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.criteria.outcomes import MUST, OUTCOMES, TOO_SMALL, UNMEASURED
 from dpsynth_core.claims.criteria.registry import by_models, decide, measured, need_models
-from dpsynth_core.claims.models.usefulness import MODELS, guesses
+from dpsynth_core.claims.models.measuring import guesses
+from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.claims.outcome import Nothing, Open, alike, expect, some
 from dpsynth_core.foundation.reasons import is_reason
 from dpsynth_core.mechanisms.mechanism import Mechanism

@@ -3,7 +3,7 @@
 The share stands by itself, or beside the share of the best constant guess.
 
 They need no measurement of their own. The plan has the column among those that models are to predict, and their share of the budget pays
-for the noisy counts that `claims.models.usefulness` also states: R people about whom the model is right, G about whom the guess is, both
+for the noisy counts that `claims.models.measuring` also states: R people about whom the model is right, G about whom the guess is, both
 with noise of deviation sigma, and T, the number of people. The criterion is about R / T, or (R - G) / T, whose noise has twice the
 variance. The bounds are for a ratio (`bounds.fraction`), each with 95 % confidence.
 """
@@ -19,8 +19,9 @@ from typing_extensions import override
 from dpsynth_core.claims.criteria.conditions import known_column
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Criterion, Entries, Entry, Field
 from dpsynth_core.claims.criteria.outcomes import TOO_SMALL
+from dpsynth_core.claims.models.measuring import Guesses
+from dpsynth_core.claims.models.stated import PER_COLUMN
 from dpsynth_core.claims.models.targets import models_of
-from dpsynth_core.claims.models.usefulness import PER_COLUMN, Guesses
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import percent, possible

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
 
+from dpsynth_core.claims.models.specs import MAX_MODELS, ModelSpec
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -17,28 +17,11 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.predictors import BOOSTING, LINEAR, LOGISTIC
 
-MAX_MODELS = 20
-"""Largest number of columns to predict."""
 MOST_CLASSES = 50
 """Largest number of classes of a model; each takes its own trees and coefficients."""
 _TENTH = 0.1
 _ROUNDED = 1e-9
 """Rounding of sums of edges, as a share of a tolerance."""
-
-
-class ModelSpec(BaseModel):
-    """A column that models are to predict.
-
-    Attributes:
-        column: The column.
-        tolerance: Allowed distance of a guessed number, in the column's unit. None means a tenth of the column's range, or the median width
-            of its bins if that is larger.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-    column: str = Field(max_length=1000)
-    tolerance: float | None = Field(default=None, gt=0)
 
 
 class Predicted(Protocol):

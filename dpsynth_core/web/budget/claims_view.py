@@ -12,7 +12,8 @@ from dpsynth_core.claims import weighing
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.claims.criteria.deciding import CRITERIA
 from dpsynth_core.claims.models import training_time
-from dpsynth_core.claims.models.targets import MAX_MODELS, predictable
+from dpsynth_core.claims.models.specs import MAX_MODELS
+from dpsynth_core.claims.models.targets import predictable
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weighted import WEIGHTED

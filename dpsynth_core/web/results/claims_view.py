@@ -16,8 +16,9 @@ import streamlit as st
 from dpsynth_core import charts
 from dpsynth_core.claims.criteria.deciding import CRITERIA, line
 from dpsynth_core.claims.criteria.outcomes import MET, NOT_MET, UNDECIDED, UNMEASURED
+from dpsynth_core.claims.models.measuring import verdict
 from dpsynth_core.claims.models.targets import Target
-from dpsynth_core.claims.models.usefulness import MODELS, verdict
+from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.evaluation import beside_real
 from dpsynth_core.evaluation.beside_real import MOST_RECORDS, REAL, SYNTHETIC, BesideReal
 from dpsynth_core.foundation.errors import InputError

@@ -36,7 +36,8 @@ from typing import Any
 
 from dpsynth_core.claims.criteria.registry import AnyCriterion, check_stated, of_models, read_criteria
 from dpsynth_core.claims.models import targets as predicted
-from dpsynth_core.claims.models.targets import ModelSpec, Target
+from dpsynth_core.claims.models.specs import ModelSpec
+from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.foundation.documents import base_name
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason, is_reason

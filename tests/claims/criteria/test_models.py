@@ -12,8 +12,9 @@ from scipy.stats import binomtest
 from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.criteria.models import ModelCriterion, ModelGain, ModelRight
 from dpsynth_core.claims.criteria.outcomes import MET, NOT_MET, UNDECIDED
-from dpsynth_core.claims.models.targets import MAX_MODELS
-from dpsynth_core.claims.models.usefulness import PER_COLUMN, Guesses
+from dpsynth_core.claims.models.measuring import Guesses
+from dpsynth_core.claims.models.specs import MAX_MODELS
+from dpsynth_core.claims.models.stated import PER_COLUMN
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import Noisy

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.claims.models.targets import ModelSpec, Target, predictable, targets
+from dpsynth_core.claims.models.specs import ModelSpec
+from dpsynth_core.claims.models.targets import Target, predictable, targets
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from tests.refusals import refused

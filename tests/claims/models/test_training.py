@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dpsynth_core.claims.models import training
-from dpsynth_core.claims.models.targets import ModelSpec, Target, targets
+from dpsynth_core.claims.models.specs import ModelSpec
+from dpsynth_core.claims.models.targets import Target, targets
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.rows import right_counts

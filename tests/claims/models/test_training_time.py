@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dpsynth_core.claims.models import training_time
-from dpsynth_core.claims.models.targets import ModelSpec, Target, targets
+from dpsynth_core.claims.models.specs import ModelSpec
+from dpsynth_core.claims.models.targets import Target, targets
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning import machine, precision
 from dpsynth_core.planning.plan import Plan

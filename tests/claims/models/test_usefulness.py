@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from dpsynth_core.claims.models.measuring import Trained, share, state
+from dpsynth_core.claims.models.stated import Share
 from dpsynth_core.claims.models.targets import Target
-from dpsynth_core.claims.models.usefulness import Share, Trained, share, state
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.attribute import Attribute
