@@ -15,6 +15,7 @@ LOADS_NONE_OF = {
         *("pandas", "sklearn", "streamlit", "ortools", "python_calamine", "pyreadstat", "pyarrow.dataset"),
         *("scipy.optimize", "scipy.sparse"),
         *("dpsynth_core.claims.criteria.criterion", "dpsynth_core.claims.criteria.conditions", "dpsynth_core.claims.weighing"),
+        *("dpsynth_core.claims.models.measuring", "dpsynth_core.claims.models.targets"),
     ),
     "dpsynth_core.interface.running": (
         *(f"dpsynth_core.store.{part}" for part in ("charging", "database", "jobs", "ledger", "signing")),

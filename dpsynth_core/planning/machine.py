@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from dpsynth_core.claims.criteria.registry import tables_alone
-from dpsynth_core.claims.models import training_time
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.planning.plan import Plan
@@ -79,6 +78,10 @@ def _seconds(plan: Plan) -> float:
 
 def _training(plan: Plan) -> float:
     """Return the forecast time to train the plan's models, in seconds."""
+    if not plan.targets:
+        return 0.0
+    from dpsynth_core.claims.models import training_time  # loaded where models are asked for
+
     return training_time.training_seconds(plan.targets, len(plan.domain), plan.spec.output.rows)
 
 

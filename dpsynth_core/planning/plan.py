@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.claims.claim import BudgetShare
 from dpsynth_core.claims.criteria.registry import AnyCriterion, check_stated, of_models, read_criteria
-from dpsynth_core.claims.models import targets as models
-from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weights import WeightSpec
 from dpsynth_core.foundation.errors import InputError
@@ -40,6 +38,7 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
 if TYPE_CHECKING:
+    from dpsynth_core.claims.models.targets import Target
     from dpsynth_core.mechanisms.discovery.learning import Portion
     from dpsynth_core.vocabulary.filled import Calibrated, Filled
 
@@ -246,8 +245,11 @@ class Plan:
             raise InputError("criteria", problem, "remove them, or choose another mechanism")
         criteria = read_criteria(spec.criteria, asked, answered=not mechanism.card.makes_rows, link=link)
         about_models = of_models(criteria)
-        models.check_rows(spec.models, about_models, mechanism)
-        models.targets(domain, spec.models, about_models)
+        if spec.models or about_models:
+            from dpsynth_core.claims.models import targets as models  # loaded where models are asked for
+
+            models.check_rows(spec.models, about_models, mechanism)
+            models.targets(domain, spec.models, about_models)
         made = cls(spec, domain, replace(asked, domain=domain), spec.privacy_unit(), mechanism, shares, criteria=criteria, link=link)
         for claim in CLAIMS:
             claim.check(made)
@@ -352,7 +354,12 @@ class Plan:
     @cached_property
     def targets(self) -> tuple[Target, ...]:
         """The columns that models are to predict, as the spec or a criterion names them."""
-        return models.targets(self.domain, self.spec.models, of_models(self.criteria))
+        about_models = of_models(self.criteria)
+        if not (self.spec.models or about_models):
+            return ()
+        from dpsynth_core.claims.models import targets as models  # loaded where models are asked for
+
+        return models.targets(self.domain, self.spec.models, about_models)
 
     def completed(self, learnt: Iterable[Attribute]) -> Plan:
         """Return the plan with the columns that were learnt in place of the open columns of the same names."""

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpsynth_core.claims.certificate import CERTIFIED_COLUMNS, CERTIFIED_LARGEST
-from dpsynth_core.claims.models import training_time
 from dpsynth_core.claims.models.stated import PER_COLUMN
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.foundation.errors import InputError
@@ -151,6 +150,8 @@ def models_sentences(plan: Plan) -> list[str]:
     """Return sentences on the cost of models and the precision of their measured quality; empty if no model is asked for."""
     if not plan.targets:
         return []
+    from dpsynth_core.claims.models import training_time  # loaded where models are asked for
+
     columns = ", ".join(repr(target.column) for target in plan.targets)
     rho = plan.shares.of(MODELS.name)
     margin, share = models_margin(rho, plan.unit, len(plan.targets)), rho / plan.shares.rho

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 from dpsynth_core.vocabulary.blocks import BLOCK_CELLS
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.predictors import Predictor, RightCounts
 from dpsynth_core.vocabulary.tally import Tally
+
+if TYPE_CHECKING:
+    from dpsynth_core.vocabulary.predictors import Predictor
 
 _LEAST_CELLS = 2**10
 """Smallest number of cells of a block in which rows are counted, unless there are more rows."""
@@ -58,6 +61,8 @@ def row_marginals(domain: Domain, codes: NDArray[np.integer] | Repeated, cliques
 
 def right_counts(domain: Domain, codes: NDArray[np.int32], predictors: Sequence[Predictor]) -> NDArray[np.int64]:
     """Return the number of rows that each predictor is right about."""
+    from dpsynth_core.vocabulary.predictors import RightCounts  # loaded where models are asked for
+
     counts = RightCounts(domain, predictors)
     counts.add({name: codes[:, domain.position(name)] for name in counts.columns}, len(codes))
     return counts.numbers

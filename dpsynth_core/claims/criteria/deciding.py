@@ -15,7 +15,6 @@ from dpsynth_core.claims.claim import AnswersEnd, Asked, BudgetShare, Claim, Fin
 from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.criteria.outcomes import MUST, OUTCOMES, TOO_SMALL, UNMEASURED
 from dpsynth_core.claims.criteria.registry import by_models, decide, measured, need_models
-from dpsynth_core.claims.models.measuring import guesses
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.claims.outcome import Nothing, Open, alike, expect, some
 from dpsynth_core.foundation.reasons import is_reason
@@ -27,6 +26,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 
 if TYPE_CHECKING:
     from dpsynth_core.claims.criteria.criterion import Criterion
+    from dpsynth_core.claims.models.measuring import Guesses
 
 Outcomes = tuple[Decided, ...]
 
@@ -78,7 +78,11 @@ class Criteria(Claim[Outcomes]):
                 published = Published(plan.workload, final.released.published, Noisy(people.value, people.sigma))
                 decided.extend(decide(kernel, asking, published))
         outcomes = iter((*decided, *map(Decided, asking[len(decided) :])))
-        models = guesses(final.stated.get(MODELS.name, ()))
+        models: dict[tuple[str, str], Guesses] = {}
+        if stated := final.stated.get(MODELS.name):
+            from dpsynth_core.claims.models.measuring import guesses  # loaded where models were measured
+
+            models = guesses(stated)
         return tuple(
             Decided(one, one.stated(models[key]) if (key := (one.column, one.model)) in models else None)
             if by_models(one)
