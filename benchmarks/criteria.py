@@ -22,6 +22,7 @@ from benchmarks import record
 from benchmarks.table import spec
 from dpsynth_core.claims.claim import Final
 from dpsynth_core.claims.criteria import deciding as words
+from dpsynth_core.claims.criteria.criteria import CRITERIA as CLAIM
 from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.models import measuring, training_time
 from dpsynth_core.claims.models.usefulness import MODELS
@@ -124,7 +125,7 @@ def _exact(plan: Plan, source: CodesSource, made: Release) -> tuple[Decided, ...
     models = measuring.measure(kernel.part(_NO_NOISE), made.domain, codes.astype(np.int32), plan.targets, people)
     rich = replace(plan, shares=replace(plan.shares, aside=(("criteria", _NO_NOISE),)))
     final = Final(rich, released, people, {MODELS.name: models})
-    return words.CRITERIA.measure(rich, words.CRITERIA.stage(rich, kernel), final)
+    return CLAIM.measure(rich, CLAIM.stage(rich, kernel), final)
 
 
 def _write(options: argparse.Namespace, trials: Sequence[Trial]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.claims.claim import Claim
-from dpsynth_core.claims.criteria.deciding import CRITERIA
+from dpsynth_core.claims.criteria.criteria import CRITERIA
 from dpsynth_core.claims.means import MEANS
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.claims.ranges import RANGES

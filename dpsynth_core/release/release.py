@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import CERTIFICATE, Certificate
 from dpsynth_core.claims.claim import Final
+from dpsynth_core.claims.criteria.criteria import CRITERIA
 from dpsynth_core.claims.criteria.decided import Decided
-from dpsynth_core.claims.criteria.deciding import CRITERIA
 from dpsynth_core.claims.models.stated import Usefulness
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.claims.weighted import WEIGHTED

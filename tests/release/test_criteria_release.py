@@ -12,7 +12,7 @@ from dpsynth_core import report
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, PARTLY, PASSED
 from dpsynth_core.bundle.verify import verify
-from dpsynth_core.claims.criteria import deciding
+from dpsynth_core.claims.criteria.criteria import CRITERIA as CLAIM
 from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.criteria.outcomes import MET, MUST, NOT_MET, UNMEASURED
 from dpsynth_core.evaluation.verdict import WITHHOLD
@@ -107,7 +107,7 @@ def test_noisy_tables_alone_of_a_whole_run_do_not_say_that_it_ended_before() -> 
     alone = cut(made(), len(made().transcript), alone=True)
     (brand,) = (one for one in alone.brands if one.code == INTERRUPTED)
     assert brand.sentence.startswith("The run was interrupted, or its rows are left out: ")
-    lines = deciding.CRITERIA.sentences(alone.plan, alone.criteria, alone.final)
+    lines = CLAIM.sentences(alone.plan, alone.criteria, alone.final)
     assert all("or what was measured of it is left out" in text for text in lines)
 
 
@@ -123,7 +123,7 @@ def test_noisy_tables_alone_of_a_whole_run_are_sound_for_its_rows_are_drawn_as_t
 def test_a_run_that_ends_before_its_criteria_hides_nothing(left_out: int, outcomes: list[str]) -> None:
     """Two answers decide the last of the three, and one each of the others."""
     ended = cut(made(), len(made().transcript) - left_out)
-    assert ended.branded(deciding.CRITERIA.brand)
+    assert ended.branded(CLAIM.brand)
     assert [one.outcome for one in ended.criteria] == outcomes
     assert [one.interval for one in ended.criteria] == [
         None if outcome == UNMEASURED else one.interval for one, outcome in zip(made().criteria, outcomes, strict=True)
@@ -217,7 +217,7 @@ def test_where_a_run_ended_before_its_models_were_measured_nobody_knows() -> Non
     release = made_with_models()
     recovered = cut(release, [answer.operation for answer in release.transcript].index("measure_right"))
     assert [one.outcome for one in recovered.criteria] == [UNMEASURED] * 3
-    assert recovered.branded(deciding.CRITERIA.brand)
+    assert recovered.branded(CLAIM.brand)
     assert not failed(pack.pack(recovered))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dpsynth_core.claims.criteria.outcomes import MET, MUST, NOT_MET, UNDECIDED, UNMEASURED
+from dpsynth_core.claims.criteria.outcomes import MET, MUST, NOT_MET, OUTCOMES, UNDECIDED, UNMEASURED
 
 if TYPE_CHECKING:
     from dpsynth_core.claims.criteria.criterion import Criterion
@@ -41,3 +43,12 @@ class Decided:
     def needs_reason(self) -> bool:
         """True if the release may be published only with a written reason."""
         return self.is_must(NOT_MET, UNMEASURED)
+
+
+Outcomes = tuple[Decided, ...]
+
+
+def counted(decided: Sequence[Decided]) -> str:
+    """Return how many criteria have each outcome, in words; outcomes without a criterion are left out."""
+    outcomes = Counter(one.outcome for one in decided)
+    return ", ".join(f"{outcomes[kind]:,} {kind}" for kind in OUTCOMES if outcomes[kind])

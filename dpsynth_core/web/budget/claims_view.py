@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpsynth_core.claims import weighing
 from dpsynth_core.claims.certificate import CERTIFICATE
-from dpsynth_core.claims.criteria.deciding import CRITERIA
+from dpsynth_core.claims.criteria.criteria import CRITERIA
 from dpsynth_core.claims.models import training_time
 from dpsynth_core.claims.models.specs import MAX_MODELS
 from dpsynth_core.claims.models.targets import predictable

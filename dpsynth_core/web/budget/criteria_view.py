@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.claims.criteria import deciding as words
+from dpsynth_core.claims.criteria.criteria import CRITERIA
 from dpsynth_core.claims.criteria.criterion import Entry as Holds
 from dpsynth_core.claims.criteria.criterion import Field
-from dpsynth_core.claims.criteria.deciding import CRITERIA
 from dpsynth_core.claims.criteria.models import ModelCriterion
 from dpsynth_core.claims.criteria.outcomes import MUST, SHOULD
 from dpsynth_core.claims.criteria.registry import KINDS, AnyCriterion, need_models

@@ -14,7 +14,8 @@ import pandas as pd
 import streamlit as st
 
 from dpsynth_core import charts
-from dpsynth_core.claims.criteria.deciding import CRITERIA, line
+from dpsynth_core.claims.criteria.criteria import CRITERIA
+from dpsynth_core.claims.criteria.deciding import line
 from dpsynth_core.claims.criteria.outcomes import MET, NOT_MET, UNDECIDED, UNMEASURED
 from dpsynth_core.claims.models.measuring import verdict
 from dpsynth_core.claims.models.targets import Target

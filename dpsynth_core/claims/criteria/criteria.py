@@ -1,0 +1,153 @@
+"""The criteria of a plan as a claim: conditions fixed before the run, and whether each is met.
+
+`deciding` measures them and says so in words, and is loaded where a plan has criteria.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from typing_extensions import override
+
+from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
+from dpsynth_core.claims.criteria.decided import Decided, Outcomes, counted
+from dpsynth_core.claims.criteria.outcomes import UNMEASURED
+from dpsynth_core.claims.models.usefulness import MODELS
+from dpsynth_core.claims.outcome import Nothing, Open, alike, expect, some
+from dpsynth_core.foundation.reasons import is_reason
+from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.privacy.interface import SealedKernel
+from dpsynth_core.statistics.intervals import CONFIDENCE, Interval
+from dpsynth_core.vocabulary.measurement import Clique
+
+
+class Criteria(Claim[Outcomes]):
+    """The criteria of a spec, in order. Models decide the criteria about models, the kernel the others."""
+
+    name = part = "criteria"
+    noun = "criterion"
+    share = BudgetShare(default=0.05, least=0.001, most=0.4, otherwise="state no criteria")
+    purpose = "deciding its criteria"
+    announced = "deciding the criteria"
+    question = "Are the criteria decided rightly?"
+    title = "What was asked of it beforehand"
+    reading = (
+        "These conditions were fixed before the run and sealed with the plan. What each is about was measured with a share of the budget. "
+        "Met: the error is within the limit, with 95% confidence for each condition by itself. Not met: it is above the limit, with the "
+        "same confidence. Undecided: the noise leaves both possible. Not measured: the release holds nothing of it."
+    )
+
+    @override
+    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
+        return not all(_need_models(document))
+
+    @override
+    def requires(self, document: Mapping[str, Any]) -> tuple[str, ...]:
+        return (MODELS.name,) if any(_need_models(document)) else ()
+
+    @override
+    def asked(self, plan: Asked) -> bool:
+        return bool(plan.criteria)
+
+    @override
+    def needs(self, plan: Asked) -> list[Clique]:
+        return [clique for criterion in plan.criteria for clique in criterion.needs(plan.workload)]
+
+    @override
+    def absent(self, plan: Asked) -> Outcomes:
+        return tuple(map(Decided, plan.criteria))
+
+    @override
+    def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Outcomes:
+        from dpsynth_core.claims.criteria import deciding  # loaded where a plan has criteria
+
+        return deciding.measure(plan, kernel, final, final.stated.get(MODELS.name, ()))
+
+    @override
+    def lacks(self, plan: Asked, stated: Outcomes) -> str:
+        missing = sum(one.outcome == UNMEASURED for one in stated)
+        if not missing:
+            return ""
+        which = "none of them was" if missing == len(stated) else f"{missing:,} of {len(stated):,} were not"
+        return (
+            f"The run was interrupted before all its criteria were measured: {which}, although a share of the budget was for them. Such a "
+            "criterion may be met or not."
+        )
+
+    def to_json(self, plan: Asked, stated: Outcomes) -> list[dict[str, Any]]:
+        """Return the errors in the unit of the limit; None for an unknown error, and for all if none was measured."""
+        written = list[dict[str, Any]]()
+        for one in stated:
+            criterion = one.criterion
+            interval = asdict(one.interval) if one.interval else dict.fromkeys((field.name for field in fields(Interval)), math.nan)
+            about = {"about": criterion.sentence(plan.domain), "importance": criterion.importance, "limit": criterion.limit}
+            known = {name: value if math.isfinite(value) else None for name, value in interval.items()}
+            written.append({**about, "outcome": one.outcome, "confidence": CONFIDENCE, **known})
+        return written
+
+    def from_json(self, plan: Asked, written: Sequence[Mapping[str, Any]]) -> Outcomes:
+        """Return the criteria of the plan with the written bounds, from which the outcomes follow."""
+        stated = list[Decided]()
+        for criterion, item in zip(plan.criteria, written, strict=True):
+            error, most = (math.nan if item["error"] is None else item["error"]), (math.inf if item["at_most"] is None else item["at_most"])
+            measured = item["outcome"] != UNMEASURED
+            stated.append(Decided(criterion, Interval(float(error), float(item["at_least"]), float(most)) if measured else None))
+        return tuple(stated)
+
+    def follows(self, received: Received, stated: Outcomes) -> str:
+        """Decide the criteria again, from the kernel's published answers and what is published."""
+        reason, needed = received.written("despite"), any(one.needs_reason for one in stated)
+        expect(not reason or needed, "it has a reason to be published all the same, and needs none")
+        expect(not reason or is_reason(reason), "what it gives as a reason to be published all the same is none")
+        if not received.plan.criteria:
+            raise Nothing("no criteria were fixed")
+        unmeasured = sum(one.interval is None for one in stated)
+        if unmeasured == len(stated) and received.interrupted:
+            raise Nothing("the release holds nothing that was measured of them")
+        expect(not unmeasured or received.branded(self.brand), "the release does not say what became of all its criteria")
+        from dpsynth_core.claims.criteria import deciding  # loaded where a plan has criteria
+
+        possible = deciding.places(received, stated, self.name)
+        different = min((self._decided_otherwise(received, stated, answers) for answers in possible), key=len)
+        expect(not different, f"not decided by what was measured: number {some(different)}")
+        if unmeasured:
+            unused = deciding.has_unused(received, possible)
+            expect(not unused, "what was measured of those that it calls not measured is among its answers")
+            raise Open(f"whether the run ended before {unmeasured:,} of them were measured is seen when it runs again")
+        outcomes = Counter(one.outcome for one in stated)
+        return ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items()) + ": as follows from what was measured"
+
+    def _decided_otherwise(self, received: Received, stated: Outcomes, answers: slice) -> list[str]:
+        """Return the numbers of the criteria that these answers decide differently."""
+        if (again := self.again(received, answers)) is None:
+            return [str(number + 1) for number, one in enumerate(stated) if one.interval is not None]
+        pairs = zip(self.to_json(received.plan, again), received.written(self.part), strict=True)
+        return [str(number + 1) for number, (a, b) in enumerate(pairs) if not (alike(a, b) and alike(b, a))]
+
+    @override
+    def heading(self, stated: Outcomes) -> str:
+        return f"{self.title}: {counted(stated)}"
+
+    @override
+    def sentences(self, plan: Asked, stated: Outcomes, final: Final) -> list[str]:
+        if not stated:
+            return []
+        from dpsynth_core.claims.criteria import deciding  # loaded where a plan has criteria
+
+        return [deciding.line(one, plan.domain) for one in stated]
+
+
+CRITERIA = Criteria()
+
+
+def _need_models(document: Mapping[str, Any]) -> list[bool]:
+    """Return, for each criterion of a spec's parts, whether models decide it."""
+    if not (listed := document.get("criteria")):
+        return []
+    from dpsynth_core.claims.criteria.registry import need_models  # loaded where a plan has criteria
+
+    return need_models(listed)
