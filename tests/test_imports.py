@@ -14,7 +14,7 @@ LOADS_NONE_OF = {
     "dpsynth_core.release.synthesis": (
         *("pandas", "sklearn", "streamlit", "ortools", "python_calamine", "pyreadstat", "pyarrow.dataset"),
         *("scipy.optimize", "scipy.sparse"),
-        *("dpsynth_core.claims.criteria.criterion", "dpsynth_core.claims.criteria.conditions", "dpsynth_core.claims.weighing"),
+        *("dpsynth_core.claims.criteria.registry", "dpsynth_core.claims.criteria.criterion", "dpsynth_core.claims.weighing"),
         *("dpsynth_core.claims.models.measuring", "dpsynth_core.claims.models.targets"),
     ),
     "dpsynth_core.interface.running": (

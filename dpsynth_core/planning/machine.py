@@ -10,7 +10,6 @@ import resource
 from contextlib import suppress
 from pathlib import Path
 
-from dpsynth_core.claims.criteria.registry import tables_alone
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.planning.plan import Plan
@@ -88,8 +87,16 @@ def _training(plan: Plan) -> float:
 def _megabytes(plan: Plan) -> tuple[float, float, float]:
     """Return the forecast memory in MB as (rows, mechanism and tables of the workload, tables of criteria alone)."""
     tables_mb = max(plan.forecast.memory_mb, plan.workload.cells * BYTES_PER_CELL / MEGABYTE)
-    criteria_mb = sum(tables_alone(plan.criteria, plan.workload).values()) * BYTES_PER_CRITERION_CELL / MEGABYTE
-    return values(plan) * _bytes_per_value(plan) / MEGABYTE, tables_mb, criteria_mb
+    return values(plan) * _bytes_per_value(plan) / MEGABYTE, tables_mb, _criteria_cells(plan) * BYTES_PER_CRITERION_CELL / MEGABYTE
+
+
+def _criteria_cells(plan: Plan) -> int:
+    """Return the number of cells of the tables that are counted for criteria alone."""
+    if not plan.criteria:
+        return 0
+    from dpsynth_core.claims.criteria.registry import tables_alone  # loaded where a plan has criteria
+
+    return sum(tables_alone(plan.criteria, plan.workload).values())
 
 
 def _bytes_per_value(plan: Plan) -> int:

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.claims.claim import BudgetShare
-from dpsynth_core.claims.criteria.registry import AnyCriterion, check_stated, of_models, read_criteria
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weights import WeightSpec
 from dpsynth_core.foundation.errors import InputError
@@ -38,6 +37,8 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
 if TYPE_CHECKING:
+    from dpsynth_core.claims.criteria.models import ModelCriterion
+    from dpsynth_core.claims.criteria.registry import AnyCriterion
     from dpsynth_core.claims.models.targets import Target
     from dpsynth_core.mechanisms.discovery.learning import Portion
     from dpsynth_core.vocabulary.filled import Calibrated, Filled
@@ -243,8 +244,8 @@ class Plan:
         if spec.criteria and not mechanism.card.publishes_tables:
             problem = f"{mechanism.card.title} publishes no tables that they could be about"
             raise InputError("criteria", problem, "remove them, or choose another mechanism")
-        criteria = read_criteria(spec.criteria, asked, answered=not mechanism.card.makes_rows, link=link)
-        about_models = of_models(criteria)
+        criteria = _criteria(spec, asked, mechanism, link)
+        about_models = _about_models(criteria)
         if spec.models or about_models:
             from dpsynth_core.claims.models import targets as models  # loaded where models are asked for
 
@@ -270,7 +271,10 @@ class Plan:
         Domain.stated(spec.domain)
         if made.link is not None and spec.members is not None:
             made.link.check_rules(spec.members.rules)
-        check_stated(spec.criteria, made.domain)
+        if spec.criteria:
+            from dpsynth_core.claims.criteria.registry import check_stated  # loaded where a plan has criteria
+
+            check_stated(spec.criteria, made.domain)
         return made
 
     def with_public(self, public: PublicTable) -> Plan:
@@ -354,7 +358,7 @@ class Plan:
     @cached_property
     def targets(self) -> tuple[Target, ...]:
         """The columns that models are to predict, as the spec or a criterion names them."""
-        about_models = of_models(self.criteria)
+        about_models = _about_models(self.criteria)
         if not (self.spec.models or about_models):
             return ()
         from dpsynth_core.claims.models import targets as models  # loaded where models are asked for
@@ -420,6 +424,24 @@ class Plan:
     def forecast_for(self, people: int | None) -> Forecast:
         """Return the expected time and memory of the run, and any obstacle, for a public number of people; None if it is unknown."""
         return forecast(self.mechanism, self.workload, self.counted, self.shares, people)
+
+
+def _criteria(spec: Spec, workload: Workload, mechanism: Mechanism, link: Link | None) -> tuple[AnyCriterion, ...]:
+    """Return the criteria of a spec, in order. Raises InputError and CapacityError as `read_criteria`."""
+    if not spec.criteria:
+        return ()
+    from dpsynth_core.claims.criteria.registry import read_criteria  # loaded where a plan has criteria
+
+    return read_criteria(spec.criteria, workload, answered=not mechanism.card.makes_rows, link=link)
+
+
+def _about_models(criteria: tuple[AnyCriterion, ...]) -> dict[str, ModelCriterion]:
+    """Return the criteria about models, by their field of a spec."""
+    if not criteria:
+        return {}
+    from dpsynth_core.claims.criteria.registry import of_models  # loaded where a plan has criteria
+
+    return of_models(criteria)
 
 
 def _behind(domain: Domain, calibrated: Calibrated | None) -> Domain:
