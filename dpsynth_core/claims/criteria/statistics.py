@@ -27,7 +27,8 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, Ratio, absolute
+from dpsynth_core.statistics.error_bounds import Ratio, absolute
+from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.inside import middles, one_value_each

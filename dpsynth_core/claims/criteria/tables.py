@@ -22,7 +22,8 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.rounds import distance_sigma, sigma_for
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, largest
+from dpsynth_core.statistics.error_bounds import largest
+from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import project

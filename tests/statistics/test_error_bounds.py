@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from dpsynth_core.statistics.intervals import CONFIDENCE, LUCKY, Interval, Noisy, Ratio, absolute, largest
+from dpsynth_core.statistics.error_bounds import Ratio, absolute, largest
+from dpsynth_core.statistics.intervals import CONFIDENCE, LUCKY, Interval, Noisy
 
 DRAWS = 4_000
 FALSE_ALARM = 1e-6
