@@ -121,12 +121,14 @@ def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> ND
 def numbers_of(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.float64]:
     """Return values as numbers on the scale of the attribute's edges; nan for unreadable ones.
 
-    Dates are days since 1970-01-01, and times are in units of the attribute's precision.
+    Dates are days since 1970-01-01, and times are in units of the attribute's precision. In a
+    column of whole numbers a value with decimals is rounded to the nearest one, to an even one half way.
     """
     if attribute.dtype == "date":
         return day_numbers(values, notation)
     if attribute.dtype not in times.READERS:
-        return floats(values, notation)
+        numbers = floats(values, notation)
+        return np.rint(numbers) if attribute.dtype == "int64" else numbers
     unit = MICROSECONDS[attribute.precision]
     counts = times.READERS[attribute.dtype](values, notation, unit)
     return np.where(counts == NO_TIME, np.nan, counts // unit)

@@ -76,8 +76,9 @@ def look(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[
     """Return remarks for the curator from the first `FIRST` records of a table.
 
     A column gets a remark if at least a share `SOME` of its values is outside the domain, if all
-    its values are missing, or if some values look like a listed value or like each other and would
-    count as different.
+    its values are missing, if it is of whole numbers and at least a share `SOME` of its values has
+    decimals, or if some values look like a listed value or like each other and would count as
+    different.
 
     Raises:
         InputError: The table cannot be read.
@@ -117,6 +118,10 @@ def _remarks(domain: Domain, fits: tuple[ColumnFit, ...], notation: Notation) ->
         attribute, present = domain[one.column], one.rows - one.missing
         where = f"{column_field(one.column)}: "
         records = f"the first {one.rows:,} records" if one.rows == FIRST else f"the {one.rows:,} records"
+        if present and one.rounded >= SOME * present:
+            advice = 'If the decimals matter, make it a column of numbers with decimals ("kind": "numeric").'
+            found = f"{where}{one.rounded / present:.0%} of the values of {records} have decimals, which are rounded."
+            yield Remark(one.column, 0.0, found, advice)
         if not present and one.rows:
             yield Remark(one.column, 1.0, f"{where}all values of {records} are missing.")
         elif present and one.outside >= SOME * present:

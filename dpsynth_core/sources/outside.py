@@ -47,6 +47,7 @@ class ColumnFit:
             their own, else "".
         values: Different values outside with their counts, the most frequent first. Only the first
             `MOST_KEPT` different values that were met are kept.
+        rounded: The number of values with decimals in a column of whole numbers, which rounds them.
     """
 
     column: str
@@ -56,6 +57,7 @@ class ColumnFit:
     outside: int
     outside_to: str
     values: tuple[tuple[str, int], ...]
+    rounded: int = 0
 
     @property
     def share_outside(self) -> float:
@@ -89,7 +91,7 @@ def fit(domain: Domain, source: TableSource, form: TableFormat, first: int | Non
         InputError: The table cannot be read or lacks a column.
     """
     rows, missing, values = 0, Counter[str](), {name: Counter[str]() for name in domain.names}
-    beyond = Counter[str]()
+    beyond, rounded = Counter[str](), Counter[str]()
     listed = {one.name: one.categories for one in domain if one.is_listed}
     for batch in opening.opened(source, form).batches(domain.names, WHOLE, listed):
         batch = batch if first is None else batch.slice(0, first - rows)
@@ -99,6 +101,7 @@ def fit(domain: Domain, source: TableSource, form: TableFormat, first: int | Non
             absent, strange = apart(attribute, column, form.notation)
             missing[name] += int(absent.sum())
             beyond[name] += int(strange.sum())
+            rounded[name] += _rounded(attribute, column, form.notation)
             if strange.any():
                 _count(values[name], column.filter(pa.array(strange)))
         if rows == first:
@@ -106,8 +109,16 @@ def fit(domain: Domain, source: TableSource, form: TableFormat, first: int | Non
     fits = []
     for attribute in domain:
         name, to, outside_to = attribute.name, missing_label(attribute), outside_label(attribute)
-        fits.append(ColumnFit(name, rows, missing[name], to, beyond[name], outside_to, tuple(values[name].most_common())))
+        fits.append(ColumnFit(name, rows, missing[name], to, beyond[name], outside_to, tuple(values[name].most_common()), rounded[name]))
     return curator_only(tuple(fits))
+
+
+def _rounded(attribute: Attribute, column: pa.Array, notation: Notation) -> int:
+    """Return the number of values with decimals if the column is of whole numbers, else 0."""
+    if attribute.is_coded or attribute.kind != "integer" or pa.types.is_integer(column.type):
+        return 0
+    numbers = floats(column.dictionary_decode() if pa.types.is_dictionary(column.type) else column, notation)
+    return int((np.isfinite(numbers) & (numbers != np.rint(numbers))).sum())
 
 
 def outside(attribute: Attribute, column: pa.Array, notation: Notation) -> int:

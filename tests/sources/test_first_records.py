@@ -81,6 +81,14 @@ def test_what_is_understood_is_not_remarked_on(attribute: Attribute, values: lis
     assert remarks(attribute, values * 30, tmp_path) == ()
 
 
+@pytest.mark.parametrize("age", [AGE, Attribute.unknown("x", "integer")], ids=["listed", "to be learnt"])
+def test_decimals_in_a_column_of_whole_numbers_are_asked_about(age: Attribute, tmp_path: Path) -> None:
+    (remark,) = remarks(age, ["20.5", "31.25", "40", ""] * 20, tmp_path)
+    assert remark.sentence.startswith("column 'x': 67% of the values of the 80 records have decimals, which are rounded. If the decimals")
+    assert not remark.is_nothing
+    assert remarks(age, ["20.0", "31", "40.00", "51", "60", "7.5"] * 20, tmp_path) == ()
+
+
 def test_a_share_is_said_of_the_values_that_are_there(tmp_path: Path) -> None:
     (remark,) = remarks(LIST, ["f", "x", "z", None, None] * 20, tmp_path)
     assert remark.sentence == "column 'x': 67% of the values of the 100 records are not in its list."

@@ -101,9 +101,10 @@ def remarks(comparison: Comparison) -> Zoned[Mapping[str, str]]:
         return public({})
     told = {}
     for one in comparison.value:
-        if one.outside or one.recoded:
+        if one.outside or one.recoded or one.rounded:
             empty = [f"{one.missing:,} empty"] if one.missing and one.missing_to else []
-            counts = " · ".join([*empty, *([f"{one.outside:,} outside"] if one.outside else [])])
+            beyond = [f"{one.outside:,} outside"] if one.outside else []
+            counts = " · ".join([*empty, *beyond, *([f"{one.rounded:,} rounded"] if one.rounded else [])])
             told[one.column] = f":red[**{counts}**]" if one.recoded else counts
     return Zoned(comparison.zone, told)
 
@@ -184,7 +185,7 @@ def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[Colu
         The reason why the page cannot be left yet, "" if it can: columns with most values outside
         the domain need the curator's explanation.
     """
-    worth_telling = sorted((one for one in fits if one.outside or one.recoded), key=lambda one: -(one.recoded + one.outside))
+    worth_telling = sorted((one for one in fits if one.outside or one.recoded or one.rounded), key=lambda one: -(one.recoded + one.outside))
     if not worth_telling:
         st.success("Every value has a cell of its own.", icon=":material/check_circle:")
         return ""
@@ -220,6 +221,8 @@ def _column(project: Current, draft: ColumnDraft, one: ColumnFit) -> None:
             mend("Read it this way", "marks", _read_so, one.column, {"decimal": spelled[0], "thousands": spelled[1]})
         if alike:
             mend("Treat such texts as the same", "same", _read_so, one.column, {"same_text": same})
+        if one.rounded:
+            mend("Keep the decimals", "decimals", draft_rows.change_column, one.column, {"kind": "numeric"})
         if one.missing and one.missing_to:
             mend("Give empty values a cell of their own", "missing", draft_rows.change_column, one.column, {"missing": True})
         for value in one.placeholders:
@@ -251,6 +254,9 @@ def _in_words(one: ColumnFit, lost: bool) -> str:
         parts.append(f"{fate}: {shown}{more}." if one.values else f"{fate}.")
         if lost:
             parts.append(f":orange[{LOST}]")
+    if one.rounded:
+        noun = "value has" if one.rounded == 1 else "values have"
+        parts.append(f"{one.rounded:,} {noun} decimals and would be rounded to whole numbers.")
     return " ".join(parts)
 
 
