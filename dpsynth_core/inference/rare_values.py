@@ -25,7 +25,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
 from dpsynth_core.vocabulary.released import with_known
 from dpsynth_core.vocabulary.rows import narrow
-from dpsynth_core.vocabulary.zeros import StructuralZeros, boxes_of
+from dpsynth_core.vocabulary.zeros import StructuralZeros, as_shown, boxes_of
 
 EMPTY = 1.0
 """Standard deviations of its noise that the sum of folded counts must have, or the model has no cell for them."""
@@ -250,7 +250,8 @@ def _alike(domain: Domain, name: str) -> Iterator[tuple[NDArray[np.intp], _Limit
 
 def _rules(domain: Domain) -> tuple[StructuralZeros, ...]:
     """Return the rules that forbid a cell, and for every pair what follows from several orders, which the folded model cannot derive."""
-    stated = tuple(rule for rule in domain.impossible if rule.boxes)  # an order may decide no cell
+    by_name = {attribute.name: attribute for attribute in domain}
+    stated = tuple(as_shown(rule, by_name) for rule in domain.impossible if rule.boxes)  # an order may decide no cell
     if not any(rule.order for rule in domain.impossible):
         return stated
     return (*stated, *(StructuralZeros(pair, boxes_of(table)) for pair, table in domain.zeros.items() if len(pair) == 2))

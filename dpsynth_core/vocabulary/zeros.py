@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from datetime import date, time, timedelta
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.order import FIELD, Order, implied, order
 from dpsynth_core.vocabulary.order import sentence as order_sentence
 from dpsynth_core.vocabulary.ranges import Between, Chosen, Spans, check_whole, chosen, edges_at, has_ranges, range_in, reached_cells
+from dpsynth_core.vocabulary.recoding import other_is_missing
 
 Codes = tuple[int, ...]
 Box = tuple[Codes, ...]
@@ -95,6 +96,22 @@ class StructuralZeros:
         return table
 
 
+def as_shown(rule: StructuralZeros, by_name: Mapping[str, Attribute]) -> StructuralZeros:
+    """Return the rule for rows as they are written, which show a number outside its column as empty.
+
+    Where a missing number is impossible, one outside is so too, because rows cannot tell them apart.
+    """
+
+    def shown(name: str, codes: Codes) -> Codes:
+        column = by_name[name]
+        if not other_is_missing(column) or column.missing_code not in codes:
+            return codes
+        return tuple(sorted({*codes, cast(int, column.other_code)}))
+
+    boxes = tuple(tuple(shown(name, codes) for name, codes in zip(rule.attributes, box, strict=True)) for box in rule.boxes)
+    return rule if boxes == rule.boxes else replace(rule, boxes=boxes)
+
+
 def boxes_of(table: Cells) -> tuple[Box, ...]:
     """Return the True cells of a table of two columns as boxes: codes of the first column whose rows are equal share one."""
     rows: dict[Codes, list[int]] = {}
@@ -129,6 +146,7 @@ def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -
             raise CapacityError(numbered(i), problem, "put rules about the same columns together, or remove some")
         if any(not 0 <= code < size for box in rule.boxes for codes, size in zip(box, sizes, strict=True) for code in codes):
             raise InputError(numbered(i), "a value is not one of its column", "correct it, or remove the rule")
+        rule = as_shown(rule, by_name)
         table = rule.cells(sizes) | tables.get(rule.attributes, np.zeros((), dtype=bool))
         if table.all():
             raise InputError(numbered(i), "it leaves no combination of its columns possible", "forbid less, or drop a column")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
+from dpsynth_core.sources.decoding import as_written
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.zeros import StructuralZeros, sentence
 from tests.domains import domains
@@ -218,3 +219,20 @@ def test_an_order_keeps_no_distance_within_groups() -> None:
     rules = [{"column": "a", "at_most": "b"}, {"column": "b", "below": "c"}]
     domain = Domain.from_json({"version": 1, "attributes": columns, "impossible": rules})
     assert [(one.first, one.second) for one in domain.loose_orders] == [("a", "b")]
+
+
+def test_where_a_missing_number_is_impossible_one_outside_is_too_because_rows_show_both_as_empty() -> None:
+    income = {"name": "income", "kind": "integer", "lower": 0, "upper": 9, "bins": 2, "other": True, "missing": True}
+    town = {"name": "town", "kind": "categorical", "categories": ["a", "b"], "other": True, "missing": True}
+    rules = [{"never": {"income": "missing", "town": "a"}}, {"never": {"town": "missing", "income": "0..4"}}]
+    domain = Domain.from_json({"version": 1, "attributes": [income, town], "impossible": rules})
+    of_income, of_town, (table,) = domain["income"], domain["town"], domain.zeros.values()
+    assert table[of_income.missing_code, 0]
+    assert table[of_income.other_code, 0]
+    assert not table[of_income.other_code, 1]
+    assert table[0, of_town.missing_code]
+    assert not table[0, of_town.other_code], "texts outside are written as a word of their own"
+    assert Domain.from_json(domain.to_json()) == domain
+    assert domain.to_json()["impossible"][0] == {"never": {"income": ["missing"], "town": ["a"]}}, "the rule stays as it was stated"
+    shown = as_written(domain, np.array([[a, b] for a in range(of_income.size) for b in range(of_town.size) if not table[a, b]], np.int32))
+    assert not table[tuple(shown.T)].any()
