@@ -36,13 +36,20 @@ _THREE, _NUMBERS = QueryClass(DOMAIN, (("b",), ("a", "b"), ("b", "c"))), np.arra
 
 
 def _signed(_: PrivacyKernel, neighbours: Neighbours) -> Question:
-    """One query that the person satisfies, and its negation."""
+    """Return a question for `select_signed_query` about two cells of one column, one of which the person is in.
+
+    The answers are half way between the two tables.
+    """
     queries = QueryClass(DOMAIN, (("b",),))
     return {"queries": queries, "answers": SparseAnswers.all_of(_halfway(queries, neighbours)), "eps": EPS, "count": 2}
 
 
 def _two_errors(_: PrivacyKernel, neighbours: Neighbours) -> Question:
-    """Two queries that the person satisfies: one answered too low, so that its error grows, and one too high."""
+    """Return a question about two marginals, in each of which the person is in a cell with a large error.
+
+    In the first marginal the answer is too low, so that the person makes the error larger; in the
+    second it is too high.
+    """
     queries = QueryClass(DOMAIN, (("b",), ("a", "b")))
     answers = _halfway(queries, neighbours)
     answers[queries.block(("b",))] -= (0.0, FAR)
@@ -51,7 +58,7 @@ def _two_errors(_: PrivacyKernel, neighbours: Neighbours) -> Question:
 
 
 def _bits(_kernel: PrivacyKernel, _: Neighbours) -> Question:
-    """Return a question at which bits are kept with the largest possible probability."""
+    """Return a question for `keep_queries` at which bits are True with the largest possible probability."""
     signs, rates = np.ones(3, dtype=np.int8), {"eta": 5.0, "gamma": 0.3, "records": 20.0}
     return {"queries": _THREE, "numbers": _NUMBERS, "signs": signs, "answers": np.ones(3), **rates}
 
@@ -66,19 +73,28 @@ def _rule(kind: str, eps: float = EPS, **more: float) -> Ask:
 
 
 def _rule_costs(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    """Return a question with the same rule three times; rules may repeat."""
+    """Return a question for `measure_rules` that asks three times for the cost of the same rule.
+
+    Repeated rules are allowed, and one person changes all three costs alike.
+    """
     task = _task(CONJUNCTION)
     return {"task": task, "rules": [task.rules.rule([0])] * 3, "sigma": np.sqrt(3) * kernel.unit.query_l1 / MU}
 
 
 def _mixture(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    """Return a question with one public row, so that a single mixture exists, and its worst answer is to the person's cell."""
+    """Return a question for `best_mixture_error` with a single public row.
+
+    Only one mixture exists then, and its worst answer is to the cell of the person.
+    """
     question = {"queries": QueryClass(DOMAIN, (("b",),)), "support": np.array([OLD], dtype=np.int32), "start": np.ones(1)}
     return question | {"records": float(RECORDS), "floor": 0.5, "scale": operations.mixture_l1(kernel, float(RECORDS)) / EPS}
 
 
 def _halfway(queries: QueryClass, neighbours: Neighbours) -> Any:
-    """Return the answer to every query half way between the two tables, so that the person moves it equally far on either side."""
+    """Return the mean of the answers without and with the person, for every query of the class.
+
+    The person then moves both tables' errors equally far.
+    """
     without, with_person = (queries.counts(table.counts(queries.cliques)) for table in neighbours.tables)
     return (without + with_person) / 2
 
@@ -144,19 +160,30 @@ def _chosen_rule(table: InventedTable, unit: Unit, arguments: Arguments) -> Call
 
 
 def _errors(table: InventedTable, arguments: Arguments) -> NDArray[np.float64]:
-    """Return q(D) - answer_q for every query of the class, in counts."""
+    """Return q(D) - answer_q for every query q of the class, in counts.
+
+    Args:
+        table: The table D.
+        arguments: The arguments of the operation, with the class as "queries" and "answers".
+    """
     queries = arguments["queries"]
     counts = queries.counts(table.counts(queries.cliques))
     return np.asarray(counts - arguments["answers"].at(np.arange(queries.size)), dtype=np.float64)
 
 
 def _labelled(_losses: Losses, _arguments: Arguments) -> Guess:
-    """Return the answer itself as the label; no better guess is known."""
+    """Return the guess that assumes no privacy loss and keeps the answer as the label of a draw.
+
+    No better guess is known for learnt rules.
+    """
     return lambda answer: Draw(0.0, key(answer))
 
 
 def _mixtures(losses: Losses, arguments: Arguments) -> Guess:
-    """Return a guess that assumes Laplace noise around the answer of a kernel without noise."""
+    """Return the guess for `best_mixture_error`.
+
+    It assumes Laplace noise around the answer of a kernel without noise.
+    """
 
     def shifted(_: Event, without: Float, with_person: Float) -> Callable[[Float], float]:
         return lambda noisy: float((np.abs(noisy - without) - np.abs(noisy - with_person)).sum() / arguments["scale"])

@@ -1,7 +1,8 @@
 """The extension's operations of the kernel: selections and measurements of single queries, the best mixture, and rules.
 
-They are called with a kernel before their arguments. What each costs is zCDP's; the exponential mechanism and permute-and-flip are over
-groups of queries with equal scores (`research.privacy.exponential`, `flipping`).
+Callers pass a kernel in place of `asked`, and get the value that the returned function of the view
+gives. Stated costs are zCDP's. The exponential mechanism and permute-and-flip draw among groups of
+queries with equal scores (`research.privacy.exponential`, `flipping`).
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ def _check(asked: Asked, queries: QueryClass, numbers: Integers) -> None:
 
 
 def _counts(view: View, queries: QueryClass) -> QueryCounts:
-    """Return the counts of a class of queries, which may have millions; the counts of the last class are cached."""
+    """Return the private counts of every query of a class.
+
+    A class may have millions of queries, so the counts of the class asked about last are cached.
+    """
     key = queries.cliques, queries.threshold
     return view.remembered("queries", key, lambda: QueryCounts.of(queries, view.tables(queries.cliques)))
 
@@ -42,9 +46,25 @@ def _counts(view: View, queries: QueryClass) -> QueryCounts:
 def select_signed_query(
     asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float, count: int = 1
 ) -> Answer[tuple[Integers, NDArray[np.int8]]]:
-    """Draw a query (number) or its negation (sign -1) by the exponential mechanism, `count` times independently, with replacement.
+    """Select queries or their negations by the exponential mechanism, independently, with replacement.
 
-    The score is sign * (q(D) - answer_q), in counts, over the class closed under negation. It moves by query_l1 at most (Proposition 9).
+    The score of a query q is q(D) - answer_q, in counts, and the score of its negation is the
+    opposite. One unit of privacy changes a score by at most query_l1 (Proposition 9).
+
+    Args:
+        asked: The public facts of the call.
+        queries: The class of queries.
+        answers: Public answers to the queries, in counts.
+        eps: Parameter of each draw, which costs rho = eps^2 / 8.
+        count: Number of draws.
+
+    Returns:
+        A function of the view that returns, in order of drawing, the numbers of the queries, and
+        the signs: 1 for a query, -1 for its negation.
+
+    Raises:
+        ValueError: eps is not positive or too small, the class is of another domain, or an answer
+            is for no query of the class, not finite or too large.
     """
     b = exponential.scale(eps, asked.unit.query_l1)
     _check(asked, queries, answers.numbers)
@@ -56,9 +76,25 @@ def select_signed_query(
 def select_worst_queries(
     asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float, count: int, excluded: Integers
 ) -> Answer[Integers]:
-    """Draw `count` different queries, one after the other, by the exponential mechanism with score |q(D) - answer_q|, in counts.
+    """Select `count` different queries, one after the other, by the exponential mechanism.
 
-    `excluded` are numbers that are not offered. A score moves by query_l1 at most (Proposition 9); each draw is over the remaining queries.
+    The score is |q(D) - answer_q|, in counts. One unit of privacy changes a score by at most
+    query_l1 (Proposition 9). Each draw is among the queries that are not selected yet.
+
+    Args:
+        asked: The public facts of the call.
+        queries: The class of queries.
+        answers: Public answers to the queries, in counts.
+        eps: Parameter of each draw, which costs rho = eps^2 / 8.
+        count: Number of draws, at most the number of queries that are not excluded.
+        excluded: Numbers of queries that cannot be selected, in any order.
+
+    Returns:
+        A function of the view that returns the numbers of the queries, in order of drawing.
+
+    Raises:
+        ValueError: `count` is out of range, eps is not positive or too small, the class is of
+            another domain, or an answer is for no query of the class, not finite or too large.
     """
     b = exponential.scale(eps, asked.unit.query_l1)
     left_out = merged(np.asarray(excluded, dtype=np.int64), np.zeros(0, dtype=np.int64))  # in order, each once
@@ -72,7 +108,24 @@ def select_worst_queries(
 
 @operation(PermuteAndFlip, lambda _, eps: PermuteAndFlip(eps))
 def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float) -> Answer[int]:
-    """Select one query (number) by permute-and-flip with score |q(D) - answer_q|, which moves by query_l1 at most (Proposition 10)."""
+    """Select one query by permute-and-flip with score |q(D) - answer_q|, in counts.
+
+    One unit of privacy changes a score by at most query_l1, and the selection is eps-DP
+    (Proposition 10).
+
+    Args:
+        asked: The public facts of the call.
+        queries: The class of queries.
+        answers: Public answers to the queries, in counts.
+        eps: Parameter of the selection, which costs rho = eps^2 / 2.
+
+    Returns:
+        A function of the view that returns the number of the query.
+
+    Raises:
+        ValueError: eps is not positive or too small, the class is of another domain, or an answer
+            is for no query of the class, not finite or too large.
+    """
     b = flipping.scale(eps, asked.unit.query_l1)
     _check(asked, queries, answers.numbers)
     groups.check_answers(queries, answers)
@@ -81,7 +134,23 @@ def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, 
 
 @operation(Gaussian, lambda asked, sigma: Gaussian(sigma, asked.unit.queries_l2(asked.count)), lambda question: len(question["numbers"]))
 def measure_queries(asked: Asked, queries: QueryClass, numbers: Integers, sigma: float) -> Answer[Float]:
-    """Measure q(D) for each of k queries, in counts. Each moves by query_l1 at most: l2 = sqrt(k) query_l1 (Proposition 3)."""
+    """Measure q(D) for each of k queries with rounded Gaussian noise.
+
+    One unit of privacy changes each count by at most query_l1: l2 = sqrt(k) query_l1 (Proposition
+    3).
+
+    Args:
+        asked: The public facts of the call.
+        queries: The class of queries.
+        numbers: Numbers of the k queries, in any order.
+        sigma: Standard deviation of the noise of each count, in records.
+
+    Returns:
+        A function of the view that returns the noisy counts, shape (k,).
+
+    Raises:
+        ValueError: The class is of another domain, or a number is out of range.
+    """
     _check(asked, queries, numbers)
     return measure(lambda view: _counts(view, queries).at(numbers), sigma)
 
@@ -94,22 +163,27 @@ def _bits(asked: Asked, eta: float, gamma: float, records: float) -> Retention |
 def keep_queries(
     asked: Asked, queries: QueryClass, numbers: Integers, signs: NDArray[np.int8], answers: Float, eta: float, gamma: float, records: float
 ) -> Answer[NDArray[np.bool_]]:
-    """Keep each of k signed queries independently with probability exp(-eta - gamma - eta * A). Free for no queries.
+    """Draw for each of k signed queries whether it is kept, with probability exp(-eta - gamma - eta * A).
 
-    A = sign * (clip(q(D) / records, 0, 1) - answer). A count moves by query_l1 at most (Proposition 11). All numbers are fractions, so the
-    draw needs no rounding.
+    A = sign * (min(q(D) / records, 1) - answer). One unit of privacy changes a count by at most
+    query_l1 (Proposition 11). All numbers are fractions, so the draw needs no rounding. Without
+    queries, nothing is charged.
 
     Args:
-        queries: The class.
-        numbers: Numbers of the queries.
-        signs: 1 for a query, -1 for its negation.
-        answers: Public answers as fractions, one per query.
-        eta: Above 0.
-        gamma: Above 0.
+        asked: The public facts of the call.
+        queries: The class of queries.
+        numbers: Numbers of the k queries.
+        signs: 1 for a query, -1 for its negation, shape (k,).
+        answers: Public answers as fractions from 0 to 1, shape (k,).
+        eta: Weight of A, above 0.
+        gamma: Constant above 0; no query is kept with more than probability exp(-gamma).
         records: Number of people, public or noisy, at least 1.
 
     Returns:
-        True for each kept query.
+        A function of the view that returns a mask of shape (k,): True for each kept query.
+
+    Raises:
+        ValueError: The class is of another domain, or a number, sign or answer is out of range.
     """
     _check(asked, queries, numbers)
     if not np.shape(numbers) == np.shape(signs) == np.shape(answers):
@@ -132,7 +206,14 @@ def keep_queries(
 
 @operation()
 def mixture_l1(asked: Asked, records: float) -> Answer[float]:
-    """Return the sensitivity of `best_mixture_error`, including its solver's tolerance. Public and free."""
+    """Return the sensitivity of `best_mixture_error` to one unit of privacy, in people.
+
+    It includes the tolerance of the solver. It is public, and nothing is charged.
+
+    Args:
+        asked: The public facts of the call.
+        records: Number of people, public or noisy.
+    """
     l1 = _mixture_l1(asked, records)
     return lambda _: l1
 
@@ -145,20 +226,27 @@ def _mixture_l1(asked: Asked, records: float) -> float:
 def best_mixture_error(
     asked: Asked, queries: QueryClass, support: NDArray[np.int32], start: Float, records: float, floor: float, scale: float
 ) -> Answer[float | None]:
-    """Measure the best-mixture error, or `floor` if it is smaller, with Laplace noise, in counts: l1 = mixture_l1 (Proposition 12).
+    """Measure the best-mixture error, or `floor` if that is larger, with discrete Laplace noise.
 
-    The best-mixture error is the least largest error |q(D) - answer_q| that weights on the rows of `support` can have.
+    The best-mixture error is the smallest value, over all weights on the rows of `support`, of the
+    largest error |q(D) - answer_q|, in counts. Its l1 sensitivity is `mixture_l1` (Proposition 12).
 
     Args:
-        queries: The class.
-        support: Codes of the public rows.
-        start: Public weights above zero, one per row.
-        records: Number of people, public or noisy.
-        floor: Smallest error of interest.
-        scale: Scale of the noise.
+        asked: The public facts of the call.
+        queries: The class of queries.
+        support: Codes of the public rows, shape (rows, attributes of the domain).
+        start: Public weights above zero with which the solver starts, shape (rows,).
+        records: Number of people, public or noisy, at least 1.
+        floor: Smallest error of interest, in counts, above 0.
+        scale: Scale of the noise, in counts.
 
-    Returns: The noisy error, or None where the solver's bounds did not meet. The promise holds on condition that this happens on no
+    Returns:
+        A function of the view that returns the noisy error in counts, or None if the solver's lower
+        and upper bounds did not meet. The guarantee holds on condition that they meet on every
         neighbouring table.
+
+    Raises:
+        ValueError: The class is of another domain, or a public number is out of range.
     """
     _check(asked, queries, np.zeros(0, dtype=np.int64))
     if not (records >= 1 and floor > 0 and len(support) and start.shape == (len(support),) and (start > 0).all()):
@@ -175,19 +263,34 @@ def best_mixture_error(
 
 
 def _perturbation(asked: Asked, eps: float) -> PerturbedMinimum:
-    """Return the event of RSPM's noise on the separators of the class.
+    """Return the event that RSPM's Laplace noise on all separators of the class is charged as.
 
-    A transcript does not name their number; its check compares eps = l1 / scale.
+    A transcript does not name the number of separators; therefore its check compares eps = l1 /
+    scale alone (`PerturbedMinimum.pays`).
     """
     return rspm.perturbation(max(1, asked.count), asked.unit.marginal_l1, eps)
 
 
 @operation(PerturbedMinimum, _perturbation, lambda question: len(question["task"].rules.separators))
 def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[Integers]:
-    """Learn a rule by RSPM: the cheapest rule of `task` after Laplace noise on the separators, as `Rule.written` (Proposition 13).
+    """Learn a rule by RSPM: the rule of least cost after Laplace noise on the separators; eps-DP.
 
-    A person moves the difference of two rules' costs by marginal_l1 at most. The answer is an empty array where the oracle did not prove
-    its answer, which is charged like any other. The promise holds on condition that this happens on no neighbouring table.
+    One unit of privacy changes the difference of two rules' costs by at most marginal_l1
+    (Proposition 13). The guarantee holds on condition that the oracle proves its answer on every
+    neighbouring table.
+
+    Args:
+        asked: The public facts of the call.
+        task: The class of rules, and the cost of a rule at a record.
+        eps: Parameter of the call, which costs rho = eps^2 / 2.
+        oracle: The oracle that finds the rule of least cost.
+
+    Returns:
+        A function of the view that returns the rule as `Rule.written`, or an empty array ("no
+        rule") if the oracle did not prove its answer. The cost is the same for both.
+
+    Raises:
+        ValueError: The source cannot answer about records, or eps is too small.
     """
     asked.require("occupied")
     scale = rspm.perturbation(len(task.rules.separators), asked.unit.marginal_l1, eps).scale
@@ -196,7 +299,24 @@ def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[I
 
 @operation(Approximate, lambda _, eps, delta: Approximate(eps, delta))
 def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, oracle: Oracle) -> Answer[Integers]:
-    """Learn a rule by RSPM with Gaussian noise: (eps, delta)-DP by a union bound over all rules, under RSPM's condition (Proposition 14).
+    """Learn a rule by RSPM with Gaussian noise on the separators; (eps, delta)-DP.
+
+    The proof is a union bound over all rules (Proposition 14). As for `learn_rule`, the guarantee
+    holds on condition that the oracle proves its answer on every neighbouring table.
+
+    Args:
+        asked: The public facts of the call.
+        task: The class of rules, and the cost of a rule at a record.
+        eps: Parameter of the call, which costs rho = eps^2 / 2.
+        delta: Probability of failure, which is charged in addition.
+        oracle: The oracle that finds the rule of least cost.
+
+    Returns:
+        A function of the view that returns the rule as `Rule.written`, or an empty array ("no
+        rule") if the oracle did not prove its answer.
+
+    Raises:
+        ValueError: The source cannot answer about records, or eps is too small.
     """
     asked.require("occupied")
     sigma = rspm.gaussian_sigma(task.rules, asked.unit.marginal_l1, eps, delta)
@@ -205,14 +325,23 @@ def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, orac
 
 @operation(Approximate, lambda _, eps, delta: Approximate(eps, delta))
 def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, oracle: Oracle) -> Answer[Integers]:
-    """Learn a rule by PRSMA over RSPM: (eps, delta)-DP, also where calls of the oracle fail (Proposition 15).
+    """Learn a rule by PRSMA over RSPM: (eps, delta)-DP, even if calls of the oracle fail (Proposition 15).
+
+    Args:
+        asked: The public facts of the call.
+        task: The class of rules, and the cost of a rule at a record.
+        eps: Parameter of the call, which costs rho = eps^2 / 2.
+        delta: Probability of failure, which is charged in addition.
+        oracle: The oracle that finds the rule of least cost.
 
     Returns:
-        The rule as `Rule.written`, or an empty array for PRSMA's answer "fail".
+        A function of the view that returns the rule as `Rule.written`, or an empty array for
+        PRSMA's answer "fail".
 
     Raises:
-        ValueError: The number of records is secret.
-        CapacityError: The table has fewer records than parts; nothing is spent.
+        ValueError: The source cannot answer about records, the number of records is secret, or eps
+            or delta is out of range.
+        CapacityError: The table has fewer records than PRSMA's parts; nothing is charged.
     """
     asked.require("occupied")
     plan = rspm.Prsma(eps, delta)
@@ -229,7 +358,21 @@ def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, orac
 
 @operation(Selection, lambda _, eps: Selection(eps))
 def select_rule(asked: Asked, task: Task, eps: float) -> Answer[Integers]:
-    """Select a rule of an enumerable class by the exponential mechanism over the rules' costs: query_l1 at most (Proposition 9)."""
+    """Select a rule by the exponential mechanism over all rules of a class, with a rule's cost as penalty.
+
+    One unit of privacy changes a cost by at most query_l1 (Proposition 9).
+
+    Args:
+        asked: The public facts of the call.
+        task: The class of rules, which must be `enumerable`, and the cost of a rule at a record.
+        eps: Parameter of the selection, which costs rho = eps^2 / 8.
+
+    Returns:
+        A function of the view that returns the rule as `Rule.written`.
+
+    Raises:
+        ValueError: The source cannot answer about records, or eps is not positive or too small.
+    """
     asked.require("occupied")
     b = exponential.scale(eps, asked.unit.query_l1)
     return lambda view: rspm.written(task.rules, rspm.exponential(task.problem(view.occupied(task.columns)), b, view.noise))
@@ -237,6 +380,22 @@ def select_rule(asked: Asked, task: Task, eps: float) -> Answer[Integers]:
 
 @operation(Gaussian, lambda asked, sigma: Gaussian(sigma, asked.unit.queries_l2(asked.count)), lambda question: len(question["rules"]))
 def measure_rules(asked: Asked, task: Task, rules: Sequence[Rule], sigma: float) -> Answer[Float]:
-    """Measure the cost of each of k rules, in records and without rivals: l2 = sqrt(k) query_l1 (Proposition 3)."""
+    """Measure the cost of each of k rules, without rivals, with rounded Gaussian noise.
+
+    One unit of privacy changes each cost by at most query_l1: l2 = sqrt(k) query_l1 (Proposition
+    3).
+
+    Args:
+        asked: The public facts of the call.
+        task: The class of rules, and the cost of a rule at a record.
+        rules: The k rules.
+        sigma: Standard deviation of the noise of each cost, in records.
+
+    Returns:
+        A function of the view that returns the noisy costs in records, shape (k,).
+
+    Raises:
+        ValueError: The source cannot answer about records.
+    """
     asked.require("occupied")
     return measure(lambda view: task.costs(rules, view.occupied(task.columns)), sigma)

@@ -27,19 +27,28 @@ CUTS, ROUNDS = 300, 400
 
 
 def gap(records: float) -> float:
-    """Return the largest distance of the bounds, in counts; public. Half a person, or the solver's precision on a very large table."""
+    """Return the largest distance of the two bounds on the best-mixture error, in counts.
+
+    It is half a person or, on a very large table, the solver's precision. It is public.
+
+    Args:
+        records: Number of people.
+    """
     return max(0.5, 1e-5 * records)
 
 
 def bracket(tally: QueryCounts, incidence: Incidence, start: Float, records: float, floor: float) -> tuple[float, float] | None:
-    """Return bounds (low, high) of max(f, floor), in counts, at most 0.9 * gap(records) apart; None if they do not meet.
+    """Return a lower and an upper bound of max(f, floor), f being the best-mixture error, in counts.
+
+    The bounds are at most 0.9 * gap(records) apart. None is returned if the search could not bring
+    them so close.
 
     Args:
         tally: Private counts of the queries.
-        incidence: The public rows.
-        start: Initial weights, one per row, adding up to 1.
+        incidence: The public rows with the queries that they satisfy.
+        start: Initial weights above zero, one per row, of any sum.
         records: Number of people, public or noisy.
-        floor: Smallest error of interest.
+        floor: Smallest error of interest, in counts.
     """
     search = _Search(tally, incidence, start, records, floor)
     search.descend()
@@ -48,7 +57,7 @@ def bracket(tally: QueryCounts, incidence: Incidence, start: Float, records: flo
 
 
 class _Search:
-    """Bounds as fractions, and the weights that achieve the upper one."""
+    """A search for the best weights: bounds of the error as fractions of `records`, and the best weights so far."""
 
     def __init__(self, tally: QueryCounts, incidence: Incidence, start: Float, records: float, floor: float) -> None:
         self._incidence = incidence
@@ -65,7 +74,11 @@ class _Search:
         return self.high - self.low <= self._close
 
     def _errors(self, weights: Float) -> Float:
-        """Wanted - answers, one for each query that some row satisfies; the weights are kept if they are the best so far."""
+        """Return wanted - answered, as fractions, for each query that any row satisfies.
+
+        If the largest absolute error is the smallest so far, it becomes the upper bound, and the
+        weights are stored.
+        """
         errors = self._wanted - self._incidence.answers(weights)
         high = max(self._least, float(np.abs(errors).max()))
         if high < self.high:
@@ -73,7 +86,9 @@ class _Search:
         return errors
 
     def _bound(self, mixture: Float, satisfied: Float) -> None:
-        """Raise the lower bound to what a signed mixture of queries proves for all weights.
+        """Raise the lower bound to the one that a signed mixture of queries proves for all weights.
+
+        This is weak duality of the linear program in `_program`.
 
         Args:
             mixture: Signed weight of each query.
@@ -83,7 +98,11 @@ class _Search:
         self.low = max(self.low, float(mixture @ self._wanted - satisfied.max()) / size)
 
     def descend(self) -> None:
-        """Multiplicative weights against the queries that are answered worst, without noise."""
+        """Tighten the bounds by multiplicative weights against the queries that are answered worst.
+
+        This uses no noise. It ends when the bounds meet, the upper bound no longer falls, or after
+        `DESCENTS` steps.
+        """
         logs = np.log(np.maximum(self._best, 1e-300))
         weights, mark, since = self._best, np.inf, 0
         for _ in range(DESCENTS):
@@ -103,9 +122,11 @@ class _Search:
             weights /= weights.sum()
 
     def cut(self) -> None:
-        """Add cutting planes: solve the linear program over the queries so far, then add the queries that are answered worst.
+        """Tighten the bounds by cutting planes, until they meet or the linear program is not solved.
 
-        The answers are those by its weights, or by weights half way between them and the best.
+        Each of up to `ROUNDS` rounds solves the linear program over the queries chosen so far. Then
+        it chooses more: the queries that are answered worst by the program's weights, and by
+        weights half way between these and the best ones.
         """
         added_before = np.zeros(len(self._wanted), dtype=bool)
         points = [self._best]
@@ -126,10 +147,18 @@ class _Search:
 
 
 def _program(incidence: Incidence, chosen: NDArray[np.int64], wanted: Float, least: float) -> tuple[Float, Float] | None:
-    """Return the linear program (HiGHS): least z >= `least` with |wanted_q - answer_q(w)| <= z for the chosen queries.
+    """Solve a linear program (HiGHS): the least z >= `least` with |wanted_q - answer_q(w)| <= z for chosen q.
 
-    Returns weights that add up to 1, and the dual values of the queries as a signed mixture, zero for all others. None: not solved, by the
-    interior point method nor by the simplex method.
+    Args:
+        incidence: The public rows with the queries that they satisfy.
+        chosen: Places of the chosen queries among `incidence.numbers`.
+        wanted: Wanted answer of each query of `incidence.numbers`, as a fraction.
+        least: Lower limit of z, as a fraction.
+
+    Returns:
+        Weights w on the rows that add up to 1, and the dual values of the queries as a signed
+        mixture with zero for all others. None if neither the interior point nor the simplex method
+        solved it.
     """
     rows, numbers = incidence.rows, incidence.numbers
     columns = [incidence.queries.query(int(numbers[q])).of(incidence.codes) for q in chosen]

@@ -12,7 +12,7 @@ from dpsynth_core.privacy.events import NEAR, Event, check_positive
 
 
 class _Pure(Event):
-    """An event with an epsilon of its own, or an equivalent one, that costs rho = eps^2 / 2; each subclass names its proposition."""
+    """An event that costs rho = eps^2 / 2 for an epsilon of its own; each subclass names its proposition."""
 
     eps: float
 
@@ -41,9 +41,11 @@ class PermuteAndFlip(_Pure):
 
 @dataclass(frozen=True)
 class Laplace(_Pure):
-    """Discrete Laplace noise of parameter `scale` on counts of L1 sensitivity `l1`: pure (l1/scale)-DP.
+    """Discrete Laplace noise on counts: pure (l1 / scale)-DP, rho = (l1 / scale)^2 / 2 (Proposition 6).
 
-    rho = (l1/scale)^2 / 2 (Proposition 6). The privacy loss has a range of twice l1/scale.
+    Attributes:
+        scale: Scale of the noise, in counts.
+        l1: L1 sensitivity of the counts.
     """
 
     scale: float
@@ -60,10 +62,18 @@ class Laplace(_Pure):
 
 @dataclass(frozen=True)
 class Retention(Event):
-    """`count` bits, each True with a probability p <= exp(-gamma), ln p being -eta * (a count / records) and a constant.
+    """Random bits that decide which queries are kept (`operations.keep_queries`); DQRS pays for old samples with it.
 
-    The privacy loss of a bit has range r = u * (1 + 1/(e^gamma - 1)) with u = eta * rows / records, and rho = count * r^2 / 8
-    (Proposition 11). What DQRS pays for old samples.
+    Each bit is True with a probability p <= exp(-gamma), and ln p is a constant minus or plus eta *
+    count / records. The privacy loss of a bit has range r = u * (1 + 1/(e^gamma - 1)) with u = eta
+    * rows / records, and rho = count * r^2 / 8 (Proposition 11).
+
+    Attributes:
+        eta: Weight of a query's count.
+        gamma: Constant above 0 that bounds p.
+        records: Number of people by which counts are divided.
+        rows: Largest change of a count by one unit of privacy.
+        count: Number of bits.
     """
 
     eta: float
@@ -86,19 +96,27 @@ class Retention(Event):
 
 @dataclass(frozen=True)
 class PerturbedMinimum(Laplace):
-    """RSPM: the exact minimum after discrete Laplace noise on a fine grid was put on each of m separators.
+    """The noise of RSPM: discrete Laplace noise on a fine grid, added to m separators before an exact minimum.
 
-    The cost is Laplace noise's: l1 = (change + step) * m is what one person's influence amounts to in noise (Proposition 13).
+    It costs as much as Laplace noise with l1 = (change + step) * m, one person's influence measured
+    in noise (Proposition 13).
     """
 
     def pays(self, needed: Event) -> bool:
-        """Noise and sensitivity grow with the class of rules, which a transcript does not name: what counts is eps = l1 / scale."""
+        """Return whether this event costs as much as the event that is due, up to rounding.
+
+        Unlike for other events, scale and l1 are not compared: both grow with the number of
+        separators, which a transcript does not name. The cost depends on eps = l1 / scale alone.
+
+        Args:
+            needed: The event that is due.
+        """
         return type(self) is type(needed) and math.isclose(self.rho, needed.rho, rel_tol=NEAR)
 
 
 @dataclass(frozen=True)
 class Approximate(_Pure):
-    """A step with a proof of (eps, delta)-DP of its own: Gaussian RSPM, PRSMA. It costs eps^2/2 and delta (Proposition 16)."""
+    """A step with a direct proof of (eps, delta)-DP: Gaussian RSPM or PRSMA. It costs rho = eps^2/2 and delta (Proposition 16)."""
 
     eps: float
     delta: float

@@ -25,7 +25,15 @@ _WIDEST = 2**11
 
 
 def scale(eps: float, rows: int) -> float:
-    """Return b for scores that one person changes by at most `rows` people, in steps. ValueError for an eps out of range."""
+    """Return b, the scale of a draw at `eps`, in steps of 1/COUNT_STEPS of a person.
+
+    Args:
+        eps: Parameter of the exponential mechanism.
+        rows: Largest change of a score by one unit of privacy, in people.
+
+    Raises:
+        ValueError: eps is not positive and finite, or too small for exact scores.
+    """
     if not 0 < eps < math.inf:
         raise ValueError("eps must be a positive number")
     b = math.nextafter(2 * (rows * COUNT_STEPS + SLACK) / eps, math.inf)
@@ -35,7 +43,17 @@ def scale(eps: float, rows: int) -> float:
 
 
 def signed(groups: ScoreGroups, count: int, b: float, noise: Noise) -> tuple[Integers, NDArray[np.int8]]:
-    """`count` independent draws over queries and their negations, whose scores are the opposite. Numbers and signs, in order of drawing."""
+    """Draw `count` times, independently, among all queries and their negations.
+
+    Args:
+        groups: The queries in groups of equal score. A negation has the opposite score.
+        count: Number of draws.
+        b: Scale of the draw, in steps (`scale`).
+        noise: The source of randomness.
+
+    Returns:
+        The numbers of the queries and their signs (-1 for a negation), in order of drawing.
+    """
     draws = Draws(np.concatenate([groups.scores, -groups.scores]), np.tile(groups.sizes, 2), b, noise)
     drawn = [draws.draw() for _ in range(count)]
     half = len(groups.scores)
@@ -44,13 +62,30 @@ def signed(groups: ScoreGroups, count: int, b: float, noise: Noise) -> tuple[Int
 
 
 def worst(groups: ScoreGroups, count: int, b: float, noise: Noise) -> Integers:
-    """`count` different queries, drawn one after the other by the size of their scores. There must be so many. In order of drawing."""
+    """Draw `count` different queries, one after the other, in proportion to exp(|score| / b).
+
+    Args:
+        groups: The queries in groups of equal score; there must be at least `count` queries.
+        count: Number of draws.
+        b: Scale of the draw, in steps (`scale`).
+        noise: The source of randomness.
+
+    Returns:
+        The numbers of the queries, in order of drawing.
+    """
     draws = Draws(np.abs(groups.scores), groups.sizes, b, noise)
     return np.array([groups.member(*draws.draw_and_remove()) for _ in range(count)], dtype=np.int64)
 
 
 class Draws:
-    """Draws places among groups of given scores (steps) and sizes, (group, place within it), in proportion to exp(score / b)."""
+    """Draws of members of groups, each member in proportion to exp(score of its group / b).
+
+    Args:
+        scores: Score of each group, in whole steps.
+        sizes: Number of members of each group.
+        b: Scale of the draw, in steps.
+        noise: The source of randomness.
+    """
 
     def __init__(self, scores: Integers, sizes: Integers, b: float, noise: Noise) -> None:
         self._scores, self._sizes, self._b, self._noise = scores, sizes.copy(), b, noise
@@ -63,7 +98,10 @@ class Draws:
         self._buckets = tops + _times_log(b, np.add.reduceat(np.exp(gaps / b), starts))
 
     def draw(self) -> tuple[int, int]:
-        """Draw a group, and a place in it from 0 that skips removed places."""
+        """Draw a member, and return its group and its place in the group, counted from 0.
+
+        Members that `draw_and_remove` removed are never drawn.
+        """
         group = self._group()
         place = self._noise.uniform(int(self._sizes[group]))
         for before in self._removed.get(group, ()):
@@ -71,7 +109,7 @@ class Draws:
         return group, place
 
     def draw_and_remove(self) -> tuple[int, int]:
-        """One draw of what has not been removed yet. There must be something left."""
+        """Draw a member as `draw` does, and remove it from later draws. At least one must be left."""
         group, place = self.draw()
         self._removed[group] = sorted([*self._removed.get(group, ()), place])
         self._sizes[group] -= 1

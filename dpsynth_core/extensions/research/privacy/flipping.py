@@ -31,7 +31,15 @@ _LARGEST_SCALE = 2**40
 
 
 def scale(eps: float, rows: int) -> int:
-    """Return b for scores that one person changes by at most `rows` people, in whole steps. ValueError for an eps out of range."""
+    """Return b, the scale of permute-and-flip at `eps`, in whole steps of 1/COUNT_STEPS of a person.
+
+    Args:
+        eps: Parameter of the selection.
+        rows: Largest change of a score by one unit of privacy, in people.
+
+    Raises:
+        ValueError: eps is not positive and finite, or too small for exact scores.
+    """
     if not 0 < eps < math.inf:
         raise ValueError("eps must be a positive number")
     b = math.ceil(2 * rows * COUNT_STEPS / Fraction(eps))
@@ -41,7 +49,13 @@ def scale(eps: float, rows: int) -> int:
 
 
 def worst(groups: ScoreGroups, b: int, noise: Noise) -> int:
-    """Return the number of one query, selected by the size of its score. At least one query is needed."""
+    """Select one query by permute-and-flip with score |score of its group|, and return its number.
+
+    Args:
+        groups: The queries in groups of equal score, with at least one query.
+        b: Scale of the selection, in steps (`scale`).
+        noise: The source of randomness.
+    """
     scores = np.abs(groups.scores)
     gaps = scores.max() - scores
     zeros = np.floor(gaps * (_PER_NAT / b)).astype(np.int64)
@@ -57,9 +71,14 @@ def worst(groups: ScoreGroups, b: int, noise: Noise) -> int:
 
 
 def is_below(x: Fraction, zeros: int, noise: Noise) -> bool:
-    """Draw whether a uniform number that begins with `zeros` binary zeros is below exp(-x), x >= 0.
+    """Draw whether a uniform number from [0, 1) is below exp(-x), given how its binary digits begin.
 
-    True has probability 2^zeros exp(-x); exp(-x) must be 2^-zeros at most.
+    The result is True with probability 2^zeros * exp(-x).
+
+    Args:
+        x: A number >= 0 with exp(-x) <= 2^-zeros.
+        zeros: Number of binary zeros with which the number is known to begin.
+        noise: The source of randomness.
     """
     number, digits = 0, zeros
     while True:
@@ -72,7 +91,10 @@ def is_below(x: Fraction, zeros: int, noise: Noise) -> bool:
 
 
 def _exp_between(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-    """Bounds of exp(-x), to a relative 2^-bits or so. `Decimal.exp` is rounded correctly, the step outwards makes sure."""
+    """Return a lower and an upper bound of exp(-x), which differ by about 2^-bits of its value.
+
+    `Decimal.exp` is rounded correctly; one step outwards makes the bounds safe.
+    """
     precision = 10 + bits * 3 // 10 + len(str(x.numerator // x.denominator))
     up, down = (Context(precision, rounding, MIN_EMIN, MAX_EMAX) for rounding in (ROUND_CEILING, ROUND_FLOOR))
     numerator, denominator = Decimal(x.numerator), Decimal(x.denominator)

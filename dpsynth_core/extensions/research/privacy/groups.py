@@ -24,7 +24,13 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class QueryCounts:
-    """Exact counts of a class of `size` queries: `counts` of `numbers` (ascending), zero for all others. Private."""
+    """The exact private counts of all queries of a class.
+
+    Attributes:
+        size: Number of queries in the class.
+        numbers: Numbers of the queries with a count above zero, ascending.
+        counts: The counts of these queries; every other query has count zero.
+    """
 
     size: int
     numbers: Numbers
@@ -32,53 +38,67 @@ class QueryCounts:
 
     @classmethod
     def of(cls, queries: QueryClass, marginals: Mapping[Clique, Integers]) -> QueryCounts:
-        """Return the counts of all queries of the class, from exact marginals."""
+        """Return the counts of all queries of a class.
+
+        Args:
+            queries: The class.
+            marginals: The exact counts of each marginal of the class.
+        """
         counts = queries.counts(marginals)
         numbers = np.flatnonzero(counts)
         return cls(queries.size, numbers, counts[numbers])
 
     def at(self, numbers: Numbers) -> Integers:
-        """Return the counts of these queries, in any order."""
+        """Return the counts of the queries with these numbers, given in any order."""
         return values_at(self.numbers, self.counts, numbers)
 
     @cached_property
     def levels(self) -> Integers:
-        """The distinct counts in ascending order; 0 is always among them."""
+        """The distinct counts of the queries, ascending; the first is always 0."""
         return merged(np.zeros(1, dtype=np.int64), np.sort(self.counts))
 
     def level_of(self, counts: Integers) -> Integers:
-        """Return the place of each count among `levels`, which must have it."""
+        """Return the index of each count in `levels`, where every given count must occur."""
         return np.searchsorted(self.levels, counts).astype(np.int64)
 
     @cached_property
     def sizes(self) -> Integers:
-        """The number of queries at each level."""
+        """The number of queries that have each count of `levels`."""
         sizes = np.bincount(self.level_of(self.counts), minlength=len(self.levels))
         sizes[0] = self.size - len(self.numbers)
         return sizes.astype(np.int64)
 
     @cached_property
     def _by_level(self) -> tuple[Numbers, Integers]:
-        """`numbers` level by level, and where each level from the second on begins."""
+        """`numbers` ordered by count, and the index at which each level except level 0 begins."""
         return self.numbers[np.argsort(self.counts, kind="stable")], np.concatenate([[0], np.cumsum(self.sizes[1:])])
 
     def members(self, level: int) -> Numbers:
-        """Return the queries of a level, which is not 0."""
+        """Return the numbers, ascending, of the queries whose count is levels[level].
+
+        Args:
+            level: Index in `levels`, not 0.
+        """
         ordered, starts = self._by_level
         return np.sort(ordered[starts[level - 1] : starts[level]])
 
 
 class ScoreGroups:
-    """The queries of a class in groups of equal score, count - answer in steps. Two groups may have the same score.
+    """The queries of a class in groups of equal score; the score is count - answer, in steps of 1/COUNT_STEPS.
+
+    Two groups may have the same score.
+
+    Args:
+        tally: Private counts of the queries.
+        answers: Public answers in counts, which must have passed `check_answers`.
+        left_out: Numbers of queries that belong to no group, ascending; None for no such query.
 
     Attributes:
-        left_out: Numbers that belong to no group.
         scores: Score of each group.
-        sizes: Size of each group, positive.
+        sizes: Number of queries in each group, positive.
     """
 
     def __init__(self, tally: QueryCounts, answers: SparseAnswers, left_out: Numbers | None = None) -> None:
-        """Answers must have passed `check_answers`."""
         self._tally = tally
         own, values, self._apart = answers.numbers, answers.values, answers.numbers
         if left_out is not None and len(left_out):
@@ -96,7 +116,12 @@ class ScoreGroups:
         self.sizes: Integers = np.concatenate([left[self._levels], own_sizes])
 
     def member(self, group: int, index: int) -> int:
-        """Return the query that has place `index` in a group, in a fixed order."""
+        """Return the number of the query at a place of a group, in a fixed order.
+
+        Args:
+            group: Index of the group in `scores`.
+            index: Place in the group, counted from 0.
+        """
         if group >= len(self._levels):
             return int(self._own[self._own_starts[group - len(self._levels)] + index])
         level = int(self._levels[group])
@@ -108,19 +133,30 @@ class ScoreGroups:
 
     @cached_property
     def _free_below(self) -> Integers:
-        """Number of smaller query numbers that are neither counted, answered nor left out, for each number that is."""
+        """The number of free queries with smaller numbers, for each query that is counted, answered or left out.
+
+        A query is free if its count is zero, it has no answer of its own, and it is not left out.
+        """
         numbers = merged(self._tally.numbers, self._apart)
         return np.asarray(numbers - np.arange(len(numbers)))
 
 
 def check_answers(queries: QueryClass, answers: SparseAnswers) -> None:
-    """ValueError unless the answers belong to queries of the class and can be scored exactly. Looks at public values only."""
+    """Check that public answers are to queries of the class, and small enough for exact scores.
+
+    Raises:
+        ValueError: An answer is for no query of the class, not finite or too large.
+    """
     check_numbers(queries, answers.numbers)
     check_tables([np.array([answers.elsewhere, np.abs(answers.values).max(initial=0.0)])], [(2,)])
 
 
 def check_numbers(queries: QueryClass, numbers: Numbers) -> None:
-    """ValueError unless these are numbers of queries of the class."""
+    """Check that `numbers` is a list of numbers of queries of the class.
+
+    Raises:
+        ValueError: It is not one-dimensional, or a number is not from 0 to size - 1.
+    """
     if np.ndim(numbers) != 1 or (len(numbers) and not (np.min(numbers) >= 0 and np.max(numbers) < queries.size)):
         raise ValueError("a number is not that of a query of this class")
 

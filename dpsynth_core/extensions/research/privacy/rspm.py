@@ -59,12 +59,21 @@ _UP = 1 + 1e-9
 
 @dataclass(frozen=True)
 class Prsma:
-    """The numbers of PRSMA, the Private Robust Subsampling Meta Algorithm: Proposition 15. eps, delta: the guarantee of the whole.
+    """The numbers of PRSMA, the Private Robust Subsampling Meta Algorithm (Proposition 15).
 
-    The records are divided at random into K parts of s, with N - K s left out. On each part a learner is run R times; the part survives if
-    no run failed. T survivors pass if T + z > tau, z being a whole number with Pr[z] proportional to exp(-eps1 |z|), and then one answer of
-    a random survivor is released. The algorithm is the paper's; K, R, eps', eps1 and tau follow from the proposition, which needs 20,000
-    times fewer calls of the oracle than the paper's Theorem 8. A part of delta each goes to its three terms, `_SHARES`.
+    The records are divided at random into K parts of s, with N - K s left out. On each part a
+    learner is run R times; the part survives if no run failed. T survivors pass if T + z > tau, z
+    being a whole number with Pr[z] proportional to exp(-eps1 |z|), and then one answer of a random
+    survivor is released. The algorithm is the paper's; K, R, eps', eps1 and tau follow from the
+    proposition, which needs 20,000 times fewer calls of the oracle than the paper's Theorem 8. Each
+    of its three terms gets a part of delta (`_SHARES`).
+
+    Attributes:
+        eps: The epsilon of the whole algorithm, above 0.
+        delta: The delta of the whole algorithm, from 0 to 1.
+
+    Raises:
+        ValueError: eps or delta is out of range.
     """
 
     eps: float
@@ -76,12 +85,12 @@ class Prsma:
 
     @property
     def test_eps(self) -> float:
-        """eps1."""
+        """The eps1 of the test that counts survivors."""
         return _TEST_SHARE * self.eps
 
     @property
     def least(self) -> int:
-        """Survivors with fewer of which the test passes hardly ever."""
+        """The number of survivors from which on the test may pass; with fewer it passes with negligible probability."""
         rest = (1 - _TEST_SHARE) * self.eps
         first = (_KAPPA * math.exp(-rest) - 1) / -math.expm1(-rest)
         second = (1 + _KAPPA) * math.exp(-self.eps) / -math.expm1(-self.eps)
@@ -89,44 +98,58 @@ class Prsma:
 
     @property
     def threshold(self) -> int:
-        """Tau."""
+        """The tau of the test: the noisy number of survivors must be larger."""
         return self.least - 1 + self._reached(_SHARES[0] * self.delta)
 
     @property
     def parts(self) -> int:
-        """K."""
+        """The K: number of parts of the table."""
         return self.threshold + self._reached(FAILURE_WITH_A_PERFECT_ORACLE)
 
     @property
     def runs(self) -> int:
-        """R, on each part."""
+        """The R: number of runs of the learner on each part."""
         others = _KAPPA * (self.parts - 1) / (self.least * (self.least + 1))
         return math.ceil(others / (math.e * _SHARES[2] * self.delta) * _UP)
 
     @property
     def calls(self) -> int:
-        """The number of calls of the oracle."""
+        """The number of calls of the oracle on all parts together."""
         return self.parts * self.runs
 
     def size(self, records: int) -> int:
-        """Return the number of records in each part, 0 for too few. The records left over are not used."""
+        """Return the number of records in each part; 0 if the table has fewer records than parts."""
         return records // self.parts
 
     def inner_eps(self, records: int) -> float:
-        """Eps' of each run."""
+        """Return the eps' at which each run of the learner on a part is eps'-DP.
+
+        Args:
+            records: Number of records of the table, at least the number of parts.
+        """
         extreme = math.log(self.parts / ((self.least + 1) * _SHARES[1] * self.delta)) + _MOST_INNER_EPS
         sigma = _SPREAD / math.sqrt(2 * (extreme + _SPREAD)) / _UP
         return min(_MOST_INNER_EPS, 2 * sigma / math.sqrt(self.size(records)))
 
     def _reached(self, chance: float) -> int:
-        """Return the least whole number that the test's noise reaches with this probability at most."""
+        """Return the smallest whole number that the test's noise z reaches with at most this probability, at least 1."""
         return max(1, math.ceil(-math.log(chance * (1 + math.exp(-self.test_eps))) / self.test_eps * _UP))
 
 
 def perturbation(separators: int, change: int, eps: float) -> PerturbedMinimum:
-    """RSPM's noise as the event that it is charged as: scale (change + g) m / eps, never rounded down.
+    """Return RSPM's Laplace noise as the event that it is charged as.
 
-    In records. ValueError for an eps that is too small for exact costs.
+    Its scale is (change + g) m / eps in records, g being the step of the grid. It is never rounded
+    down.
+
+    Args:
+        separators: Number m of separators.
+        change: Largest change of the difference of two rules' costs by one unit of privacy, in
+            records.
+        eps: The epsilon that RSPM is to have.
+
+    Raises:
+        ValueError: eps is too small for exact costs.
     """
     norm = _shift(change) * separators
     least = norm / Fraction(eps)
@@ -135,7 +158,18 @@ def perturbation(separators: int, change: int, eps: float) -> PerturbedMinimum:
 
 
 def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> float:
-    """Gaussian RSPM's noise for (eps, delta)-DP, in records: see the module's first paragraphs. ValueError as `perturbation`."""
+    """Return the standard deviation, in records, of Gaussian RSPM's noise for (eps, delta)-DP (Proposition 14).
+
+    Args:
+        rules: The class of rules.
+        change: Largest change of the difference of two rules' costs by one unit of privacy, in
+            records.
+        eps: The epsilon that RSPM is to have.
+        delta: The delta that RSPM is to have.
+
+    Raises:
+        ValueError: eps is too small for exact costs.
+    """
     u = math.sqrt(2 * (rules.log2_size * math.log(2) + math.log(1 / delta)))
     norm = float(_shift(change)) * math.sqrt(len(rules.separators))
     # t = u sigma: eps sigma^2 - u D sigma - D^2 / 2 = 0; the factor covers the rounding of this line
@@ -143,9 +177,14 @@ def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> f
 
 
 def written(rules: RuleClass, rule: Rule | None) -> Integers:
-    """Return the released form of a rule of the class, as `Rule.written`: a function of its values on the separators alone.
+    """Return the released form of a rule: its canonical form as `Rule.written`.
 
-    Without a rule: an empty array, the same for every class, all records and every oracle.
+    It depends on the rule's values on the separators alone, because the way in which an oracle
+    writes a rule may depend on the records.
+
+    Args:
+        rules: The class of rules.
+        rule: The rule, or None for "no rule", whose released form is an empty array.
     """
     if rule is None:
         return np.zeros(0, dtype=np.int64)
@@ -153,12 +192,15 @@ def written(rules: RuleClass, rule: Rule | None) -> Integers:
 
 
 def minimum(task: Task, table: Occupied, noise: Integers, oracle: Oracle) -> Integers:
-    """Run RSPM and return the rule as `written`; no rule if the oracle did not prove its answer, or a process of the oracle died.
+    """Run RSPM once and return the released form of the rule of least cost (`written`).
+
+    If the oracle did not prove its answer, or an oracle process died, the released form of "no
+    rule" is returned.
 
     Args:
-        task: The learning task.
+        task: The class of rules, and the cost of a rule at a record.
         table: The private table over the task's columns.
-        noise: Noise in steps, one number per separator.
+        noise: Noise of each separator, in steps of 1/STEPS of a record.
         oracle: The oracle.
     """
     rule, problem = None, task.problem(table)
@@ -168,22 +210,41 @@ def minimum(task: Task, table: Occupied, noise: Integers, oracle: Oracle) -> Int
 
 
 def laplace_noise(rules: RuleClass, scale: float, noise: Noise, draws: int = 1) -> Integers:
-    """Draw Laplace noise in steps, shape (draws, separators). `scale` is in records; times STEPS, a power of two, it is exact."""
+    """Draw discrete Laplace noise for the separators of a class, in steps of 1/STEPS of a record.
+
+    Args:
+        rules: The class of rules.
+        scale: Scale of the noise, in records.
+        noise: The source of randomness.
+        draws: Number of independent draws.
+
+    Returns:
+        The noise, shape (draws, separators).
+    """
     return noise.discrete_laplace(np.zeros((draws, len(rules.separators)), dtype=np.int64), scale * STEPS)
 
 
 def gaussian_noise(rules: RuleClass, sigma: float, noise: Noise) -> Integers:
-    """Draw Gaussian noise in steps, one number per separator. `sigma` is in records."""
+    """Draw rounded Gaussian noise for the separators of a class, in steps of 1/STEPS of a record.
+
+    Args:
+        rules: The class of rules.
+        sigma: Standard deviation of the noise, in records.
+        noise: The source of randomness.
+    """
     return noise.gaussian(np.zeros(len(rules.separators), dtype=np.int64), sigma * STEPS)
 
 
 def exponential(problem: LearningProblem, b: float, noise: Noise) -> Rule:
-    """Select a rule by the exponential mechanism over the whole class and the rules' costs.
+    """Select a rule by the exponential mechanism over all rules of a class, with a rule's cost as penalty.
 
     Args:
         problem: The class of rules with the records.
         b: Scale of the draw (`research.privacy.exponential.scale`).
-        noise: Noise.
+        noise: The source of randomness.
+
+    Raises:
+        ValueError: The class is not `enumerable`.
     """
     costs = all_values(problem) * (COUNT_STEPS // STEPS)
     drawn, _ = Draws(-costs, np.ones(len(costs), dtype=np.int64), b, noise).draw()
@@ -191,10 +252,20 @@ def exponential(problem: LearningProblem, b: float, noise: Noise) -> Rule:
 
 
 def robust_minimum(task: Task, table: Occupied, plan: Prsma, change: int, oracle: Oracle, noise: Noise) -> Rule | None:
-    """Run PRSMA over RSPM. None is its own answer "fail", and as private as a rule.
+    """Run PRSMA over RSPM and return its rule, or None for its answer "fail", which is as private as a rule.
 
-    The table has `plan.parts` records or more. An oracle that fails spoils its part and no other; the other parts are asked all the same.
-    Each part has processes of its own, so that no call remembers another part's calls, as the theorem requires.
+    If the oracle fails on a part, that part does not survive, and the other parts are still asked.
+    Each part has oracle processes of its own, so that no call can depend on the calls of another
+    part, as the theorem requires.
+
+    Args:
+        task: The class of rules, and the cost of a rule at a record.
+        table: The private table over the task's columns, with at least `plan.parts` records.
+        plan: The numbers of PRSMA.
+        change: Largest change of the difference of two rules' costs by one unit of privacy, in
+            records.
+        oracle: The oracle.
+        noise: The source of randomness.
     """
     records, survivors = int(table.records.sum()), list[Rule]()
     b = perturbation(len(task.rules.separators), change, plan.inner_eps(records)).scale
@@ -213,9 +284,17 @@ def robust_minimum(task: Task, table: Occupied, plan: Prsma, change: int, oracle
 
 
 def _spokesman(part: LearningProblem, runs: int, b: float, ask: Ask, noise: Noise) -> Rule | None:
-    """Return one of a part's answers, each equally likely; None if any failed. All answers are computed in any case.
+    """Return a random one of a part's answers, or None if any run on the part failed.
 
-    Parts have equally many answers, so the answer of a random part that passed is a random one of all answers of parts that passed.
+    Each answer is equally likely. All runs take place in any case. Every part has the same number
+    of answers, so the answer of a random surviving part is a random answer of all surviving parts.
+
+    Args:
+        part: The learning problem of the part's records.
+        runs: Number of runs.
+        b: Scale of the Laplace noise of each separator, in records.
+        ask: The oracle, opened for the part.
+        noise: The source of randomness.
     """
     chosen, drawn, proved = noise.uniform(runs), None, True
     for start in range(0, runs, _ASKED_AT_ONCE):
@@ -237,7 +316,10 @@ def _exact(scale: float) -> float:
 
 
 def _partition(table: Occupied, parts: int, noise: Noise) -> list[Occupied]:
-    """Return disjoint random parts of equal size. Records that do not divide evenly are left out, at random."""
+    """Return disjoint random parts of a table, each with the same number of records.
+
+    The remainder, fewer records than there are parts, is left out at random.
+    """
     cells = np.repeat(table.cells, table.records)
     for last in range(len(cells) - 1, 0, -1):  # Fisher and Yates
         other = noise.uniform(last + 1)

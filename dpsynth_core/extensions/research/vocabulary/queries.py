@@ -47,21 +47,31 @@ class Query:
     columns: tuple[int, ...]
 
     def of(self, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return which rows satisfy the query. `codes` has shape (rows, attributes of the domain)."""
+        """Return a mask of the rows that satisfy the query, shape (rows,).
+
+        Args:
+            codes: Codes of the rows, shape (rows, attributes of the domain).
+        """
         agree = (codes[:, list(self.columns)] == np.array(self.values, dtype=codes.dtype)).sum(axis=1)
         return np.asarray(agree >= self.threshold)
 
 
 @dataclass(frozen=True, eq=False)
 class QueryClass:
-    """The counting queries of marginals, numbered 0 .. size - 1: marginal by marginal in order, the cells of each in C order.
+    """The counting queries of marginals, numbered 0 .. size - 1: marginal by marginal, the cells of each in C order.
 
-    Cell y of marginal r is the query "all columns of r equal y" or, with a threshold t, "at least t of the columns of r equal y".
+    Cell y of marginal r is the query "all columns of r equal y" or, with a threshold t, "at least t
+    of the columns of r equal y".
 
     Attributes:
         domain: The domain.
-        cliques: The marginals.
-        threshold: From 1 to the number of columns of the smallest marginal; None for all columns. ValueError otherwise.
+        cliques: The marginals, each by its columns in domain order.
+        threshold: The t of all queries, at most the number of columns of the smallest marginal;
+            None for all columns.
+
+    Raises:
+        ValueError: A marginal is missing, empty or not in domain order, or the threshold is out of
+            range.
     """
 
     domain: Domain
@@ -93,12 +103,20 @@ class QueryClass:
         return {clique: i for i, clique in enumerate(self.cliques)}
 
     def block(self, clique: Clique) -> slice:
-        """Return the numbers of one marginal's queries. KeyError for a marginal outside the class."""
+        """Return the slice of the class's numbers that belong to the queries of one marginal.
+
+        Raises:
+            KeyError: The marginal is not in the class.
+        """
         place = self._place[clique]
         return slice(self._starts[place], self._starts[place + 1])
 
     def query(self, number: int) -> Query:
-        """IndexError unless 0 <= number < size."""
+        """Return the query with this number.
+
+        Raises:
+            IndexError: The number is not from 0 to size - 1.
+        """
         if not 0 <= number < self.size:
             raise IndexError(f"there is no query {number}")
         place = bisect_right(self._starts, number) - 1
@@ -108,16 +126,27 @@ class QueryClass:
         return Query(clique, tuple(map(int, values)), self.threshold or len(clique), columns)
 
     def counts(self, marginals: Mapping[Clique, NDArray[Any]]) -> NDArray[Any]:
-        """Return all answers, flat, from marginals of counts (or of fractions): exact for integers."""
+        """Return the answers to all queries of the class, in the order of their numbers, shape (size,).
+
+        Sums of integers are exact.
+
+        Args:
+            marginals: The table of each marginal, of counts or of fractions; the answers have its
+                unit.
+        """
         return np.concatenate([at_least(marginals[clique], self.threshold or len(clique)).ravel() for clique in self.cliques])
 
     def hits(self, codes: NDArray[np.int32]) -> tuple[Numbers, NDArray[np.int64]]:
-        """Return the queries that some row satisfies, and by how many rows each is satisfied.
+        """Return the queries that any row satisfies, with the number of rows that satisfy each query.
 
-        Cells take rows * marginals steps. Thresholds are satisfied by many rows each, and take a pass over the class in addition.
+        Without a threshold this takes rows * marginals steps. A threshold is satisfied by many
+        rows, so that a pass over the whole class is needed in addition.
 
         Args:
-            codes: Shape (rows, attributes of the domain).
+            codes: Codes of the rows, shape (rows, attributes of the domain).
+
+        Returns:
+            The numbers of the queries, ascending, and the number of rows for each, at least 1.
         """
         if not self.overlapping and len(codes) * len(self.cliques) <= min(_HITS_AT_ONCE, self.size):
             numbers, times = np.unique(self.cells(codes), return_counts=True)
@@ -137,13 +166,19 @@ class QueryClass:
         return self.threshold is not None and any(len(clique) > self.threshold for clique in self.cliques)
 
     def cells(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return the cell of each row in each marginal, shape (rows, marginals)."""
+        """Return the number of the cell that each row is in, for each marginal, shape (rows, marginals).
+
+        Cells are numbered like queries. A threshold makes no difference.
+
+        Args:
+            codes: Codes of the rows, shape (rows, attributes of the domain).
+        """
         steps, starts = self._steps
         return (codes.astype(np.float64) @ steps + starts).astype(np.int64)  # whole numbers below 2^53: exact, and fast
 
     @cached_property
     def _steps(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Strides of each attribute (rows) in each marginal (columns), and the first number of each marginal."""
+        """Strides of attributes, shape (attributes, marginals), and each marginal's first number."""
         steps = np.zeros((len(self.domain), len(self.cliques)))
         for place, clique in enumerate(self.cliques):
             step = 1
@@ -155,7 +190,17 @@ class QueryClass:
 
 @dataclass(frozen=True, eq=False)
 class SparseAnswers:
-    """Public answers to the queries of a class, in counts: `values` for `numbers` (strictly ascending), `elsewhere` for all others."""
+    """Public answers to the queries of a class, in counts unless a function states fractions.
+
+    Attributes:
+        numbers: Numbers of the queries with an answer of their own, strictly ascending.
+        values: The answers to these queries.
+        elsewhere: The answer to every other query.
+
+    Raises:
+        ValueError: Numbers and values have different shapes, or the numbers are negative or not
+            strictly ascending.
+    """
 
     numbers: Numbers
     values: NDArray[np.float64]
@@ -169,31 +214,47 @@ class SparseAnswers:
 
     @classmethod
     def of_rows(cls, queries: QueryClass, codes: NDArray[np.int32], weight: float = 1.0) -> SparseAnswers:
-        """Return the answers of these rows, each of which counts as `weight` people."""
+        """Return the answers of a table of rows, in people; queries that no row satisfies are answered by 0.
+
+        Args:
+            queries: The class of queries.
+            codes: Codes of the rows, shape (rows, attributes of the domain).
+            weight: Number of people that each row stands for.
+        """
         numbers, times = queries.hits(codes)
         return cls(numbers, times.astype(np.float64) * weight)
 
     @classmethod
     def all_of(cls, values: NDArray[np.float64]) -> SparseAnswers:
-        """Answers to every query of the class, in order."""
+        """Return the answers to every query of a class, given in the order of their numbers."""
         return cls(np.arange(len(values), dtype=np.int64), np.asarray(values, dtype=np.float64))
 
     def at(self, numbers: Numbers) -> NDArray[np.float64]:
-        """Return the answers to these queries, in any order."""
+        """Return the answers to the queries with these numbers, given in any order."""
         return values_at(self.numbers, self.values, numbers, self.elsewhere)
 
     def scaled(self, factor: float) -> SparseAnswers:
-        """Return the answers times a factor."""
+        """Return all answers, also the answer elsewhere, times a factor."""
         return SparseAnswers(self.numbers, self.values * factor, self.elsewhere * factor)
 
     def plus(self, other: SparseAnswers) -> SparseAnswers:
-        """Return the sum, with a number for every query that either of the two has one for."""
+        """Return the sum of two sets of answers to the same class.
+
+        The sum has an answer of its own for every query for which either set has one.
+        """
         numbers = merged(self.numbers, other.numbers)
         return SparseAnswers(numbers, self.at(numbers) + other.at(numbers), self.elsewhere + other.elsewhere)
 
 
 def values_at(numbers: Numbers, values: NDArray[Any], wanted: Numbers, elsewhere: float = 0) -> NDArray[Any]:
-    """Return, for each of `wanted` in any order, the value of that number in an ascending list of numbers, or `elsewhere`."""
+    """Look up each wanted number in an ascending list, and return the values that belong to them.
+
+    Args:
+        numbers: The list of numbers, ascending.
+        values: The value of each number in the list.
+        wanted: Numbers to look up, in any order.
+        elsewhere: Value of a number that is not in the list.
+    """
     if not len(numbers):
         return np.full(len(wanted), elsewhere, dtype=values.dtype)
     place = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
@@ -201,7 +262,11 @@ def values_at(numbers: Numbers, values: NDArray[Any], wanted: Numbers, elsewhere
 
 
 def merged(one: Numbers, other: Numbers) -> Numbers:
-    """Return all numbers of two ascending lists, each once. One pass merges two ordered runs; `numpy.union1d` would hash millions."""
+    """Return the union of two ascending lists of numbers, ascending.
+
+    A number that occurs several times is returned once. Sorting merges the ordered runs in one
+    pass, while `numpy.union1d` would hash millions of numbers.
+    """
     both = np.sort(np.concatenate([one, other]), kind="stable")
     return both[np.append(True, both[1:] != both[:-1])] if len(both) else both
 
@@ -235,7 +300,10 @@ class Incidence:
 
     @cached_property
     def _cell_places(self) -> tuple[Numbers, NDArray[np.int32]]:
-        """The cells that some row falls into, and for each row and marginal the place of its cell among these."""
+        """The cells that any row is in, ascending (all cells for thresholds), and the places of the rows' cells.
+
+        A place is an index into these cells, for each row and marginal: shape (rows, marginals).
+        """
         cells = self.queries.cells(self.codes)
         if self.queries.overlapping:
             return np.arange(self.queries.size), cells.astype(np.int32)
@@ -245,18 +313,30 @@ class Incidence:
         return np.flatnonzero(seen), place[cells]
 
     def answers(self, weights: Float) -> Float:
-        """Return, for each query of `numbers`, the sum of the weights of the rows that satisfy it. `weights` has shape (rows,)."""
+        """Return, for each query of `numbers`, the sum of the weights of the rows that satisfy it.
+
+        Args:
+            weights: Weight of each row, shape (rows,).
+        """
         cells, places = self._cell_places
         sums = np.asarray(np.bincount(places.ravel(), weights=np.repeat(weights, places.shape[1]), minlength=len(cells)), dtype=np.float64)
         return self._spread(sums) if self.queries.overlapping else sums
 
     def satisfied(self, values: Float) -> Float:
-        """Return, for each row, the sum of the values of the queries that it satisfies; one value for each of `numbers`."""
+        """Return, for each row, the sum of the values of the queries that it satisfies, shape (rows,).
+
+        Args:
+            values: Value of each query of `numbers`.
+        """
         _, places = self._cell_places
         cells = self._spread(values) if self.queries.overlapping else values
         return np.asarray(cells[places].sum(axis=1))
 
     def _spread(self, values: Float) -> Float:
-        """Map values from cells to "at least t columns agree", and back. Agreement is mutual, so the sum is its own transpose."""
+        """Return, for each cell, the sum of the values of all cells that agree with it in at least t columns.
+
+        Agreement is mutual, so this linear map is its own transpose: it leads from sums by cell to
+        answers by threshold query, and from values of threshold queries to sums by cell.
+        """
         queries = self.queries
         return queries.counts({r: values[queries.block(r)].reshape(queries.domain.sizes(r)) for r in queries.cliques})
