@@ -36,7 +36,12 @@ Prepare = Callable[[Any], Callable[[Any], Any]]
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """The common part of the arguments that follow: prepare(shared) returns the function that answers them. `prepare` is pickled by name.
+    """The first message to a solver process: how to answer the arguments that follow.
+
+    Attributes:
+        prepare: A function, pickled by its name, that is called once in the process with `shared`
+            and returns the function that answers each argument.
+        shared: The common part of all questions.
     """
 
     prepare: Prepare
@@ -44,7 +49,15 @@ class Setup:
 
 
 class Pool:
-    """`processes` solver processes, by default one for each processor we may use. A context manager; not for several threads."""
+    """Solver processes that answer questions in parallel. A context manager, not for several threads.
+
+    Args:
+        processes: Number of processes; None for one per processor that this program may use.
+        patience: Seconds beyond a question's time limit after which its process counts as hung.
+
+    Raises:
+        ValueError: The number of processes is below 1.
+    """
 
     def __init__(self, processes: int | None = None, patience: float = PATIENCE_SECONDS) -> None:
         if processes is not None and processes < 1:
@@ -66,13 +79,20 @@ class Pool:
         self.close()
 
     def close(self) -> None:
-        """Kill the processes, in the middle of a search or not, and wait until they are gone."""
+        """Kill the processes, even during a search, and wait until they have ended."""
         for solver in self._solvers:
             solver.kill()
         self._solvers = []
 
     def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:
-        """Find the best record of each problem, in order, by CP-SAT. Problems that share their SignedQueries object share one model.
+        """Find the best record of each problem by CP-SAT, and return the solutions in order.
+
+        Problems with the same SignedQueries object share one model. A solution may lack a proof, or
+        be a failed one (`Solution.status`).
+
+        Args:
+            problems: The problems.
+            limit: The limit of each search.
 
         Raises:
             OracleError: A process failed; the pool is closed.
@@ -86,17 +106,20 @@ class Pool:
         return [answers[i] for i in range(len(problems))]
 
     def map(self, prepare: Prepare, shared: Any, arguments: Sequence[Any], seconds: float) -> list[Any]:
-        """Return prepare(shared)(argument) for each argument, in order. `prepare` runs once in each process that takes part.
+        """Return prepare(shared)(argument) for each argument, in order, computed in the solver processes.
 
         Args:
-            prepare: A function at the top of a module other than the main one, which no other process can import. The function that it
-                returns gives JSON values.
+            prepare: A function at the top level of a module other than the main one, which no other
+                process can import. It runs once in each process that takes part, and returns the
+                function that answers arguments with JSON values.
             shared: The common part.
             arguments: The arguments.
-            seconds: Largest duration of one argument, or infinity; beyond that and the pool's patience its process counts as hung.
+            seconds: Longest expected duration of one argument, or infinity. A process that takes
+                longer than this plus the pool's patience counts as hung.
 
         Raises:
-            OracleError: A process failed; the pool is closed.
+            ValueError: `prepare` is defined in the main module.
+            OracleError: A process failed or hung, which closes the pool, or the pool was closed.
         """
         if prepare.__module__ == "__main__":
             raise ValueError("a solver process cannot import a function of the main module")
@@ -131,7 +154,14 @@ class Pool:
 
 
 def _answer(solver: Work) -> Any:
-    """Return a solver's answer. Every failure becomes an OracleError: where a question is about records, any failure is an answer."""
+    """Return the answer of a solver process that is ready.
+
+    Every failure becomes an OracleError, because a failure on a question about private records is
+    an answer about them as well.
+
+    Raises:
+        OracleError: The process ended or its question failed.
+    """
     try:
         return next(solver)
     except Ended as ended:
@@ -143,7 +173,15 @@ def _answer(solver: Work) -> Any:
 
 
 def _ready(busy: Sequence[Work], deadline: float) -> list[Work]:
-    """Return the solvers that answered or ended. Raises OracleError when the first one is past its deadline."""
+    """Wait until solvers have answered or ended, and return these.
+
+    Args:
+        busy: The solvers that have a question.
+        deadline: Time (`time.monotonic`) at which the oldest question counts as hung.
+
+    Raises:
+        OracleError: The deadline has passed.
+    """
     while True:
         interrupts.check()
         left = deadline - time.monotonic()
@@ -154,7 +192,7 @@ def _ready(busy: Sequence[Work], deadline: float) -> list[Work]:
 
 
 def solve() -> Generator[Any, Any, None]:
-    """Run a solver process: take pickles of a `Setup` and of arguments, and answer each argument."""
+    """Run a solver process: receive pickles of a `Setup` and then of arguments, and yield the answer to each argument."""
     answer: Callable[[Any], Any] | None = None
     while True:
         message = pickle.loads((yield NEXT))
@@ -165,6 +203,6 @@ def solve() -> Generator[Any, Any, None]:
 
 
 def _record_oracle(queries: SignedQueries) -> Callable[[tuple[Linear, Limit]], dict[str, Any]]:
-    """Return the function by which a solver process answers the draws of a round."""
+    """Return the function that answers (perturbation, limit) with a `Solution` as JSON, in a solver process."""
     oracle = CpSatOracle(queries)
     return lambda draw: oracle.answer(*draw).to_json()

@@ -50,7 +50,11 @@ class Limit:
 
     @classmethod
     def of_work(cls, work: float) -> Limit:
-        """Return a limit of work alone, under which the answer depends on no clock."""
+        """Return a limit of work without a limit of time, so that the answer is the same on every machine.
+
+        Args:
+            work: CP-SAT's deterministic time, about a second per unit on a fast machine.
+        """
         return cls(seconds=math.inf, work=work)
 
 
@@ -72,26 +76,30 @@ class Solution:
 
     @property
     def certified(self) -> bool:
-        """True if the solver proved optimality for a problem that differs from ours by rounding only; `gap` then is that rounding."""
+        """True if the solver proved optimality, up to the rounding of the objective, which `gap` then states."""
         return self.status == "optimal"
 
     @property
     def gap(self) -> float:
-        """The distance from the value to its upper bound; inf without a bound."""
+        """The distance from the value to the upper bound of all records; inf without a bound."""
         return max(self.bound - self.value, 0.0)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields, with the record as a list."""
+        """Return the fields as JSON values by name, with the record as a list of codes."""
         return vars(self) | {"codes": self.codes.tolist()}
 
     @classmethod
     def from_json(cls, obj: dict[str, Any]) -> Solution:
-        """Read what `to_json` wrote."""
+        """Return the solution whose fields `to_json` wrote."""
         return cls(**obj | {"codes": np.array(obj["codes"], dtype=np.int32)})
 
     @classmethod
     def failed(cls, bound: float) -> Solution:
-        """Return the answer of a search that found no record."""
+        """Return the result of a search that found no record.
+
+        Args:
+            bound: Upper bound of the value of every possible record, or inf.
+        """
         return cls(np.zeros(0, dtype=np.int32), -math.inf, bound, "failed")
 
 
@@ -111,7 +119,9 @@ class SearchResult:
 
 
 def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> SearchResult:
-    """Solve a model with an integer objective.
+    """Solve a CP-SAT model with an integer objective on one thread.
+
+    A search without any solution has the status "failed" and an infinite bound.
 
     Args:
         model: The model.

@@ -44,9 +44,14 @@ without cuts helps where proofs are hard, and a short presolve where they are ea
 
 @dataclass(frozen=True, eq=False)
 class Rounded:
-    """An objective in whole numbers: weights of queries and costs of options, times `scale`.
+    """The objective of one draw in whole numbers.
 
-    No record's value is further than `rounding` from the true one.
+    Attributes:
+        weights: Weight of each query, times `scale`, rounded.
+        costs: Cost of each option, times `scale`, rounded.
+        scale: A power of two; 1 if all numbers are whole.
+        rounding: Largest difference between the rounded value of a record, divided by `scale`, and
+            its true value.
     """
 
     weights: NDArray[np.int64]
@@ -56,7 +61,14 @@ class Rounded:
 
 
 def rounded(reduced: Reduced, costs: NDArray[np.float64]) -> Rounded:
-    """Return the objective of one draw in whole numbers; exact, with scale 1, if all its numbers are whole."""
+    """Return the objective of one draw in whole numbers.
+
+    It is exact, with scale 1, if all weights and costs are whole numbers.
+
+    Args:
+        reduced: The reduced problem.
+        costs: Cost of each option in this draw.
+    """
     weights = reduced.queries.weights
     firsts = reduced.starts[:-1]
     total = float(np.abs(weights).sum() + reduced.queries.constant + np.maximum.reduceat(np.abs(costs), firsts).sum())
@@ -106,7 +118,14 @@ class Climber:
         self._moves = [_moves(reduced, attribute, block) for attribute, block in enumerate(reduced.blocks())]
 
     def climb(self, costs: Floats, rng: np.random.Generator) -> Options | None:
-        """Return the best options found, one per attribute, or None if no start led to a possible record."""
+        """Return the best record found by coordinate ascent, as the option of each attribute.
+
+        None is returned if no start led to a possible record.
+
+        Args:
+            costs: Cost of each option in this draw.
+            rng: Randomness for the starts and the order of attributes.
+        """
         blocks = list(self._reduced.blocks())
         places = np.stack([rng.integers(len(block), size=STARTS) for block in blocks], axis=1)
         agree = np.zeros((STARTS, len(self._reduced.literals)), dtype=np.int8)
@@ -124,7 +143,17 @@ class Climber:
         return None if worth[best] == -np.inf else np.asarray(places[best] + self._reduced.starts[:-1])
 
     def _ascend(self, attribute: int, places: NDArray[np.int64], agree: NDArray[np.int8], costs: Floats) -> bool:
-        """Move all starts along one attribute. Returns whether any moved; changes `places` and `agree`."""
+        """Move every start to the best option of one attribute, given its other options.
+
+        Args:
+            attribute: The attribute.
+            places: Option of each start and attribute, counted from the attribute's first; changed.
+            agree: Number of satisfied literals of each query for each start; changed.
+            costs: Cost of each option of the attribute.
+
+        Returns:
+            Whether any start moved.
+        """
         moves, everyone = self._moves[attribute], np.arange(STARTS)
         without = agree[:, moves.queries] - (places[:, attribute, None] == moves.chosen)
         gains = (without == self._reduced.queries.thresholds[moves.queries] - 1) @ moves.weights - costs
@@ -151,7 +180,7 @@ def _moves(reduced: Reduced, attribute: int, block: range) -> _Moves:
 
 
 class CpSatOracle:
-    """The model of one set of queries, built once for all draws of a round. Not for several threads at a time."""
+    """The CP-SAT model of one set of queries, built once for all draws of a round. Not for several threads at a time."""
 
     def __init__(self, queries: SignedQueries) -> None:
         self._queries = queries
@@ -160,11 +189,18 @@ class CpSatOracle:
         self._model = _model(self._reduced)
 
     def answer(self, linear: Linear, limit: Limit) -> Solution:
-        """Search for the best record under one perturbation, from the record that a local search finds.
+        """Search for the best record under one perturbation.
+
+        CP-SAT starts from the record that a local search finds. Without a proof, the better record
+        of both searches is returned.
 
         Args:
-            linear: Costs of the values of each attribute.
-            limit: Limit of the search, with the seed of the local search.
+            linear: Cost of each value of each attribute.
+            limit: Limit of the search; its seed is also the seed of the local search.
+
+        Returns:
+            The solution, whose bound includes the rounding of the objective; a failed one if
+            neither search found a record.
         """
         costs, values = self._reduced.costs(linear)
         objective = rounded(self._reduced, costs)
@@ -187,7 +223,11 @@ class CpSatOracle:
         return Solution(codes, value, max(bound, value), status)
 
     def _start_from(self, options: Options | None) -> None:
-        """Set a full hint, with every variable, as CP-SAT requires."""
+        """Set the model's hint to a record, with a value for every variable, as CP-SAT requires.
+
+        Args:
+            options: The option of each attribute; None for no hint.
+        """
         self._model.clear_hints()
         if options is None:
             return
@@ -200,7 +240,10 @@ class CpSatOracle:
 
 
 def _model(reduced: Reduced) -> cp_model.CpModel:
-    """Return the model without the coefficients of the objective. Its variables are the options, then the queries."""
+    """Return the model of a reduced problem; its objective has coefficients of 1 until a draw sets them.
+
+    Its variables are the options, then the queries.
+    """
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()

@@ -20,7 +20,7 @@ Options = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Clause:
-    """A clause: at least one option of `premise` is absent, or one of the options `then` is present."""
+    """A clause about options: a record that takes all options of `premise` must take one of `then`."""
 
     premise: tuple[int, ...]
     then: tuple[int, ...]
@@ -30,9 +30,9 @@ class Clause:
 class Family:
     """A clause about queries that differ in one attribute only.
 
-    An option of `shared` is absent, an option of `outside` is present, or one of the queries is satisfied.
-
-    It holds for every record: a record with the shared options and without the options `outside` of that attribute satisfies one query.
+    A record that takes all options of `shared`, and no option of `outside`, satisfies one of the
+    queries. This holds for every record: the queries ask for the shared options and, together, for
+    every option of the attribute that is not in `outside`.
     """
 
     shared: tuple[int, ...]
@@ -42,14 +42,16 @@ class Family:
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """A reduced problem.
+    """A reduced problem, whose attributes have options in place of values.
 
     Attributes:
         option: For each attribute, the option that each value belongs to.
-        starts: First option of each attribute, followed by the number of options.
+        starts: First option of each attribute, followed by the number of all options.
         queries: The m queries.
-        literals: Options whose presence each query counts, shape (m, k); NO_COLUMN where a query has fewer than k.
-        zeros: Tables of impossible combinations, with one entry per option of an attribute, in order.
+        literals: Options that each query names, shape (m, k); NO_COLUMN where a query has fewer
+            than k.
+        zeros: Tables of impossible combinations, with one entry per option of an attribute, in
+            order.
     """
 
     option: tuple[Options, ...]
@@ -60,23 +62,31 @@ class Reduced:
 
     @property
     def size(self) -> int:
-        """The number of options of all attributes."""
+        """The number of options of all attributes together."""
         return int(self.starts[-1])
 
     def blocks(self) -> Iterator[range]:
-        """Yield the options of each attribute, in order."""
+        """Yield the range of options of each attribute, in order."""
         for first, end in zip(self.starts[:-1], self.starts[1:], strict=True):
             yield range(int(first), int(end))
 
     def ceiling(self, costs: NDArray[np.float64]) -> float:
-        """Return a bound that needs no search: the sum of positive weights, and the cheapest option of each attribute."""
+        """Return an upper bound of every record's value that needs no search.
+
+        It is the sum of all positive weights less the cost of the cheapest option of each
+        attribute.
+
+        Args:
+            costs: Cost of each option.
+        """
         cheapest = np.minimum.reduceat(costs, self.starts[:-1])
         return float(self.queries.weights.clip(min=0.0).sum() + self.queries.constant - cheapest.sum())
 
     def clauses(self) -> Iterator[Clause]:
-        """Yield the impossible combinations.
+        """Yield clauses that exclude the impossible combinations of options.
 
-        For each combination of a rule's other attributes, these are the remaining options of the attribute with the most.
+        A rule about several attributes has one attribute with the most options. Each combination of
+        the others' options gives one clause: that attribute must take a possible option.
         """
         for columns, table in self.zeros:
             target = int(np.argmax(table.shape))
@@ -88,7 +98,10 @@ class Reduced:
                 yield Clause(options, tuple(start + int(i) for i in np.flatnonzero(~last[tuple(cell)])))
 
     def families(self) -> Iterator[Family]:
-        """Yield all families of two or more plain cells with negative weight."""
+        """Yield the families of two or more queries that are plain cells with negative weight.
+
+        A plain cell is a query whose columns must all agree. Families tighten the model.
+        """
         attribute = np.repeat(np.arange(len(self.option)), np.diff(self.starts)).tolist()
         members: dict[tuple[int, tuple[int, ...]], dict[int, int]] = {}
         plain = (self.literals != NO_COLUMN).sum(axis=1) == self.queries.thresholds
@@ -103,7 +116,15 @@ class Reduced:
                 yield Family(shared, tuple(option for option in block if option not in queries), tuple(queries.values()))
 
     def costs(self, linear: Linear) -> tuple[NDArray[np.float64], Codes]:
-        """Return the perturbation of the cheapest value of each option, and that value."""
+        """Return the costs of all options in one draw.
+
+        Args:
+            linear: Cost of each value of each attribute.
+
+        Returns:
+            For each option, the smallest cost of its values, and the code of the value that has
+            this cost.
+        """
         costs, values = np.empty(self.size), np.empty(self.size, dtype=np.int32)
         for options, cost in zip(self.option, linear, strict=True):
             order = np.argsort(-cost, kind="stable")  # of several entries for one option the last one, the cheapest, stays
@@ -112,7 +133,11 @@ class Reduced:
 
 
 def reduce(queries: SignedQueries) -> Reduced:
-    """Reduce a problem: values that no query names become one option wherever the rules of the domain treat them alike."""
+    """Return the reduced form of a problem.
+
+    Values of an attribute that no query names become one option if the rules about impossible
+    records treat them alike; every other value is an option by itself.
+    """
     net = queries.net
     option: list[Options] = []
     starts = [0]

@@ -32,7 +32,12 @@ NO_COLUMN = -1
 
 
 def contradicted(zeros: Zeros, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return which rows of codes (rows, attributes) are impossible."""
+    """Return a mask of the rows that are impossible, shape (rows,).
+
+    Args:
+        zeros: The impossible combinations.
+        codes: Codes of the rows, shape (rows, attributes).
+    """
     wrong = np.zeros(len(codes), dtype=bool)
     for columns, table in zeros:
         wrong |= table[tuple(codes[:, column] for column in columns)]
@@ -41,7 +46,12 @@ def contradicted(zeros: Zeros, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """The possible records. `sizes` are the numbers of values of each attribute."""
+    """The possible records of a domain.
+
+    Attributes:
+        sizes: Number of values of each attribute.
+        zeros: The impossible combinations.
+    """
 
     sizes: tuple[int, ...]
     zeros: Zeros = ()
@@ -54,12 +64,16 @@ class Records:
         return cls(tuple(attribute.size for attribute in domain), zeros)
 
     def possible(self, codes: Codes) -> NDArray[np.bool_]:
-        """Return which rows of codes (rows, attributes) contradict no rule."""
+        """Return a mask of the rows that contradict no rule, shape (rows,).
+
+        Args:
+            codes: Codes of the rows, shape (rows, attributes).
+        """
         return ~contradicted(self.zeros, codes)
 
     @cached_property
     def alike(self) -> tuple[NDArray[np.int64], ...]:
-        """A number per value of each attribute: equal where the rules cannot tell two values apart."""
+        """A class number per value of each attribute; two values have the same number if the rules treat them alike."""
         numbers = [np.zeros(size, dtype=np.int64) for size in self.sizes]
         for columns, table in self.zeros:
             for axis, column in enumerate(columns):
@@ -74,15 +88,20 @@ class Records:
 class SignedQueries:
     """Weighted queries and negations that all draws of one round share. Immutable, and small enough to send to a process.
 
-    The same query may occupy several rows, with either sign. ValueError for arrays of other shapes or values.
+    The same query may occupy several rows, with either sign.
 
     Attributes:
         records: The possible records.
-        columns: Columns of each query, shape (m, k); NO_COLUMN where a query has fewer than k columns.
-        values: Values, shape (m, k); NO_COLUMN likewise.
-        thresholds: From 1 to the query's number of columns, shape (m,).
+        columns: Positions of each query's columns, shape (m, k); NO_COLUMN where a query has fewer
+            than k columns.
+        values: Codes that the columns should have, shape (m, k); NO_COLUMN likewise.
+        thresholds: Number of columns that must agree, shape (m,).
         signs: 1 for the query, -1 for its negation, shape (m,).
-        weights: Not negative, shape (m,); whole numbers where they are multiplicities.
+        weights: Not negative, shape (m,); whole numbers if they are multiplicities.
+
+    Raises:
+        ValueError: The shapes differ, or a column, value, threshold, sign or weight is out of
+            range.
     """
 
     records: Records
@@ -111,7 +130,16 @@ class SignedQueries:
 
     @classmethod
     def of(cls, queries: QueryClass, numbers: NDArray[np.int64], signs: NDArray[np.int8]) -> SignedQueries:
-        """Return queries of a class by number, with their signs, each of weight 1; repeats add up."""
+        """Return the queries of a class with these numbers and signs, each of weight 1.
+
+        Args:
+            queries: The class.
+            numbers: Numbers of the queries; repeated queries count several times.
+            signs: 1 for a query, -1 for its negation, one per number.
+
+        Raises:
+            IndexError: A number is not from 0 to size - 1.
+        """
         chosen = [queries.query(int(number)) for number in numbers]
         longest = max((len(query.values) for query in chosen), default=1)
         columns = np.full((len(chosen), longest), NO_COLUMN, dtype=np.int32)
@@ -124,7 +152,11 @@ class SignedQueries:
 
     @cached_property
     def net(self) -> NetQueries:
-        """Return an equal weighted sum with each distinct query once; a negation of weight w is w minus the query with weight w."""
+        """An equal weighted sum with each distinct query once.
+
+        A negation of weight w is the constant w minus the query with weight w; queries whose
+        weights cancel are left out.
+        """
         keys = np.hstack([self.columns, self.values, self.thresholds[:, None]])
         _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         weights = np.zeros(len(first))
@@ -135,13 +167,26 @@ class SignedQueries:
         return NetQueries(self.columns[rows], self.values[rows], self.thresholds[rows], weights[kept], constant)
 
     def worth(self, codes: Codes) -> NDArray[np.float64]:
-        """Return sum_i weight_i [query i, or its negation, holds] for each of the rows."""
+        """Return, for each row, the sum of the weights of the queries and negations that hold, shape (rows,).
+
+        Args:
+            codes: Codes of the rows, shape (rows, attributes).
+        """
         return self.net.worth(codes)
 
 
 @dataclass(frozen=True, eq=False)
 class NetQueries:
-    """Distinct queries with weights of either sign, none 0. A record's worth is the sum of the satisfied queries' weights plus `constant`.
+    """Distinct queries with weights of either sign, never 0, and a constant.
+
+    A record's worth is the sum of the weights of the queries that it satisfies, plus `constant`.
+
+    Attributes:
+        columns: Positions of each query's columns, shape (m, k); NO_COLUMN as padding.
+        values: Codes that the columns should have, shape (m, k).
+        thresholds: Number of columns that must agree, shape (m,).
+        weights: Weight of each query, shape (m,).
+        constant: The constant.
     """
 
     columns: NDArray[np.int32]
@@ -151,7 +196,11 @@ class NetQueries:
     constant: float
 
     def worth(self, codes: Codes) -> NDArray[np.float64]:
-        """Return the worth of each row of codes (rows, attributes)."""
+        """Return the worth of each row, shape (rows,).
+
+        Args:
+            codes: Codes of the rows, shape (rows, attributes).
+        """
         agree = np.zeros((len(codes), len(self.weights)), dtype=np.int32)
         for column, value in zip(self.columns.T, self.values.T, strict=True):
             agree += (codes[:, column] == value) & (column != NO_COLUMN)
@@ -160,7 +209,15 @@ class NetQueries:
 
 @dataclass(frozen=True, eq=False)
 class RecordProblem:
-    """One draw: the queries of a round and this draw's perturbation, one array of costs for each attribute."""
+    """One draw: the queries of a round and the perturbation of this draw.
+
+    Attributes:
+        queries: The queries.
+        linear: Cost of each value of each attribute.
+
+    Raises:
+        ValueError: The perturbation has another shape, or is not finite.
+    """
 
     queries: SignedQueries
     linear: Linear
@@ -173,16 +230,24 @@ class RecordProblem:
 
     @classmethod
     def unperturbed(cls, queries: SignedQueries) -> RecordProblem:
-        """Return the problem with costs of zero."""
+        """Return the problem in which every value costs zero."""
         return cls(queries, tuple(np.zeros(size) for size in queries.records.sizes))
 
     def values(self, codes: Codes) -> NDArray[np.float64]:
-        """Return the value of each row of codes (rows, attributes), possible or not."""
+        """Return the value of each row, possible or not: its worth less the costs of its values, shape (rows,).
+
+        Args:
+            codes: Codes of the rows, shape (rows, attributes).
+        """
         perturbation = sum((costs[codes[:, a]] for a, costs in enumerate(self.linear)), np.zeros(len(codes)))
         return np.asarray(self.queries.worth(codes) - perturbation)
 
     def value(self, codes: Codes) -> float:
-        """Return the value of one record, codes of shape (attributes,)."""
+        """Return the value of one record: its worth less the costs of its values.
+
+        Args:
+            codes: Codes of the record, shape (attributes,).
+        """
         return float(self.values(codes[None, :])[0])
 
 
@@ -192,16 +257,23 @@ MAX_RECORDS = 5_000
 
 @dataclass(frozen=True, eq=False)
 class Exhaustion:
-    """The oracle for small domains, which tries every possible record for all draws of a round at once. Exact, and needs no process.
+    """The oracle for small domains, which tries every possible record. It is exact, and needs no process.
 
-    It has the interface of `pool.Pool`. `possible` holds all possible records, shape (m, attributes).
+    It has the interface of `pool.Pool`.
+
+    Attributes:
+        possible: Codes of all possible records, shape (m, attributes).
     """
 
     possible: Codes
 
     @classmethod
     def of(cls, records: Records) -> Exhaustion:
-        """ValueError above MAX_RECORDS records."""
+        """Return the oracle for these records.
+
+        Raises:
+            ValueError: There are more than MAX_RECORDS combinations of values.
+        """
         if not fits(records):
             raise ValueError("too many records to try them all")
         places = np.unravel_index(np.arange(math.prod(records.sizes)), records.sizes)
@@ -209,7 +281,14 @@ class Exhaustion:
         return cls(codes[records.possible(codes)])
 
     def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:  # noqa: ARG002
-        """Find the best record of each problem, in order, the first of equally good ones. Common parts of problems are computed once."""
+        """Return the best record of each problem, in order; the first one of equally good records.
+
+        The worth of all records is computed once for problems with the same SignedQueries object.
+
+        Args:
+            problems: The problems.
+            limit: Not used; every solution is optimal.
+        """
         worth = {id(problem.queries): problem.queries.worth(self.possible) for problem in problems}
         best = []
         for problem in problems:
@@ -221,5 +300,5 @@ class Exhaustion:
 
 
 def fits(records: Records) -> bool:
-    """Return whether all records, possible or not, can be enumerated."""
+    """Return whether there are at most MAX_RECORDS combinations of values, possible or not."""
     return math.prod(records.sizes) <= MAX_RECORDS

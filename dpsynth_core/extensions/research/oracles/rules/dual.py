@@ -30,23 +30,33 @@ DUALLY_SEPARABLE = tuple(_HOW)
 
 @dataclass(frozen=True)
 class RecordFinder:
-    """A search for records for rules of one class, by enumeration where `exhausts`, else in the processes of `pool`."""
+    """A search for records at which many rules of one class hold.
+
+    Attributes:
+        rules: The class of rules.
+        limit: The limit of a search by CP-SAT.
+        pool: Solver processes; None if all records are enumerated (`exhausts`).
+    """
 
     rules: RuleClass
     limit: Limit
     pool: Pool | None = None
 
     def best(self, rules: Sequence[Rule], costs: NDArray[np.float64]) -> list[Solution]:
-        """Find, for each perturbation, a record x that makes sum_t q_t(x) - costs . x large, as codes of the features.
-
-        Value and bound of the solutions are that sum.
+        """Find, for each perturbation, a record x with a large value sum_t q_t(x) - costs . x.
 
         Args:
             rules: The rules q_t.
-            costs: Perturbations, shape (records, features).
+            costs: Cost of having each feature in each perturbation, shape (records, features).
+                Costs are rounded to 1/STEPS.
+
+        Returns:
+            One solution per perturbation, with its value and an upper bound of all values. Its
+            codes are 1 for each feature that the record has, otherwise 0.
 
         Raises:
-            OracleError: A process died.
+            OracleError: A solver process failed.
+            ValueError: There are too many records to enumerate, and no pool.
         """
         linear = np.rint(costs * STEPS).astype(np.int64)
         # without a perturbation, what a record costs is minus STEPS times the rules that hold, up to a constant
@@ -78,7 +88,11 @@ class RecordFinder:
 
 
 def exhausts(rules: RuleClass) -> bool:
-    """Return whether all records are enumerated. Raises InputError for a class whose dual has no known separator set."""
+    """Return whether all records are enumerated, which takes few features.
+
+    Raises:
+        InputError: The class has no known separator set of its dual.
+    """
     if rules.kind not in _HOW:
         allowed = ", ".join(DUALLY_SEPARABLE)
         raise InputError("class of rules", f"{rules.kind!r} has no known separator set of its dual class", f"use one of {allowed}")
@@ -86,7 +100,11 @@ def exhausts(rules: RuleClass) -> bool:
 
 
 def _sign(kind: str) -> int:
-    """Return the sign of a perturbation. For conjunctions the searched set is the complement of the record, so the sign is negative."""
+    """Return the sign of a perturbation in the problem of `hits`.
+
+    It is -1 for conjunctions, for which the searched set is the complement of the record, otherwise
+    1.
+    """
     return -1 if kind == CONJUNCTION else 1
 
 

@@ -36,13 +36,13 @@ MAX_EXHAUSTIVE = {ANY: 20, ODD: 20, MOST_OF_ROW: 14, MOST_OF_SET: 14}
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """The problem: minimise sum_r weights_r [v hits row_r] + linear . v over v in {0,1}^p.
+    """The problem: minimise sum_r weights_r [v hits row_r] + linear . v over sets v in {0,1}^p.
 
     Attributes:
         how: Condition of a hit: ANY, ODD, MOST_OF_ROW or MOST_OF_SET.
         rows: Rows, shape (r, p).
         weights: Signed weights, shape (r,).
-        linear: Linear costs, shape (p,).
+        linear: Cost of each member of the set, shape (p,).
     """
 
     how: str
@@ -51,7 +51,11 @@ class Hits:
     linear: Integers
 
     def value(self, v: Flags) -> int:
-        """Return the cost of a set, shape (p,)."""
+        """Return the cost of a set v: the weights of the rows that it hits, plus linear . v.
+
+        Args:
+            v: The set, shape (p,).
+        """
         return int(self.weights @ hit(self.how, self.rows, v)) + int(self.linear @ v)
 
 
@@ -73,12 +77,18 @@ class ChosenSet:
 
     @property
     def gap(self) -> float:
-        """The cost beyond the lower bound; 0 is a proof."""
+        """The cost of the set less the lower bound; 0 proves that the set is a minimum."""
         return self.value - self.bound
 
 
 def hit(how: str, rows: Flags, v: Flags) -> Flags:
-    """Return which rows the set v hits, shape (r,), in the sense of `how`."""
+    """Return a mask of the rows that a set hits, shape (r,).
+
+    Args:
+        how: Condition of a hit: ANY, ODD, MOST_OF_ROW or MOST_OF_SET.
+        rows: Rows, shape (r, p).
+        v: The set, shape (p,).
+    """
     meet = (rows & v).sum(axis=1)
     if how == ANY:
         return np.asarray(meet > 0)
@@ -88,7 +98,7 @@ def hit(how: str, rows: Flags, v: Flags) -> Flags:
 
 
 def gathered(problem: Hits) -> Hits:
-    """Return the same problem with equal rows merged, and without rows of weight 0."""
+    """Return the same problem with equal rows merged into one, and without rows of weight 0."""
     rows, place = np.unique(problem.rows, axis=0, return_inverse=True)
     weights = np.zeros(len(rows), dtype=np.int64)
     np.add.at(weights, place.ravel(), problem.weights)
@@ -97,7 +107,15 @@ def gathered(problem: Hits) -> Hits:
 
 
 def solve(problem: Hits, limit: Limit) -> ChosenSet | None:
-    """Return the best set by CP-SAT, or None if the search failed, as it does for rows of more than MAX_LITERALS things together."""
+    """Return the best set that CP-SAT finds, which may lack a proof (`ChosenSet.certified`).
+
+    None is returned if the search found no set, or was not tried because the distinct rows have
+    more than MAX_LITERALS members together.
+
+    Args:
+        problem: The problem.
+        limit: The limit of the search.
+    """
     from ortools.sat.python import cp_model  # takes a while to load, and is needed by some mechanisms only
 
     problem = gathered(problem)
@@ -119,10 +137,16 @@ def solve(problem: Hits, limit: Limit) -> ChosenSet | None:
 
 
 def _indicator(model: cp_model.CpModel, how: str, meet: list[Any], v: list[Any], *, cheap: bool) -> Any:
-    """Return a literal that is true if the row is hit. It is bound from one side where the objective pushes it to the other.
+    """Return a literal of the model that is true if the set hits one row.
+
+    It is constrained from one side only if the objective pushes it to the other. A row that no set
+    can hit gets the constant 0.
 
     Args:
-        meet: Variables of the row.
+        model: The model, to which constraints are added.
+        how: Condition of a hit.
+        meet: Variables of the row's members.
+        v: Variables of all members.
         cheap: Whether the objective favours a hit.
     """
     if not meet:
@@ -148,12 +172,21 @@ def _indicator(model: cp_model.CpModel, how: str, meet: list[Any], v: list[Any],
 
 
 def subsets(p: int, numbers: Integers) -> Flags:
-    """Subsets by number: bit i of the number says whether thing i is in."""
+    """Return the subsets with these numbers, shape (numbers, p): bit i of a number says whether member i is in.
+
+    Args:
+        p: Number of members to choose from.
+        numbers: Numbers from 0 to 2^p - 1.
+    """
     return np.asarray((numbers[:, None] >> np.arange(p)) & 1, dtype=bool)
 
 
 def all_values(problem: Hits) -> Integers:
-    """Return the cost of each of the 2^p subsets, by number. ValueError for p above MAX_EXHAUSTIVE."""
+    """Return the cost of each of the 2^p subsets, in the order of their numbers (`subsets`).
+
+    Raises:
+        ValueError: p is above MAX_EXHAUSTIVE for the problem's condition of a hit.
+    """
     p = problem.rows.shape[1]
     if p > MAX_EXHAUSTIVE[problem.how]:
         raise ValueError("too many subsets to go through")
@@ -173,7 +206,13 @@ def all_values(problem: Hits) -> Integers:
 
 
 def _butterfly(table: Integers, p: int, step: Callable[[Integers, Integers], tuple[Integers, Integers]]) -> Integers:
-    """Apply `step` to the two halves along each bit in turn."""
+    """Return the table after a fast transform over subsets: `step` on the two halves along each bit in turn.
+
+    Args:
+        table: A number per subset, shape (2^p,).
+        p: Number of bits.
+        step: Returns the new entries without and with the bit from the old ones.
+    """
     table = table.copy()
     for bit in range(p):
         pairs = table.reshape(-1, 2, 1 << bit)
@@ -183,7 +222,11 @@ def _butterfly(table: Integers, p: int, step: Callable[[Integers, Integers], tup
 
 
 def linear_values(linear: Integers) -> Integers:
-    """Linear . v for every subset, by number."""
+    """Return linear . v for every subset v, in the order of their numbers (`subsets`).
+
+    Args:
+        linear: Cost of each member, shape (p,).
+    """
     values = np.zeros(1, dtype=np.int64)
     for coefficient in linear:
         values = np.concatenate([values, values + coefficient])

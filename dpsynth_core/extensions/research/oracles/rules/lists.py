@@ -35,7 +35,16 @@ Order = dict[tuple[int, int], Any]
 
 
 def cheapest(rules: RuleClass, seen: Flags, weights: Integers) -> Rule:
-    """Return the list that holds for the least weight of these records. ValueError for more features than MAX_FEATURES."""
+    """Return a decision list of least cost: the least weight of the records for which it holds.
+
+    Args:
+        rules: The class of decision lists.
+        seen: Features of the records, shape (records, features).
+        weights: Weights of the records, of either sign.
+
+    Raises:
+        ValueError: There are more than MAX_FEATURES features.
+    """
     p, met = len(rules.features), _met(seen, weights)
     least = _least(met, p)
     entries: list[tuple[int, bool]] = []
@@ -51,12 +60,18 @@ def cheapest(rules: RuleClass, seen: Flags, weights: Integers) -> Rule:
 
 
 def _met(seen: Flags, weights: Integers) -> Integers:
-    """Return the weight of the records that have a feature of a set, by number of the set."""
+    """Return, for each set of features by number, the weight of the records that have a feature of the set."""
     return hits.all_values(Hits(ANY, seen, weights, np.zeros(seen.shape[1], dtype=np.int64)))
 
 
 def _least(met: Integers, p: int) -> Integers:
-    """Return, by number of a set of features, the least cost of a list of exactly these features at the records with any of these features.
+    """Return, for each set of features by number, the least cost of a list of exactly these features.
+
+    The default is left out: only records with at least one of the features count.
+
+    Args:
+        met: Result of `_met`.
+        p: Number of features.
     """
     least = np.zeros(len(met), dtype=np.int64)
     by_size = np.argsort(np.bitwise_count(np.arange(len(met))), kind="stable")
@@ -71,7 +86,10 @@ def _least(met: Integers, p: int) -> Integers:
 
 
 def every(rules: RuleClass) -> Iterator[Rule]:
-    """Yield every function once, in its canonical form (`RuleClass.identified`): runs of equal answers. See MAX_LISTED."""
+    """Yield every decision list of the class once, in canonical form (`RuleClass.identified`).
+
+    Lists that hold for the same records count as one. The number of lists grows fast (MAX_LISTED).
+    """
     for runs in _sequences(tuple(range(len(rules.features)))):
         for otherwise in (False, True):
             answers = tuple(otherwise ^ bool((len(runs) - place) % 2) for place, run in enumerate(runs) for _ in run)
@@ -79,7 +97,16 @@ def every(rules: RuleClass) -> Iterator[Rule]:
 
 
 def all_costs(rules: RuleClass, seen: Flags, weights: Integers) -> Integers:
-    """Return the cost of each list, in the order of `every`. ValueError for more features than MAX_LISTED."""
+    """Return the cost of each decision list, in the order of `every`: the weight of the records for which it holds.
+
+    Args:
+        rules: The class of decision lists.
+        seen: Features of the records, shape (records, features).
+        weights: Weights of the records, of either sign.
+
+    Raises:
+        ValueError: There are more than MAX_LISTED features.
+    """
     if len(rules.features) > MAX_LISTED:
         raise ValueError("too many decision lists to go through")
     met, total, costs = _met(seen, weights).tolist(), int(weights.sum()), list[int]()
@@ -91,7 +118,10 @@ def all_costs(rules: RuleClass, seen: Flags, weights: Integers) -> Integers:
 
 
 def _sequences(left: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """All ways to put some of these features into runs that follow each other."""
+    """Yield every way to put some of these features, or none, into an ordered sequence of runs.
+
+    A run is a set of features, in their given order.
+    """
     yield ()
     for size in range(1, len(left) + 1):
         for run in combinations(left, size):
@@ -100,9 +130,18 @@ def _sequences(left: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
 
 
 def solve(rules: RuleClass, seen: Flags, weights: Integers, limit: Limit) -> tuple[Rule, float, bool] | None:
-    """Return (rule, bound, certified) for the least sum of weights at which the rule holds.
+    """Find the decision list of least cost, the weight of the records for which it holds, by CP-SAT.
 
-    The result is None if CP-SAT failed, as it does for a model of more than MAX_LITERALS.
+    Args:
+        rules: The class of decision lists.
+        seen: Features of the records, shape (records, features).
+        weights: Weights of the records, of either sign.
+        limit: The limit of the search.
+
+    Returns:
+        The list, a lower bound of the cost of every list, and whether the list is proved to be a
+        minimum. None if CP-SAT found no list, or the model would have more than MAX_LITERALS
+        literals.
     """
     from ortools.sat.python import cp_model
 
@@ -142,7 +181,15 @@ def _total_order(model: cp_model.CpModel, p: int) -> Order:
 
 
 def _answer(model: cp_model.CpModel, present: list[int], before: Order, answers: list[Any], otherwise: Any) -> Any:
-    """Return the literal that is the list's answer for a record with these features."""
+    """Return the literal of the model that is the list's answer for a record.
+
+    Args:
+        model: The model, to which constraints are added.
+        present: The features that the record has.
+        before: For each pair (i, j), the literal that feature i comes before j.
+        answers: The literal of each feature's answer.
+        otherwise: The literal of the default.
+    """
     if not present:
         return otherwise
     if len(present) == 1:

@@ -45,12 +45,12 @@ _HOW = {CONJUNCTION: hits.ANY, DISJUNCTION: hits.ANY, PARITY: hits.ODD, HALFSPAC
 
 @dataclass(frozen=True, eq=False)
 class LearningProblem:
-    """The problem: minimise sum_r weights_r q(seen_r) over the rules q.
+    """The problem: minimise the cost sum_r weights_r q(seen_r) over the rules q of a class.
 
     Attributes:
         rules: The class of rules.
         seen: Features of the records, shape (r, p).
-        weights: Weights, shape (r,).
+        weights: Weights of the records, of either sign, shape (r,).
     """
 
     rules: RuleClass
@@ -58,11 +58,15 @@ class LearningProblem:
     weights: Integers
 
     def value(self, rule: Rule) -> int:
-        """Return the weight of the records for which the rule holds."""
+        """Return the cost of a rule: the weight of the records for which it holds."""
         return int(self.weights @ rule.holds(self.seen))
 
     def perturbed(self, noise: Integers) -> LearningProblem:
-        """Return the problem with each separator as one more record, weighted by its noise."""
+        """Return the problem with each separator as one more record, whose weight is its noise.
+
+        Args:
+            noise: Noise of each separator, in the unit of the weights.
+        """
         return LearningProblem(self.rules, np.vstack([self.seen, self.rules.separators]), np.concatenate([self.weights, noise]))
 
 
@@ -99,27 +103,39 @@ class Oracle:
 
     @property
     def limit(self) -> Limit:
-        """The limit of CP-SAT's work, without a limit of time."""
+        """The limit of CP-SAT's work per question, without a limit of time."""
         return Limit.of_work(self.work)
 
     def may_fail(self, rules: RuleClass) -> bool:
-        """Return whether the answer may come without a proof; never where all sets of features are enumerated."""
+        """Return whether the oracle may answer without a proof.
+
+        It cannot where it enumerates all sets of features.
+        """
         return self.name == CP_SAT or (self.name == AUTO and not exhaustible(rules))
 
 
 def exhaustible(rules: RuleClass) -> bool:
-    """Return whether the cheapest rule can be computed without a solver that may fail, within memory and seconds."""
+    """Return whether the rule of least cost can be computed without a solver, in memory and within seconds."""
     most = lists.MAX_FEATURES if rules.kind == DECISION_LIST else hits.MAX_EXHAUSTIVE[_HOW[rules.kind]]
     return len(rules.features) <= most
 
 
 def enumerable(rules: RuleClass) -> bool:
-    """Return whether every rule of the class can be enumerated; for decision lists a stricter limit than `exhaustible`."""
+    """Return whether the cost of every single rule can be computed (`all_values`).
+
+    For decision lists this allows fewer features than `exhaustible`.
+    """
     return len(rules.features) <= lists.MAX_LISTED if rules.kind == DECISION_LIST else exhaustible(rules)
 
 
 def solve(problem: LearningProblem, limit: Limit) -> Learned | None:
-    """Solve the problem by CP-SAT; None if the search failed. A class with its negations takes two searches, each with half the limit."""
+    """Find the rule of least cost by CP-SAT.
+
+    A class that is closed under negation takes two searches, each with half the limit.
+
+    Returns:
+        The best rule found, which may lack a proof (`Learned.certified`); None if a search failed.
+    """
     if problem.rules.kind == DECISION_LIST:
         merged = hits.gathered(Hits(hits.ANY, problem.seen, problem.weights, np.zeros(problem.seen.shape[1], dtype=np.int64)))
         found = lists.solve(problem.rules, merged.rows, merged.weights, limit)
@@ -139,13 +155,14 @@ def solve(problem: LearningProblem, limit: Limit) -> Learned | None:
 
 
 def exhaust(problem: LearningProblem, noise: Integers) -> list[Rule]:
-    """Return the cheapest rule after each of many perturbations of the separators.
+    """Return the rule of least cost for each of many perturbations of the separators.
 
-    All rules except decision lists are enumerated once; a product of small matrices gives what a perturbation adds to each rule.
+    All rules except decision lists are enumerated once; a product of small matrices gives what each
+    perturbation adds to the cost of each rule.
 
     Args:
-        problem: The problem.
-        noise: Perturbations, shape (questions, separators).
+        problem: The problem without perturbation.
+        noise: Noise of each separator in each perturbation, shape (questions, separators).
 
     Raises:
         ValueError: The class is not `exhaustible`.
@@ -165,7 +182,11 @@ def exhaust(problem: LearningProblem, noise: Integers) -> list[Rule]:
 
 
 def all_values(problem: LearningProblem) -> Integers:
-    """Return the cost of each rule of the class, in the order of `numbered`. ValueError if the class is not `enumerable`."""
+    """Return the cost of each rule of the class, in the order of `numbered`.
+
+    Raises:
+        ValueError: The class is not `enumerable`.
+    """
     if problem.rules.kind == DECISION_LIST:
         return lists.all_costs(problem.rules, problem.seen, problem.weights)
     plain = hits.all_values(_as_hits(problem, negated=False)) + _shift(problem, negated=False)
@@ -173,7 +194,7 @@ def all_values(problem: LearningProblem) -> Integers:
 
 
 def numbered(rules: RuleClass, number: int) -> Rule:
-    """Return the rule with this number, in the order of `all_values`."""
+    """Return the rule whose cost has this index in the result of `all_values`."""
     if rules.kind == DECISION_LIST:
         return next(islice(lists.every(rules), number, None))
     p = len(rules.features)
@@ -182,9 +203,15 @@ def numbered(rules: RuleClass, number: int) -> Rule:
 
 
 def _as_hits(problem: LearningProblem, negated: bool) -> Hits:
-    """Return the problem as one of hits.
+    """Return the learning problem as a problem of `hits`, of which `_shift` is the constant difference.
 
-    A conjunction is counted by its failures, where a feature is missing; a negation by opposite weights.
+    A set of `hits` is the set of a rule's features. For conjunctions a hit is a record without some
+    feature of the set, at which the rule does not hold, so that weights change their sign.
+
+    Args:
+        problem: The learning problem.
+        negated: Whether the rules are the negations of the class, for which weights change their
+            sign.
     """
     conjunction = problem.rules.kind == CONJUNCTION
     weights = -problem.weights if conjunction != negated else problem.weights
@@ -193,7 +220,7 @@ def _as_hits(problem: LearningProblem, negated: bool) -> Hits:
 
 
 def _shift(problem: LearningProblem, negated: bool) -> int:
-    """Return the difference between the cost of a rule and the cost of its hits."""
+    """Return the cost of any rule less the cost of its hits (`_as_hits`), a constant."""
     return int(problem.weights.sum()) if (problem.rules.kind == CONJUNCTION) != negated else 0
 
 
@@ -203,11 +230,19 @@ def _rule(rules: RuleClass, v: Flags, negated: bool) -> Rule:
 
 @contextmanager
 def batch_oracle(oracle: Oracle, rules: RuleClass, questions: int) -> Iterator[Ask]:
-    """Open an oracle for the same records with `questions` perturbations: the cheapest rule for each, or None without a proof.
+    """Open an oracle, and yield the function that answers perturbations of one learning problem (`Ask`).
 
-    An oracle that cannot fail runs in this process. CP-SAT runs in processes of its own, so that Ctrl-C and a cancelled run do not wait for
-    a search, and a search that runs out of memory harms nothing else. A call raises OracleError when a process dies; afterwards the oracle
-    cannot be called again.
+    It returns, for each perturbation, the rule of least cost, or None if that is not proved. An
+    oracle that cannot fail runs in this process. CP-SAT runs in processes of its own, so that
+    Ctrl-C and a cancelled run do not wait for a search, and a search that runs out of memory harms
+    nothing else.
+
+    The yielded function raises OracleError if a process dies; afterwards it cannot be called again.
+
+    Args:
+        oracle: The oracle's name and limit.
+        rules: The class of rules.
+        questions: Number of perturbations; with one, a single process is started.
     """
     if not oracle.may_fail(rules):
         yield exhaust
@@ -222,7 +257,10 @@ def batch_oracle(oracle: Oracle, rules: RuleClass, questions: int) -> Iterator[A
 
 
 def _searcher(shared: tuple[LearningProblem, Limit]) -> Callable[[Integers], list[int] | None]:
-    """Return the function of a solver process, which answers with `Rule.written` where the rule was proved."""
+    """Return the function of a solver process that answers the noise of one perturbation.
+
+    Its answer is the rule as `Rule.written`, or None if the search failed or did not prove it.
+    """
     problem, limit = shared
 
     def search(noise: Integers) -> list[int] | None:
@@ -237,13 +275,13 @@ STEPS = 16
 
 @dataclass(frozen=True, eq=False)
 class Rivals:
-    """A public table that plays against the private one.
+    """A public table whose cost is subtracted from a rule's cost on the private table.
 
-    The rivals' cost is subtracted from a rule's cost (OracleQuery's payoff q(D) - q(rivals), in people).
+    In OracleQuery the difference is the payoff q(D) - q(rivals), in people.
 
     Attributes:
-        codes: Codes, shape (rows, columns of the task), all of equal weight.
-        records: Number of people they stand for.
+        codes: Codes of the rows, shape (rows, columns of the task), all of equal weight.
+        records: Number of people that all rows together stand for.
     """
 
     codes: NDArray[np.int32]
@@ -280,12 +318,29 @@ class Task:
 
     @classmethod
     def of(cls, domain: Domain, rules: RuleClass, target: str | None = None, rivals: Rivals | None = None) -> Task:
-        """Return the task over the columns that the features and the target name."""
+        """Return the task over the columns that the features and the target name.
+
+        Args:
+            domain: The domain, which orders the columns.
+            rules: The class of rules.
+            target: The predicted column, or None.
+            rivals: A public table to subtract, or None.
+
+        Raises:
+            ValueError: The target is a feature.
+        """
         named = {feature.column for feature in rules.features} | ({target} if target else set())
         return cls(rules, domain.clique(named), target, rivals)
 
     def problem(self, table: Occupied) -> LearningProblem:
-        """Return the learning problem of a table over `columns`, weights in steps: distinct records, relabelled, and the rivals."""
+        """Return the learning problem of a table, with weights in steps of 1/STEPS of a record.
+
+        Its records are the distinct records of the table, with the sign that the target requires,
+        and the rivals with negative weights.
+
+        Args:
+            table: The table over `columns`.
+        """
         codes, weights = table.codes, table.records * STEPS
         seen = self.rules.seen(codes, self.columns)
         if self.target is not None:
@@ -297,7 +352,15 @@ class Task:
         return LearningProblem(self.rules, seen, weights)
 
     def costs(self, rules: Sequence[Rule], table: Occupied) -> Integers:
-        """Return the cost of each of these rules on a table over `columns`, in records, without rivals."""
+        """Return the cost of each of these rules on a table, in records and without rivals.
+
+        With a target, that is the number of records that a rule predicts wrongly; without a target,
+        the number of records for which it holds.
+
+        Args:
+            rules: The rules.
+            table: The table over `columns`.
+        """
         codes = table.codes
         seen = self.rules.seen(codes, self.columns)
         wanted = codes[:, self.columns.index(self.target)] == 1 if self.target is not None else np.zeros(len(codes), dtype=bool)

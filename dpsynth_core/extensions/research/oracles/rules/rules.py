@@ -62,14 +62,19 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Feature:
-    """The condition that a binary column has its value number `value`, 0 or 1."""
+    """The condition that a binary column has the value with code `value`, 0 or 1."""
 
     column: str
     value: int
 
 
 def features(domain: Domain, columns: Collection[str], both: bool = False) -> tuple[Feature, ...]:
-    """Return "has its second value" for each column and, with `both`, then "has its first value" too.
+    """Return the feature "has its second value" of each column.
+
+    Args:
+        domain: The domain.
+        columns: The columns.
+        both: Whether the feature "has its first value" of each column follows, after all of these.
 
     Raises:
         InputError: A column does not have exactly two values.
@@ -85,9 +90,15 @@ def features(domain: Domain, columns: Collection[str], both: bool = False) -> tu
 class RuleClass:
     """All rules of one kind over some features.
 
+    Attributes:
+        kind: One of KINDS.
+        features: The features that rules look at.
+        closed: Whether the negations of the rules belong to the class.
+
     Raises:
         InputError: The kind has no separator set.
         CapacityError: The features are of more than MAX_COLUMNS columns.
+        ValueError: A class of decision lists is to be closed, which it is by itself.
     """
 
     kind: str
@@ -107,7 +118,7 @@ class RuleClass:
 
     @cached_property
     def separators(self) -> Flags:
-        """The separators, shape (m, features): see the module's first paragraphs."""
+        """The separators as rows of features, shape (m, features): any two rules of the class differ on one."""
         p = len(self.features)
         one = np.eye(p, dtype=bool)
         if self.kind == CONJUNCTION:
@@ -126,7 +137,12 @@ class RuleClass:
         return min(len(self.separators), math.lgamma(p + 1) / math.log(2) + p + 1)
 
     def seen(self, codes: NDArray[np.integer], columns: Collection[str]) -> Flags:
-        """Return the features of rows of codes, shape (rows, columns) -> (rows, features)."""
+        """Return which features each row has, shape (rows, features).
+
+        Args:
+            codes: Codes of the rows, shape (rows, columns).
+            columns: Names of the columns of `codes`, in order.
+        """
         place = {name: i for i, name in enumerate(columns)}
         return np.stack([codes[:, place[f.column]] == f.value for f in self.features], axis=1)
 
@@ -138,16 +154,27 @@ class RuleClass:
         return Rule(self.kind, self.features, chosen, answers, otherwise=bool(flags & 1), negated=bool(flags & 2))
 
     def rule(self, chosen: Collection[int], negated: bool = False) -> Rule:
-        """Return the rule of the features with these numbers; not for decision lists."""
+        """Return the rule that consists of the features with these numbers; not for decision lists.
+
+        Args:
+            chosen: Numbers of the features.
+            negated: Whether the rule is a negation.
+        """
         return Rule(self.kind, self.features, tuple(sorted(chosen)), negated=negated)
 
     def identified(self, values: Flags) -> Rule:
-        """Return the rule with these values on its separators, shape (m,), in canonical form, which follows from the rule as a function.
+        """Return the rule with these values on the separators, in its canonical form.
 
-        For conjunctions, disjunctions, parities and halfspaces each separator tells whether its feature is chosen, and the last one of a
-        closed class whether the rule is a negation. A decision list can be written in many ways: neighbouring entries with the same answer
-        can change places, and entries at its end with the default answer can be left out. In canonical form features stand in runs of equal
-        answers; inside a run they are in the order of the class, and a last run with the default answer is left out.
+        Rules with the same values everywhere have the same canonical form. For conjunctions,
+        disjunctions, parities and halfspaces each separator tells whether its feature is chosen,
+        and the last one of a closed class whether the rule is a negation. A decision list can be
+        written in many ways: neighbouring entries with the same answer can change places, and
+        entries at its end with the default answer can be left out. In canonical form features stand
+        in runs of equal answers; inside a run they are in the order of the class, and a last run
+        with the default answer is left out.
+
+        Args:
+            values: Whether the rule holds at each separator, shape (m,).
         """
         if self.kind == DECISION_LIST:
             return self._identified_list(values)
@@ -192,22 +219,27 @@ class Rule:
     negated: bool = False
 
     def written(self) -> NDArray[np.int64]:
-        """Return the rule as numbers for readers who know its class.
+        """Return the rule as whole numbers, from which `RuleClass.read` restores it.
 
-        The numbers are [otherwise + 2 negated, then number and answer of each chosen feature].
+        The numbers are otherwise + 2 * negated, and then, for each chosen feature, its number and
+        its answer (1 except in decision lists).
         """
         answers = self.answers or (True,) * len(self.chosen)
         entries = [part for entry in zip(self.chosen, map(int, answers), strict=True) for part in entry]
         return np.array([self.otherwise + 2 * self.negated, *entries], dtype=np.int64)
 
     def negation(self) -> Rule:
-        """Return the rule that holds where this rule does not."""
+        """Return the rule that holds exactly where this rule does not."""
         if self.kind == DECISION_LIST:
             return Rule(self.kind, self.features, self.chosen, tuple(not a for a in self.answers), not self.otherwise)
         return Rule(self.kind, self.features, self.chosen, negated=not self.negated)
 
     def holds(self, seen: Flags) -> Flags:
-        """Return whether the rule holds for rows of features, shape (rows, features) -> (rows,)."""
+        """Return a mask of the rows at which the rule holds, shape (rows,).
+
+        Args:
+            seen: Which features each row has, shape (rows, features).
+        """
         return self._plain(seen) != self.negated
 
     def _plain(self, seen: Flags) -> Flags:
@@ -226,7 +258,10 @@ class Rule:
         return holds
 
     def in_words(self, domain: Domain) -> str:
-        """Return when the rule holds, as the second half of a sentence. Labels in it are hostile text."""
+        """Return when the rule holds, as the second half of a sentence, such as "if smoker is 'yes'".
+
+        Labels in the text come from the domain and are untrusted.
+        """
         names = [f"{f.column} is {domain[f.column].cell_labels()[f.value]!r}" for f in self.features]
         mine = [names[number] for number in self.chosen]
         if self.kind == DECISION_LIST:
@@ -251,7 +286,7 @@ class Rule:
         return rest if others else f"one of these holds: {', '.join(mine)}"
 
     def to_json(self, domain: Domain) -> dict[str, Any]:
-        """Return the rule for the release: everything needed to apply it, by column and label."""
+        """Return the rule for the release as JSON values: everything needed to apply it, by column and label."""
 
         def named(number: int) -> dict[str, str]:
             feature = self.features[number]
