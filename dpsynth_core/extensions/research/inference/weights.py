@@ -27,35 +27,46 @@ Float = NDArray[np.float64]
 
 
 class Weights(ABC):
-    """Weights on records, with the sum of remembered weights; `average` is their mean, as counts."""
+    """Weights on records, and the sum of remembered weights; subclasses return their mean by `average`.
+
+    Args:
+        weights: Weights, not negative and of any shape; only their ratios count.
+    """
 
     def __init__(self, weights: Float) -> None:
-        """Take weights, not negative and in any shape; only their ratios count."""
         self._weights = weights
         self._sum = np.zeros_like(weights)
         self._remembered = 0
 
     @abstractmethod
     def answers(self) -> SparseAnswers:
-        """Return the answer to every query of the class, as fractions."""
+        """Return the answer to every query of the class, as a fraction of the weight."""
 
     @abstractmethod
     def answer(self, query: Query) -> float:
-        """Return the share of the weight on records that satisfy a query."""
+        """Return the fraction of the weight on records that satisfy a query."""
 
     @abstractmethod
     def reweigh(self, query: Query, step: float) -> None:
-        """Multiply the weights of records that satisfy the query by exp(step); answers stay shares of the whole weight."""
+        """Multiply the weights of the records that satisfy the query by exp(step).
+
+        Later answers are fractions of the new sum of weights.
+        """
 
     def remember(self) -> None:
-        """Add the present weights to the sum that `average` divides."""
+        """Add the present weights, scaled to the sum 1, to the sum that `average` divides."""
         self._sum += self._weights
         self._remembered += 1
 
 
 @dataclass(frozen=True, eq=False)
 class ExplicitDistribution:
-    """A `RowModel` with one number per possible record. `cells` are counts, one axis per attribute of the domain, not negative."""
+    """A `RowModel` with one number for every possible record.
+
+    Attributes:
+        domain: The domain.
+        cells: Number of people with each record, not negative, one axis per attribute.
+    """
 
     domain: Domain
     cells: Float
@@ -66,14 +77,14 @@ class ExplicitDistribution:
         return float(self.cells.sum())
 
     def marginal(self, clique: Clique) -> Float:
-        """Return the marginal in counts, shape domain.sizes(clique)."""
+        """Return the marginal of a clique in counts, shape domain.sizes(clique)."""
         return project(self.cells, self.domain.names, clique)
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
         """Return codes of n rows in random order, shape (n, attributes).
 
-        Every record occurs as often as its share of n, rounded down or up; then single values are changed to bring the rows closer to the
-        distribution's answers.
+        Every record occurs as often as its share of n, rounded down or up. Then single values are
+        changed to bring the rows closer to the distribution's answers.
 
         Args:
             n: Number of rows.
@@ -90,11 +101,14 @@ class ExplicitDistribution:
 class CellWeights(Weights):
     """One weight for every possible record, uniform at first: exact, for small domains only.
 
-    Weights are kept up to a factor, so that a change touches only the records that satisfy its query.
+    Weights are stored up to a common factor, so that a change touches only the records that satisfy
+    its query.
+
+    Args:
+        queries: The class of queries; its domain may have at most MAX_CELLS records.
     """
 
     def __init__(self, queries: QueryClass) -> None:
-        """Take the class of queries; its domain may have MAX_CELLS records at most."""
         self._queries, domain = queries, queries.domain
         cells = np.ones(domain.sizes(domain.names))
         for clique, impossible in domain.zeros.items():
@@ -130,7 +144,7 @@ class CellWeights(Weights):
         super().remember()
 
     def average(self, total: float) -> ExplicitDistribution:
-        """Return the mean of the remembered weights as counts that add up to `total`."""
+        """Return the mean of the remembered weights as counts that add up to `total`, a number of people."""
         return ExplicitDistribution(self._queries.domain, self._sum * (total / self._remembered))
 
     def _slice(self, query: Query) -> tuple[int | slice, ...]:
@@ -138,17 +152,21 @@ class CellWeights(Weights):
         return tuple(fixed.get(axis, slice(None)) for axis in range(self._weights.ndim))
 
     def _agreeing(self, query: Query) -> NDArray[np.bool_]:
-        """Return which cells of the query's marginal satisfy it."""
+        """Return a mask of the cells of the query's marginal that satisfy it, of the marginal's shape."""
         domain = self._queries.domain
         agree = [np.arange(size) == value for size, value in zip(domain.sizes(query.clique), query.values, strict=True)]
         return np.asarray(sum(np.ix_(*[column.astype(np.int8) for column in agree])) >= query.threshold)
 
 
 class RowWeights(Weights):
-    """Weights that add up to 1, one for each row of an incidence."""
+    """Weights that add up to 1, one for each row of an incidence.
+
+    Args:
+        incidence: The rows with the queries that they satisfy.
+        start: Initial weights up to a factor, not negative, shape (rows,).
+    """
 
     def __init__(self, incidence: Incidence, start: Float) -> None:
-        """Begin with weights in proportion to `start`, shape (rows,), not negative."""
         super().__init__(start / start.sum())
         self._incidence = incidence
         self._satisfying: dict[Query, NDArray[np.intp]] = {}
@@ -168,21 +186,30 @@ class RowWeights(Weights):
         self._weights /= self._weights.sum()
 
     def average(self, total: float) -> WeightedRecords:
-        """Return the rows with the mean of the remembered weights, which add up to `total`."""
+        """Return the rows with the mean of the remembered weights, which add up to `total`, a number of people."""
         return WeightedRecords(self._incidence.queries.domain, self._incidence.codes, self._sum * (total / self._remembered))
 
     def _rows(self, query: Query) -> NDArray[np.intp]:
-        """Return the rows that satisfy a query, cached, because a measured query is needed again in every later round."""
+        """Return the numbers of the rows that satisfy a query, cached, because replays ask for it in later rounds."""
         if query not in self._satisfying:
             self._satisfying[query] = np.flatnonzero(query.of(self._incidence.codes))
         return self._satisfying[query]
 
 
 def marginals(domain: Domain, cells: Float, cliques: Collection[Clique]) -> dict[Clique, Float]:
-    """Return many marginals at once.
+    """Return many marginals of a table at once.
 
-    Attribute by attribute, the largest first, the table is summed over the attribute for the marginals that lack it and kept for the
-    others, so that few sums go over the whole table.
+    Attribute by attribute, the largest first, the table is summed over the attribute for the
+    marginals without it and stays unchanged for the others, so that few sums go over the full
+    table.
+
+    Args:
+        domain: The domain.
+        cells: A number for every possible record, one axis per attribute.
+        cliques: The marginals.
+
+    Returns:
+        The table of each clique, in the unit of `cells`.
     """
     tables: dict[Clique, Float] = {}
     order = sorted(domain.names, key=lambda name: -domain[name].size)

@@ -78,11 +78,23 @@ class Generator:
 
     @staticmethod
     def drawn(space: OneHot, latent: int, batch: int, hidden: Sequence[int], rng: np.random.Generator) -> Generator:
-        """Return a generator with `batch` inputs from a standard normal distribution."""
+        """Return a generator whose fixed inputs are drawn from a standard normal distribution.
+
+        Args:
+            space: The one-hot space of the outputs.
+            latent: Number of inputs of the network.
+            batch: Number of relaxed rows.
+            hidden: Width of each hidden layer.
+            rng: Randomness.
+        """
         return Generator(space, rng.standard_normal((latent, batch), dtype=np.float32), tuple(hidden))
 
     def initial(self, rng: np.random.Generator) -> Parameters:
-        """Return starting parameters: maps uniform within 1 / sqrt(number of inputs), scales one, shifts zero."""
+        """Return random starting parameters, flat.
+
+        Linear maps are uniform within 1 / sqrt(number of inputs), scales are one, shifts and
+        constants are zero.
+        """
         drawn: list[Columns] = []
         for shape in self._shapes:
             reach = 1 / math.sqrt(shape[1])
@@ -92,13 +104,18 @@ class Generator:
         return np.concatenate([part.reshape(-1) for part in drawn]).astype(self.inputs.dtype)
 
     def starting_at(self, parameters: Parameters, shares: NDArray[np.float64]) -> Parameters:
-        """Return the parameters with constants in the last map that make every row resemble `shares`, one share above zero per value."""
+        """Return a copy of the parameters whose last constants make every relaxed row resemble given shares.
+
+        Args:
+            parameters: The parameters, flat.
+            shares: Share of each value of each attribute, above zero.
+        """
         moved = parameters.copy()
         moved[-self.space.columns :] = np.log(shares)
         return moved
 
     def forward(self, parameters: Parameters) -> Pass:
-        """Run the network on its inputs, and keep what `gradient` needs."""
+        """Return the relaxed table at these parameters, with the intermediate values that `gradient` needs."""
         parts, inputs, layers = list(self._split(parameters)), self.inputs, []
         for weights, scale, shift in _threes(parts[:-2]):
             normal = weights @ inputs
@@ -112,12 +129,12 @@ class Generator:
         return Pass(self._softmax(parts[-2] @ inputs + parts[-1]), inputs, tuple(layers))
 
     def gradient(self, parameters: Parameters, through: Pass, slope: Columns) -> Parameters:
-        """Return the gradient in the parameters of a loss whose derivative in the table is `slope`.
+        """Return the gradient of a loss in the parameters, flat, by backpropagation.
 
         Args:
             parameters: The parameters.
             through: The forward pass at these parameters.
-            slope: Derivative of the loss in the table, shape (columns, batch).
+            slope: Derivative of the loss in the relaxed table, shape (columns, batch).
         """
         parts = list(self._split(parameters))
         logits = self._softmax_slope(through.table, slope)
@@ -135,7 +152,10 @@ class Generator:
 
     @cached_property
     def _shapes(self) -> list[tuple[int, int]]:
-        """Shapes of the parts of the parameters: map, scale and shift of each hidden layer, then map and constants of the last."""
+        """Shapes of the parts of the flat parameters, in order.
+
+        For each hidden layer: map, scale and shift; then map and constants of the last layer.
+        """
         shapes, width = [], len(self.inputs)
         for hidden in self.hidden:
             shapes += [(hidden, width), (hidden, 1), (hidden, 1)]
@@ -148,7 +168,7 @@ class Generator:
             yield parameters[end - shape[0] * shape[1] : end].reshape(shape)
 
     def _softmax(self, logits: Columns) -> Columns:
-        """Replace logits by their softmax in place."""
+        """Replace the logits of each attribute by their softmax, in place, and return the array."""
         for attribute in range(len(self.space.domain)):
             block = logits[self.space.block(attribute)]
             block -= block.max(axis=0)
@@ -191,7 +211,14 @@ class Trained:
 def train(generator: Generator, start: Parameters, loss: Loss, rate: float, steps: int) -> Iterator[Trained]:
     """Train the network with Adam, at a rate that falls to zero as a cosine.
 
-    `start` is not changed. Training ends early if the loss reaches zero.
+    Training ends after `steps` steps, or earlier if the loss reaches zero.
+
+    Args:
+        generator: The network.
+        start: The starting parameters, which are not changed.
+        loss: The loss of a relaxed table.
+        rate: Adam's rate at the beginning.
+        steps: Largest number of steps.
 
     Yields:
         The state after every EVERY steps; the last state is the result.
@@ -208,19 +235,29 @@ def train(generator: Generator, start: Parameters, loss: Loss, rate: float, step
 
 
 def answering(generator: Generator, parameters: Parameters) -> Columns:
-    """Return the relaxed table at these parameters, rounded as in `train`.
+    """Return the relaxed table at these parameters, with the same rounding as in `train`.
 
-    Linear algebra uses one thread, because sums of float32 depend on the number of threads, and a repeated release must be the same.
+    Linear algebra uses one thread, because sums of float32 depend on the number of threads, and a
+    repeated release must be the same.
     """
     with threads.one_thread():
         return generator.forward(parameters).table
 
 
 def _some(generator: Generator, parameters: Parameters, loss: Loss, adam: Adam, taken: int, steps: int) -> tuple[int, bool, Columns]:
-    """Take up to EVERY steps, which change the parameters.
+    """Take up to EVERY steps of Adam, which change the parameters in place.
+
+    Args:
+        generator: The network.
+        parameters: The parameters.
+        loss: The loss of a relaxed table.
+        adam: The state of Adam.
+        taken: Number of steps taken before.
+        steps: Largest number of steps of the training.
 
     Returns:
-        The number of steps, whether they were the last, and the relaxed table after them.
+        The number of steps taken here, whether the training has ended, and the relaxed table after
+        them.
     """
     through = generator.forward(parameters)
     for done in range(min(EVERY, steps - taken)):
@@ -234,13 +271,14 @@ def _some(generator: Generator, parameters: Parameters, loss: Loss, adam: Adam, 
 
 
 class Misfit(Protocol):
-    """A function that returns the loss of each round of a run. It may remember earlier rounds."""
+    """A function that returns the loss of each round of a run. It may use what it stored in earlier rounds."""
 
     def __call__(self, measurements: Sequence[Measurement], table: Columns, /) -> Loss:
         """Return the loss of a round.
 
         Args:
-            table: The relaxed table at its beginning.
+            measurements: All measurements so far.
+            table: The relaxed table at the beginning of the round.
         """
 
 
@@ -250,13 +288,18 @@ Misfits = Callable[[OneHot, float], Misfit]
 
 @dataclass(frozen=True)
 class WeightedSquares:
-    """The sum over measured cells of (answer - noisy answer)^2 / variance, per cell."""
+    """The mean over measured cells of (answer - noisy answer)^2 / variance.
+
+    Attributes:
+        space: The one-hot space.
+        total: Number of people.
+    """
 
     space: OneHot
     total: float
 
     def __call__(self, measurements: Sequence[Measurement], _table: Columns) -> Loss:
-        """Marginals of the same noise go together."""
+        """Return the loss of a round. Marginals measured with the same noise are evaluated together."""
         cells_measured = sum(m.values.size for m in measurements)
         alike: dict[float, list[Measurement]] = {}
         for m in measurements:
@@ -329,7 +372,16 @@ class _NormOfGaps:
 
 
 def _gaps(table: Columns, marginals: Sequence[Sequence[slice]], targets: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-    """Return the gaps of each marginal, shape (cells of its first half, cells of its second half)."""
+    """Return, for each marginal, the relaxed table's answers less the targets, as fractions.
+
+    Each array has the shape (cells of the marginal's first half, cells of its second half); see
+    `halves`.
+
+    Args:
+        table: The relaxed table.
+        marginals: Blocks of columns of each marginal.
+        targets: Noisy fractions of each marginal.
+    """
     gaps = []
     for blocks, target in zip(marginals, targets, strict=True):
         left, right = halves(blocks)

@@ -27,7 +27,7 @@ class Loss(Protocol):
     """A function from relaxed tables to losses with gradients."""
 
     def __call__(self, table: Columns) -> tuple[float, Columns]:
-        """Return the loss of a relaxed table and its gradient, which has the shape of the table."""
+        """Return the loss of a relaxed table and its gradient, in the table's shape."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Sum:
     parts: Sequence[Loss]
 
     def __call__(self, table: Columns) -> tuple[float, Columns]:
-        """Return the summed loss and the summed gradient, shape of the table."""
+        """Return the sum of the losses and the sum of their gradients, in the table's shape."""
         results = [part(table) for part in self.parts]
         return sum(value for value, _ in results), np.asarray(sum(gradient for _, gradient in results))
 
@@ -78,7 +78,13 @@ class QueryLoss:
         return loss, scipy.sparse.csr_array(entries, shape=(len(table), k * queries)) @ slopes.reshape(k * queries, rows)
 
     def _answers(self, factors: list[Columns], slopes: Columns) -> Columns:
-        """Return the sums over the rows, and fill in the derivative in each column, which does not depend on that column."""
+        """Return the sum of each query's answer over the relaxed rows, shape (queries,).
+
+        Args:
+            factors: The k columns of the queries, each of shape (queries, rows).
+            slopes: Filled with the derivative of the answer in each column, shape (k, queries,
+                rows). That derivative does not depend on the column itself.
+        """
         for i in range(len(factors)):
             slopes[i] = exactly([*factors[:i], *factors[i + 1 :]], self.threshold - 1)
         answers = np.einsum("qn,qn->q", factors[0], slopes[0])
@@ -112,7 +118,11 @@ class MarginalLoss:
             open_groups[place].targets.append(target.reshape(-1))
 
     def __call__(self, table: Columns) -> tuple[float, Columns]:
-        """Marginals with the same second half share one matrix product, and its two transposes for the gradient."""
+        """Return the loss and its gradient, in the table's shape.
+
+        Marginals with the same second half share one matrix product, and its two transposes for the
+        gradient.
+        """
         gradient, loss = np.zeros_like(table), 0.0
         for group in self._groups:
             right = cells(table, group.right)
@@ -131,9 +141,15 @@ class MarginalLoss:
 
 
 def impossible(space: OneHot, weight: float) -> list[Loss]:
-    """Return losses that keep a table away from its domain's structural zeros, or no loss if the zeros are too many for every step.
+    """Return the losses that keep a relaxed table away from its domain's structural zeros.
 
-    Rounded rows never reach structural zeros, but then differ from the table's answers.
+    The list is empty if there are no structural zeros, or if the tables that contain them have more
+    than IMPOSSIBLE_CELLS cells together, too many for every step. Rounded rows never reach
+    structural zeros in any case, but then differ from the relaxed table's answers.
+
+    Args:
+        space: The one-hot space.
+        weight: Weight of a squared fraction.
     """
     domain = space.domain
     if not 0 < sum(map(domain.cells, domain.zeros)) <= IMPOSSIBLE_CELLS:
@@ -196,9 +212,15 @@ class Fit:
 
 
 def project(space: OneHot, start: Free, loss: Loss, descent: Descent) -> Iterator[Fit]:
-    """Fit a relaxed table to a loss.
+    """Fit a relaxed table to a loss by Adam, with a projection to distributions before each step.
 
-    `start` is not changed.
+    It ends after `descent.steps` steps, or earlier if the loss hardly improves (`Descent.window`).
+
+    Args:
+        space: The one-hot space.
+        start: Starting parameters, shape (columns, rows), which are not changed.
+        loss: The loss of a relaxed table.
+        descent: Settings.
 
     Yields:
         The state after every `descent.every` steps; the last state is the result.
@@ -222,7 +244,12 @@ def project(space: OneHot, start: Free, loss: Loss, descent: Descent) -> Iterato
 class Adam:
     """Adam (Kingma and Ba 2015, Algorithm 1).
 
-    Its small constant is far below any gradient here, because losses of fractions have small gradients.
+    Its small constant is far below any gradient here, because losses of fractions have small
+    gradients.
+
+    Args:
+        shape: Shape of the parameters.
+        rate: Size of a step.
     """
 
     FIRST, SECOND, TINY = 0.9, 0.999, 1e-12
@@ -235,9 +262,12 @@ class Adam:
         self._steps = 0
 
     def step(self, gradient: Free) -> Free:
-        """Return the change to subtract from the parameters.
+        """Return the change to subtract from the parameters; the array is overwritten by the next step.
 
-        Works in place and overwrites the gradient: a step spends most of its time on memory access.
+        The gradient is overwritten as well: a step spends most of its time on memory access.
+
+        Args:
+            gradient: Gradient of the loss in the parameters.
         """
         self._steps += 1
         self._mean *= self.FIRST

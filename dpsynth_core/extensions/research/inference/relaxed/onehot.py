@@ -29,7 +29,7 @@ Columns = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class OneHot:
-    """The one-hot columns of a domain. Those of attribute i are block(i), one per value in order."""
+    """The one-hot columns of a domain: one column per value of every attribute, attribute by attribute."""
 
     domain: Domain
 
@@ -44,11 +44,11 @@ class OneHot:
         return int(self.starts[-1])
 
     def block(self, attribute: int) -> slice:
-        """Return the one-hot columns of the attribute at this position of the domain."""
+        """Return the slice of one-hot columns of the attribute at this position of the domain."""
         return slice(int(self.starts[attribute]), int(self.starts[attribute + 1]))
 
     def blocks(self, clique: Clique) -> list[slice]:
-        """Return the blocks of the clique's attributes, in the clique's order."""
+        """Return the slices of one-hot columns of the clique's attributes, in the clique's order."""
         return [self.block(self.domain.position(name)) for name in clique]
 
     def random(self, rows: int, rng: np.random.Generator) -> NDArray[np.float32]:
@@ -56,12 +56,25 @@ class OneHot:
         return (2 * rng.random((self.columns, rows), dtype=np.float32) - 1).astype(np.float32)
 
     def sparsemax(self, free: Columns) -> Columns:
-        """Project every block of every row to the simplex: the nearest distribution over the values of the attribute."""
+        """Return the relaxed table nearest to the parameters.
+
+        Each block of each row is projected to the simplex: the nearest distribution over the values
+        of the attribute (sparsemax).
+
+        Args:
+            free: The parameters, shape (columns, rows).
+        """
         table = self.centred(free)
         return np.asarray(np.maximum(table, 0, out=table))
 
     def centred(self, free: Columns) -> Columns:
-        """Shift the parameters, block by block and row by row, so that their positive parts are their sparsemax."""
+        """Return the parameters shifted so that their positive parts are their sparsemax.
+
+        Each block of each row is shifted by a constant.
+
+        Args:
+            free: The parameters, shape (columns, rows).
+        """
         shifted = np.empty_like(free)
         for attribute in range(len(self.domain)):
             block = self.block(attribute)
@@ -95,7 +108,18 @@ Factors = Sequence[NDArray[np.floating[Any]]]
 
 
 def at_least(columns: Factors, threshold: int) -> Any:
-    """Return the polynomial of "at least `threshold` of the columns are one" for each query and row."""
+    """Return the polynomial of "at least `threshold` of the columns are one" at relaxed values.
+
+    It is the probability of the event if the columns are one independently, with their values as
+    probabilities.
+
+    Args:
+        columns: The k columns of the queries, each of shape (queries, rows).
+        threshold: The threshold.
+
+    Returns:
+        The value for each query and row, shape (queries, rows); a number if it is 0 or 1 for all.
+    """
     if threshold > len(columns):
         return 0.0
     if threshold <= 1:
@@ -107,9 +131,18 @@ def at_least(columns: Factors, threshold: int) -> Any:
 
 
 def exactly(columns: Factors, count: int) -> Any:
-    """Return the polynomial of "exactly `count` of the columns are one".
+    """Return the polynomial of "exactly `count` of the columns are one" at relaxed values.
 
-    The derivative in one column is the polynomial of the other columns with `count` - 1.
+    The derivative of "at least `count`" in one column is this polynomial, with `count` - 1, of the
+    other columns.
+
+    Args:
+        columns: The k columns of the queries, each of shape (queries, rows).
+        count: The count.
+
+    Returns:
+        The value for each query and row, shape (queries, rows); the number 1 if there are no
+        columns.
     """
     if count == len(columns):
         return reduce(np.multiply, columns) if columns else 1.0
@@ -120,7 +153,14 @@ def exactly(columns: Factors, count: int) -> Any:
 
 
 def cells(table: Columns, blocks: Sequence[slice]) -> Columns:
-    """Return the product of one column of each block for all combinations in C order (Khatri-Rao), shape (cells, rows); one for no blocks.
+    """Return the products of one column of each block, for all combinations in C order (Khatri-Rao).
+
+    Args:
+        table: The relaxed table, shape (columns, rows).
+        blocks: Blocks of columns; without any, the product is one.
+
+    Returns:
+        The products of each row, shape (cells, rows).
     """
     if not blocks:
         return np.ones((1, table.shape[1]), dtype=table.dtype)
@@ -131,7 +171,14 @@ def cells(table: Columns, blocks: Sequence[slice]) -> Columns:
 
 
 def add_slopes(gradient: Columns, table: Columns, blocks: Sequence[slice], slope: Columns) -> None:
-    """Add to `gradient` the derivative in `table` of a function whose derivative in `cells(table, blocks)` is `slope`."""
+    """Add the derivative of a function in the relaxed table to `gradient`, in place, by the chain rule.
+
+    Args:
+        gradient: The gradient, in the table's shape.
+        table: The relaxed table.
+        blocks: Blocks of columns.
+        slope: Derivative of the function in `cells(table, blocks)`.
+    """
     if not blocks:
         return
     if len(blocks) == 1:
@@ -144,13 +191,22 @@ def add_slopes(gradient: Columns, table: Columns, blocks: Sequence[slice], slope
 
 
 def halves(blocks: Sequence[slice]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Split a marginal into two parts with as few cells as possible; its answers are the matrix product of the cells of both."""
+    """Split the blocks of a marginal into two parts that have as few cells together as possible.
+
+    The marginal's answers are the matrix product of the `cells` of both parts. The second part may
+    be empty.
+    """
     sizes = [block.stop - block.start for block in blocks]
     middle = min(range(1, len(sizes) + 1), key=lambda i: math.prod(sizes[:i]) + math.prod(sizes[i:]))
     return tuple(blocks[:middle]), tuple(blocks[middle:])
 
 
 def marginal(table: Columns, blocks: Sequence[slice]) -> Columns:
-    """Return all cells of a marginal, flat in C order, as fractions: means over the rows."""
+    """Return all cells of a marginal of a relaxed table as fractions, flat in C order.
+
+    Args:
+        table: The relaxed table, shape (columns, rows).
+        blocks: Blocks of columns of the marginal's attributes.
+    """
     left, right = halves(blocks)
     return np.asarray((cells(table, left) @ cells(table, right).T).reshape(-1) / table.shape[1])

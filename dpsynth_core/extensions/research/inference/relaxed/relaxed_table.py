@@ -42,14 +42,14 @@ class RelaxedTable:
     total: float
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return any marginal in counts, shape domain.sizes(clique)."""
+        """Return the marginal of a clique in counts, shape domain.sizes(clique)."""
         return self._fractions(clique) * self.total
 
     def answers(self, queries: QueryClass) -> SparseAnswers:
-        """Return the answer to every query, in whole counts, for comparison in a selection.
+        """Return the answer to every query of a class in counts, rounded to whole people, for a selection.
 
-        A fraction of a person is far below any selection's noise, and whole numbers leave few different scores. One marginal at a time is
-        in memory.
+        A fraction of a person is far below any selection's noise, and whole numbers leave few
+        different scores. One marginal at a time is in memory.
         """
         numbers, values = [], []
         for clique in queries.cliques:
@@ -79,11 +79,21 @@ class RelaxedTable:
 
 
 def rounded(domain: Domain, table: Columns, n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Return codes of n possible rows in random order, shape (n, attributes).
+    """Return codes of n possible rows, drawn by randomised rounding, in random order.
 
-    Each relaxed row gives floor or ceil of n / (relaxed rows) copies. The copies share its values as evenly as possible, each attribute in
-    an order of its own, so that every query keeps its expectation (paper, section 4) with less spread than independent draws have. Rows
-    that the domain calls impossible are drawn again from the same relaxed row.
+    Each relaxed row gives n / (relaxed rows) rows, rounded down or up. These share the row's
+    probabilities as evenly as possible, each attribute in a random order, so that every query has
+    its expected answer (paper, section 4) with less variance than independent draws. Rows that the
+    domain calls impossible are drawn again from the same relaxed row.
+
+    Args:
+        domain: The domain.
+        table: The relaxed table, shape (columns of the one-hot space, relaxed rows).
+        n: Number of rows.
+        rng: Randomness.
+
+    Returns:
+        The codes, shape (n, attributes).
     """
     relaxed = table.shape[1]
     origin = np.sort(np.concatenate([np.repeat(np.arange(relaxed), n // relaxed), rng.permutation(relaxed)[: n % relaxed]]))
@@ -102,7 +112,22 @@ def rounded(domain: Domain, table: Columns, n: int, rng: np.random.Generator) ->
 def _forced(
     domain: Domain, distributions: list[Conditional], codes: NDArray[np.int32], origin: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.int32]:
-    """Draw the rows that are still impossible from the possible values of their relaxed rows, along a junction tree of the zeros."""
+    """Draw the rows that are still impossible once more, among possible values only.
+
+    Rows are drawn from the distributions of their relaxed row, along a junction tree of the
+    structural zeros.
+
+    Args:
+        domain: The domain.
+        distributions: For each attribute, the probabilities of its values, shape (relaxed rows,
+            values).
+        codes: Codes of the rows, shape (n, attributes); changed.
+        origin: The relaxed row that each row comes from.
+        rng: Randomness.
+
+    Returns:
+        The codes, of which all rows are possible.
+    """
     structure = structure_of(domain, ())
     again = np.flatnonzero(impossible_rows(domain, codes))
     for relaxed in np.unique(origin[again]):
