@@ -54,12 +54,13 @@ _MOVED = "Finished rows are moved towards the records' own answers; the paper's 
 
 @dataclass(frozen=True, eq=False)
 class SampleSchedule:
-    """The samples after the rounds 1 .. T - 1.
+    """The numbers of samples after the rounds 1 .. T - 1.
 
     Attributes:
-        samples: Number of samples s.
-        fresh: Number of samples drawn from Q^{t+1}, shape (T - 1,).
-        gamma: gamma of the bits by which old samples are kept, shape (T - 1,); NaN where no sample is kept.
+        samples: Number s of samples that a record should satisfy.
+        fresh: Number of samples drawn afresh from Q^{t+1}, shape (T - 1,).
+        gamma: The gamma of the bits by which old samples are kept, shape (T - 1,); NaN for a round
+            whose samples are all fresh.
     """
 
     samples: int
@@ -67,14 +68,23 @@ class SampleSchedule:
     gamma: NDArray[np.float64]
 
     def prices(self) -> NDArray[np.float64]:
-        """Return rho of each round at eta m / N = 1."""
+        """Return the rho that each round's samples would cost at eta m / N = 1, shape (T - 1,).
+
+        The actual cost is this times (eta m / N)^2.
+        """
         t = np.arange(1, len(self.fresh) + 1, dtype=np.float64)
         return self.fresh * t**2 / 2 + np.nan_to_num(self.samples * keep_price(self.gamma))
 
 
 @dataclass(frozen=True, eq=False)
 class GamePlan:
-    """The plan of a game, made before the first private answer except N."""
+    """The plan of a game, made before the first private answer except N.
+
+    Attributes:
+        rounds: Number of rounds T.
+        eta: The eta at which the rounds cost the whole budget.
+        schedule: The samples of each round.
+    """
 
     rounds: int
     eta: float
@@ -82,12 +92,27 @@ class GamePlan:
 
 
 def all_fresh(rounds: int, samples: int) -> SampleSchedule:
-    """Return DualQuery's schedule: T rounds cost rho = s eta^2 m^2 (T-1) T (2T-1) / (12 N^2)."""
+    """Return DualQuery's schedule: s fresh samples after every round but the last.
+
+    T rounds cost rho = s eta^2 m^2 (T-1) T (2T-1) / (12 N^2).
+
+    Args:
+        rounds: Number of rounds T.
+        samples: Number of samples s.
+    """
     return SampleSchedule(samples, np.full(rounds - 1, samples), np.full(rounds - 1, np.nan))
 
 
 def recycling(rounds: int, eta: float, samples: int) -> SampleSchedule:
-    """Return Algorithm 4's schedule, with fresh samples and bits in the rounds where the two are cheaper than s fresh samples."""
+    """Return Algorithm 4's schedule, which keeps old samples in the rounds where that is cheaper.
+
+    The other rounds draw s fresh samples.
+
+    Args:
+        rounds: Number of rounds T.
+        eta: The eta, of which the number of fresh samples is a function.
+        samples: Number of samples s.
+    """
     t = np.arange(1, rounds, dtype=np.float64)
     gamma = 1 / (2 * t ** (2 / 3))
     fresh = np.ceil((2 * gamma + 4 * eta) * samples)
@@ -96,7 +121,11 @@ def recycling(rounds: int, eta: float, samples: int) -> SampleSchedule:
 
 
 def keep_price(gamma: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rho of trying one old sample at eta m / N = 1."""
+    """Return the rho of the bit that decides whether one old sample is kept, at eta m / N = 1.
+
+    Args:
+        gamma: The gamma of each round.
+    """
     return np.asarray((1 + 1 / np.expm1(gamma)) ** 2 / 8)
 
 
@@ -132,7 +161,16 @@ def plan(scheduled: Callable[[int, float], SampleSchedule], people: float, rho: 
 
 @dataclass(frozen=True, eq=False)
 class QueryPlayer:
-    """The query player's view of the game after round t: the kernel, the class, N, m, and randomness that protects no person."""
+    """The query player, who draws samples of queries through the kernel.
+
+    Attributes:
+        kernel: The kernel.
+        queries: The class of queries.
+        plan: The plan of the game.
+        people: Number N of people, public or noisy.
+        rows: Largest number m of rows of one person.
+        rng: Randomness that protects no person.
+    """
 
     kernel: Kernel
     queries: QueryClass
@@ -142,11 +180,11 @@ class QueryPlayer:
     rng: np.random.Generator
 
     def fresh(self, t: int, hits: SparseAnswers) -> Signed:
-        """Return the round's fresh samples from Q^{t+1}, as conditions that a record should satisfy.
+        """Return the fresh samples from Q^{t+1} that follow a round, as conditions that a record should satisfy.
 
         Args:
-            t: Number of the round.
-            hits: Sum of q(x^tau) over the t rounds.
+            t: Number of the round that ends, from 1 to T - 1.
+            hits: Sum of q(x^tau) over the records of the t rounds, for every query q.
         """
         count = int(self.plan.schedule.fresh[t - 1])
         answers = hits.scaled(self.people / t)
@@ -183,26 +221,34 @@ class DualQuery:
     split = staticmethod(query_game.split)
 
     def schedule(self, rounds: int, _eta: float) -> SampleSchedule:
-        """Return the samples of a game with this many rounds at this eta."""
+        """Return the numbers of fresh samples in a game with this many rounds; eta makes no difference."""
         return all_fresh(rounds, self.samples)
 
     @staticmethod
     def resample(player: QueryPlayer, t: int, _sample: Signed, _record: Codes, hits: SparseAnswers) -> Signed:
-        """Return a fresh sample for the next round.
+        """Return the samples of the next round, drawn afresh.
 
         Args:
             player: The player that draws queries.
             t: Number of the round that ends.
-            hits: Sum of q(x) over the records x so far.
+            hits: Sum of q(x) over the records x so far, for every query q.
         """
         return player.fresh(t, hits)
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a game with all rounds that the parameters allow; a small budget needs fewer."""
+        """Return the expected time and memory of a game with all rounds that the parameters allow.
+
+        A small budget affords fewer.
+        """
         return query_game.forecast(workload, self.rounds, 1, self.samples, self.solve_seconds)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Play the game. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""
+        """Play the game; yield its steps.
+
+        Yields:
+            A Measured for the number of people if it is secret, a Fitted for each round, then
+            Finished.
+        """
         queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
         rng = np.random.default_rng(kernel.seed())
         with query_game.data_player(queries, query_game.search_limit(self.solve_seconds, self.gap), draws=1) as data_player:
@@ -262,7 +308,18 @@ class Dqrs(DualQuery):
 
     @staticmethod
     def resample(player: QueryPlayer, t: int, sample: Signed, record: Codes, hits: SparseAnswers) -> Signed:
-        """Return the next round's sample: fresh queries and kept ones of `sample`, whose negations `record` answers."""
+        """Return the samples of the next round: fresh samples, and the old ones that are kept.
+
+        If the schedule keeps no samples, all are fresh. There are always s samples: surplus ones
+        are dropped at random, and if fewer are left, which is rare, some occur twice.
+
+        Args:
+            player: The player that draws queries.
+            t: Number of the round that ends.
+            sample: The samples of the round that ends, as conditions that a record should satisfy.
+            record: Codes of the round's record, shape (1, columns).
+            hits: Sum of q(x) over the records x so far, for every query q.
+        """
         samples, gamma = player.plan.schedule.samples, float(player.plan.schedule.gamma[t - 1])
         fresh = player.fresh(t, hits)
         if np.isnan(gamma):
@@ -275,7 +332,14 @@ class Dqrs(DualQuery):
 
 
 def tie_breaker(rng: np.random.Generator, sizes: Sequence[int]) -> Linear:
-    """Return random costs that add up to less than half a query, so that they decide between equally good records alone."""
+    """Return random costs of all values that add up to less than half a query for any record.
+
+    They decide between equally good records only.
+
+    Args:
+        rng: Randomness.
+        sizes: Number of values of each column.
+    """
     return tuple(rng.random(size) / (2 * len(sizes)) for size in sizes)
 
 

@@ -34,11 +34,12 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class Form:
-    """The fixed rules of the game.
+    """The rules of the game that differ between our preset and the printed one.
 
     Attributes:
-        charge: rho of a choice at eps_0 = 1 for computing T; None for its actual cost.
-        growth: Growth of eta with the number of rounds.
+        charge: rho of a choice at eps_0 = 1 from which T is computed; None for its actual cost,
+            1/8.
+        growth: Factor of eta for a number of rounds.
         last_word: Number of rounds of records after the last choice.
         finish: Finish of the rows.
     """
@@ -117,17 +118,24 @@ class Fem:
 
     @staticmethod
     def perturb(rng: np.random.Generator, sizes: Sequence[int], eta: float) -> Linear:
-        """Draw the cost of each value of each column, from the sizes of the columns and the scale eta: Algorithm 2's sigma_j."""
+        """Draw the cost of each value of each column, exponentially distributed: Algorithm 2's sigma_j.
+
+        Args:
+            rng: Randomness.
+            sizes: Number of values of each column.
+            eta: Mean of the costs, in queries.
+        """
         return tuple(rng.exponential(eta, size) for size in sizes)
 
     def choices(self, size: int, people: float, rho: float) -> int:
-        """Return T, the largest number of choices that are still accurate.
+        """Return T, the number of choices: as many as the budget affords, from 1 to the parameter `rounds`.
 
-        A choice is accurate if it finds, with high probability, a query within `choice_error` of the worst one:
-        2 ln(2|Q|) / (eps_0 N) <= choice_error.
+        With `eps_0` set, the budget pays for choices at that eps. Otherwise it pays for choices
+        that find, with high probability, a query within `choice_error` of the worst one: 2 ln(2|Q|)
+        / (eps N) <= choice_error.
 
         Args:
-            size: |Q|, without negations.
+            size: |Q|, the number of queries without negations.
             people: N, or N divided by the rows per person.
             rho: Budget of all choices.
         """
@@ -137,11 +145,19 @@ class Fem:
         return int(min(self.rounds, max(1.0, 8 * rho / eps**2)))
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a game with all rounds that the parameters allow; a small budget needs fewer."""
+        """Return the expected time and memory of a game with all rounds that the parameters allow.
+
+        A small budget affords fewer.
+        """
         return query_game.forecast(workload, self.rounds + 1, self.records, self.rounds, self.solve_seconds)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run Algorithm 1. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""
+        """Run Algorithm 1; yield its steps.
+
+        Yields:
+            A Measured for the number of people if it is secret, a Fitted for each round, then
+            Finished.
+        """
         queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
         rng = np.random.default_rng(kernel.seed())
         with query_game.data_player(queries, query_game.search_limit(self.solve_seconds, self.gap), draws=self.records) as player:
@@ -185,7 +201,15 @@ class SepFem(Fem):
 
     @staticmethod
     def perturb(rng: np.random.Generator, sizes: Sequence[int], eta: float) -> Linear:
-        """Draw the negatives of Algorithm 3's weights, whose distribution is symmetric."""
+        """Draw the cost of each value of each column, Laplace distributed around zero: Algorithm 3's perturbation.
+
+        Costs are the negatives of Algorithm 3's weights, whose distribution is symmetric.
+
+        Args:
+            rng: Randomness.
+            sizes: Number of values of each column.
+            eta: Scale of the costs, in queries.
+        """
         return tuple(rng.laplace(0.0, eta, size) for size in sizes)
 
 

@@ -56,7 +56,12 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Signed:
-    """Queries (sign 1) and negations (sign -1) of a class, with repeats."""
+    """Queries of a class and negations of queries, possibly repeated.
+
+    Attributes:
+        numbers: Numbers of the queries.
+        signs: 1 for a query, -1 for its negation.
+    """
 
     numbers: Numbers
     signs: Signs
@@ -66,35 +71,44 @@ class Signed:
 
     @classmethod
     def uniform(cls, queries: QueryClass, count: int, rng: np.random.Generator) -> Signed:
-        """Return `count` draws from the class closed under negation."""
+        """Return `count` independent uniform draws from the queries of a class and their negations."""
         return cls(rng.integers(queries.size, size=count), rng.choice(np.array([-1, 1], dtype=np.int8), size=count))
 
     def plus(self, other: Signed) -> Signed:
-        """Return the queries of both, this object's first."""
+        """Return the queries of this object, followed by the queries of the other."""
         return Signed(np.concatenate([self.numbers, other.numbers]), np.concatenate([self.signs, other.signs]))
 
     def at(self, places: NDArray[Any]) -> Signed:
-        """Return the queries at these places, or where a mask is True."""
+        """Return the queries at these places; a mask chooses those where it is True."""
         return Signed(self.numbers[places], self.signs[places])
 
 
 @dataclass
 class Searches:
-    """Statistics of the searches for records. `gap` is the largest known one, in queries."""
+    """Statistics of searches for records.
+
+    Attributes:
+        count: Number of searches.
+        certified: Number of searches that proved their record to be the best.
+        gap: Largest known distance between a record's value and its upper bound, in queries.
+    """
 
     count: int = 0
     certified: int = 0
     gap: float = 0.0
 
     def add(self, answers: Iterable[Solution]) -> None:
-        """Count the searches that gave these answers."""
+        """Count these results of searches, and update the largest gap."""
         for answer in answers:
             self.count += 1
             self.certified += answer.certified
             self.gap = max(self.gap, answer.gap) if math.isfinite(answer.gap) else self.gap
 
     def to_json(self) -> dict[str, Any]:
-        """Return the statistics for the release, without times, so that a release made again from its transcript is the same."""
+        """Return the statistics as JSON values for the release.
+
+        Times are left out, so that a release made again from its transcript is the same.
+        """
         return {"searches": self.count, "certified": self.certified, "largest_gap": self.gap}
 
     def __str__(self) -> str:
@@ -104,7 +118,16 @@ class Searches:
 
 @dataclass
 class DataPlayer:
-    """The player that finds records. If a search finds no record in its time, the last record found stands in."""
+    """The player that finds records by an oracle.
+
+    Attributes:
+        queries: The class of queries.
+        oracle: Solver processes, or the enumeration of all records.
+        limit: The limit of each search.
+        last: Codes of the last record found, shape (columns,); it stands in if a search finds no
+            record.
+        searches: Statistics of all searches so far.
+    """
 
     queries: QueryClass
     oracle: Pool | Exhaustion
@@ -113,10 +136,20 @@ class DataPlayer:
     searches: Searches
 
     def records(self, wanted: Signed, perturbations: Sequence[Linear]) -> tuple[Codes, Sequence[Solution]]:
-        """Find, for each perturbation, the record that satisfies the most of `wanted`, less the costs of its values.
+        """Find, for each perturbation, a record that satisfies many of the wanted queries at a low cost.
+
+        The value of a record is the number of wanted queries that it satisfies less the costs of
+        its values. If a search finds no record within its limit, the last record found stands in.
+
+        Args:
+            wanted: The queries and negations; repeated ones count several times.
+            perturbations: Cost of each value of each attribute, for each search.
 
         Returns:
-            The records, shape (perturbations, columns), and the answers of the searches.
+            Codes of the records, shape (perturbations, columns), and the results of the searches.
+
+        Raises:
+            OracleError: A solver process failed.
         """
         queries = SignedQueries.of(self.queries, wanted.numbers, wanted.signs)
         answers, records = self.oracle.solve_many([RecordProblem(queries, linear) for linear in perturbations], self.limit), []
@@ -129,10 +162,17 @@ class DataPlayer:
 
 @contextmanager
 def data_player(queries: QueryClass, limit: Limit, draws: int) -> Iterator[DataPlayer]:
-    """Open a data player that runs `draws` searches at a time. Leaving the block ends them at once; no budget is spent when it opens.
+    """Open a data player for a `with` block, at whose end its solver processes are killed.
+
+    It first looks for any possible record; no budget is spent.
+
+    Args:
+        queries: The class of queries.
+        limit: The limit of each search.
+        draws: Number of searches per round; with one, a single solver process is started.
 
     Raises:
-        OracleError: Not even one possible record is found.
+        OracleError: No possible record is found, or a solver process fails.
     """
     nothing = np.zeros(0, dtype=np.int64)
     problem = RecordProblem.unperturbed(SignedQueries.of(queries, nothing, nothing.astype(np.int8)))
@@ -144,7 +184,13 @@ def data_player(queries: QueryClass, limit: Limit, draws: int) -> Iterator[DataP
 
 
 def search_limit(seconds: float, gap: float = 0.0) -> Limit:
-    """Return the limit of one search for a record: this many seconds of work on an idle machine."""
+    """Return the limit of one search for a record.
+
+    Args:
+        seconds: Work of the search, about this many seconds on an idle machine. It is ended after
+            _PATIENCE times as much wall time in any case.
+        gap: Gap at which a search may end without a proof, relative to the record's value.
+    """
     return Limit(seconds=_PATIENCE * seconds, gap=gap, work=seconds)
 
 
@@ -165,40 +211,61 @@ def solve_seconds() -> float:
 
 
 def gap() -> float:
-    """Declare the parameter for the accepted gap of a search, in queries."""
+    """Declare the parameter for the gap at which a search may end without a proof."""
     return real(0.0, least=0.0, most=1.0, text="A search may end once no record can be better by more than this; 0 asks for a proof.")
 
 
 def skip(default: float = 0.0) -> float:
-    """Declare the parameter for the share of rounds that are left out."""
+    """Declare the parameter for the share of the rounds, the first ones, whose records are left out."""
     text = "Share of the rounds whose records are left out at the end, the first ones. The papers leave out none."
     return real(default, least=0.0, most=0.9, text=text)
 
 
 def together(domain: Domain, rounds: Sequence[Codes], skip: float, total: float) -> WeightedRecords:
-    """Return the output of a game: the records of all rounds except the first share `skip`, equally weighted, `total` people together."""
+    """Return the output of a game: the records of its rounds with equal weights.
+
+    Args:
+        domain: The domain.
+        rounds: Codes of the records of each round, shape (records, columns).
+        skip: Share of the rounds, the first ones, whose records are left out.
+        total: Number of people that all records together stand for.
+    """
     codes, times = np.unique(np.concatenate(rounds[int(skip * len(rounds)) :]), axis=0, return_counts=True)
     return WeightedRecords(domain, codes, times * (total / times.sum()))
 
 
 def played(kernel: Kernel, number: int, answers: Sequence[Solution]) -> Fitted:
-    """Return the event that a round was played, with the statistics of its searches."""
+    """Return the step that reports a round, with the statistics of its searches in words.
+
+    Args:
+        kernel: The kernel, which knows the spent budget.
+        number: Number of the round.
+        answers: Results of the round's searches.
+    """
     searches = Searches()
     searches.add(answers)
     return fitted(kernel, number, str(searches))
 
 
 def split(_workload: Workload, total_is_public: bool) -> Split:
-    """Return one stage for the rounds, after a count of the people where it is secret."""
+    """Return the planned stages: a count of the people if their number is secret, then the rounds."""
     return ((CHOOSING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHOOSING, 1 - TOTAL_SHARE))
 
 
 def forecast(workload: Workload, rounds: int, draws: int, queries: int, solve_seconds: float) -> Forecast:
-    """Forecast a game whose rounds have `draws` searches each, two at a time.
+    """Return the expected time and memory of a game, or why it is refused.
 
-    Each search is among up to `queries` different queries, a number that grows from the first round to the last. From about a hundred
-    queries on, the time of a search grows with their square (`docs/accuracy.md`) until its limit. A round selects among groups of equal
-    counts, and forms them anew, which takes longer with more records.
+    The number of different queries in a search grows from the first round to the last. From about a
+    hundred queries on, the time of a search grows with their square (`docs/accuracy.md`) until its
+    limit. Searches run two at a time. A round selects among groups of equal counts, and forms them
+    anew, which takes longer with more records.
+
+    Args:
+        workload: The workload.
+        rounds: Number of rounds.
+        draws: Number of searches per round.
+        queries: Number of different queries in the searches of the last round.
+        solve_seconds: Limit of a search, in seconds.
     """
     cells = workload.cells
     reason = too_many_cells(cells)

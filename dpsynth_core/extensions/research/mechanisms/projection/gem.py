@@ -48,12 +48,18 @@ Candidates = Callable[[Workload, Collection[Measurement]], Mapping[Clique, float
 
 
 def below_workload(workload: Workload, _measured: Collection[Measurement]) -> Mapping[Clique, float]:
-    """Return the downward closure of the workload, weighted as in AIM. Measured marginals can be measured again."""
+    """Return the downward closure of the workload with AIM's weights as candidates of a round.
+
+    A measured marginal stays a candidate and can be measured again.
+    """
     return workload.aim_weights()
 
 
 def not_yet_measured(workload: Workload, measured: Collection[Measurement]) -> Mapping[Clique, float]:
-    """Return the workload's unmeasured marginals with equal weights, or all of the workload once every marginal was measured."""
+    """Return the workload's unmeasured marginals with equal weights as candidates of a round.
+
+    Once every marginal of the workload was measured, all are candidates again.
+    """
     before = {m.clique for m in measured}
     return dict.fromkeys([clique for clique in workload.cliques if clique not in before] or workload.cliques, 1.0)
 
@@ -126,7 +132,11 @@ class Gem:
     rules: Rules = Rules()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a run. A round answers every candidate and takes its steps, each of which answers all measurements so far."""
+        """Return the expected time and memory of a run, or why it is refused.
+
+        A round answers every candidate, and each of its training steps answers all measurements so
+        far.
+        """
         domain = workload.domain
         sizes = [domain.cells(clique) for clique in self.rules.candidates(workload, ())]
         cells, columns, count = sum(sizes), sum(domain.sizes(domain.names)), self._rounds(workload)
@@ -140,7 +150,10 @@ class Gem:
         return Forecast(not (reason := rounds.too_many_cells(cells)), 2.0 + steps * step + count * answering, memory, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Split the budget between the columns (or the number of people where it is secret) and the rounds, all alike."""
+        """Return the planned stages: columns (or a count of the people if secret), selections, selected tables.
+
+        All rounds cost the same.
+        """
         first: Split = ((SINGLE, self.start_share),)
         if not self.start_share:
             first = () if total_is_public else ((COUNTING, rounds.TOTAL_SHARE),)
@@ -172,7 +185,17 @@ class Gem:
 
 @dataclass
 class _Run:
-    """The state of a run: the network's parameters and its training data."""
+    """The state of a run: the network's parameters and its training data.
+
+    Attributes:
+        mechanism: The parameters of GEM.
+        kernel: The kernel.
+        rounds: Number of rounds T.
+        total: Number of people, noisy or public.
+        measurements: All measurements so far.
+        record: The selections so far, for the release.
+        taken: Number of training steps so far.
+    """
 
     mechanism: Gem
     kernel: Kernel
@@ -183,9 +206,10 @@ class _Run:
     taken: int = 0
 
     def start(self) -> Iterator[Step]:
-        """Measure every column, estimate the number of people and train the network.
+        """Measure every column, estimate the number of people, and train the network to the columns.
 
-        Without columns, measure the number of people.
+        If the columns have no share of the budget, only the number of people is measured, if it is
+        secret.
         """
         kernel, mechanism = self.kernel, self.mechanism
         if mechanism.start_share:
@@ -211,7 +235,16 @@ class _Run:
             yield from self.train(0, FIRST_STEPS, "every column")
 
     def choose(self, number: int, weights: Mapping[Clique, float]) -> tuple[models.Choice, float]:
-        """Return the round's marginal, and the noise to measure it with. Every remaining round costs the same."""
+        """Select the marginal of a round by the exponential mechanism.
+
+        Args:
+            number: Number of the round; it gets an equal part of the remaining budget.
+            weights: The candidates with the weights of their scores.
+
+        Returns:
+            The selected marginal, and the standard deviation, in counts, of the noise to measure it
+            with.
+        """
         kernel, domain = self.kernel, self.kernel.domain
         rho = kernel.rho_left / (self.rounds + 1 - number)
         budget = rounds.RoundBudget.spending(rho, self.mechanism.measure_share, kernel.unit.marginal_l2, kernel.selection_price)
@@ -229,7 +262,11 @@ class _Run:
         self.taken += fit.steps
 
     def remember(self, number: int) -> None:
-        """Keep a running mean of the parameters after the rounds of the second half."""
+        """Update the running mean of the parameters, if the round is in the second half.
+
+        Args:
+            number: Number of the round.
+        """
         if 2 * number <= self.rounds:
             return
         kept = self.mechanism.rules.averaging
@@ -241,7 +278,7 @@ class _Run:
 
     @property
     def averaged(self) -> RelaxedTable:
-        """The network with the mean of its parameters."""
+        """The relaxed table of the network whose parameters are the running mean."""
         assert self.mean is not None, "the last round is in the second half"
         columns = answering(self.generator, self.mean.astype(self.parameters.dtype))
         return RelaxedTable(self.kernel.domain, columns, self.total)

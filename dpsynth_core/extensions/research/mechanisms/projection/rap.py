@@ -65,9 +65,11 @@ class Rap:
     """RAP.
 
     Attributes:
-        descent: Settings of each projection; DESCENT by default.
-        oversampling: Smallest number of people per relaxed row; 0 for any.
-        small: Noise up to which all queries are measured at once (SMALL); 0 for never.
+        descent: Settings of each projection; None for DESCENT.
+        oversampling: Smallest number of people per relaxed row; 0 for no limit.
+        small: Largest noise, as a share of the people, at which all queries are measured at once
+            (SMALL); 0 for never.
+        finish: Finish of the rows.
     """
 
     card: Card = Card(
@@ -110,14 +112,19 @@ class Rap:
     finish: Finish = as_it_is
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Forecast a run for a usual number of people."""
+        """Return the expected time and memory of a run for a usual number of people (`forecast_for`)."""
         return self.forecast_for(workload, rho, _USUAL_TOTAL)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """Forecast a run.
+        """Return the expected time and memory of a run, or why it is refused.
 
-        Each round answers the whole workload and takes some hundreds of steps; where all queries are measured at once, every step answers
-        the workload.
+        Each round answers the whole workload and takes some hundreds of steps. If all queries are
+        measured at once, every step answers the whole workload.
+
+        Args:
+            workload: The workload.
+            rho: Budget of the run.
+            people: Expected number of people.
         """
         queries, space, rows = QueryClass.of(workload), OneHot(workload.domain), self.relaxed_rows
         answering, step = _SECONDS_PER_PRODUCT * queries.size * rows, _SECONDS_PER_ENTRY * space.columns * rows
@@ -137,7 +144,10 @@ class Rap:
         return Forecast(not reason, 2.0 + seconds, memory, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Split the budget between the columns (or the number of people where it is secret) and the rounds."""
+        """Return the planned stages: columns (or a count of the people if secret), selections, selected queries.
+
+        With a single round there are no selections: all queries are measured.
+        """
         start, measuring = self.start_share, self.measure_share
         first: Split = ((SINGLE, start),)
         if not start:
@@ -148,10 +158,11 @@ class Rap:
         return *first, (CHOOSING, (1 - start) * (1 - measuring)), (CHOSEN, (1 - start) * measuring)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run Algorithm 2.
+        """Run Algorithm 2; yield its steps.
 
-        Yields: Measured for each column (and each marginal, where all are measured at once), Fitted during and after each projection, then
-            Finished.
+        Yields:
+            A Measured for each column (and for each marginal, if all are measured at once), a
+            Fitted during and after each projection, then Finished.
         """
         run = _Run(self, kernel, QueryClass.of(workload))
         yield from run.start()
@@ -163,13 +174,15 @@ class Rap:
         yield Finished(self.finish(run.table), run.total, run.details())
 
     def measures_all(self, queries: QueryClass, sigma: float, total: float) -> bool:
-        """Return whether every marginal is measured at once.
+        """Return whether every marginal is measured at once, without selections.
 
-        This holds if T is 1, or if neither T nor K is set and the noise in the cells of a marginal is small enough.
+        This holds if T is 1, or if neither T nor K is set and the noise in the cells of a marginal
+        is small enough.
 
         Args:
             queries: The class of queries.
-            sigma: Noise of each cell if all are measured at once.
+            sigma: Standard deviation of the noise of each cell, in counts, if all are measured at
+                once.
             total: Number of people, noisy or public.
         """
         if self.rounds or self.queries:
@@ -177,15 +190,17 @@ class Rap:
         return sigma * queries.size / len(queries.cliques) <= self.small * total
 
     def plan(self, size: int, total: float, rho: float) -> RoundPlan:
-        """Return the rounds that the parameters set, or else those that suit the budget.
+        """Return the number of rounds and of queries per round, as set or as suits the budget.
 
-        About (total * sqrt(rho))^(2/3) / 2 queries in all suit it, with K = 2.5 T. On simulated people 40, 160 and 640 queries were best at
-        eps 0.1, 1 and 10 (`docs/accuracy.md`).
+        About (total * sqrt(rho))^(2/3) / 2 queries in all suit the budget, with K = 2.5 T. On
+        simulated people 40, 160 and 640 queries were best at eps 0.1, 1 and 10
+        (`docs/accuracy.md`).
 
         Args:
-            size: Number of queries in the class, an upper limit.
-            total: Number of people, noisy or public, in units of the change of a query by one person.
-            rho: Budget of the rounds.
+            size: Number of queries in the class, which limits T times K.
+            total: Number of people, noisy or public, divided by the largest change of a query by
+                one person.
+            rho: Budget of the whole run.
         """
         queries = min(max((total * math.sqrt(rho)) ** (2 / 3) / 2, LEAST_ASKED), MOST_ASKED)
         rounds = min(self.rounds or max(2, round(math.sqrt(queries / 2.5))), size)
@@ -194,7 +209,12 @@ class Rap:
 
 @dataclass(frozen=True)
 class RoundPlan:
-    """T rounds of K queries each."""
+    """T rounds of K queries each.
+
+    Attributes:
+        rounds: Number of rounds T.
+        queries: Number of queries K that each round selects; 0 if all queries are measured at once.
+    """
 
     rounds: int
     queries: int
@@ -231,13 +251,14 @@ class _Run:
 
     @property
     def _sigma_of_all(self) -> float:
-        """Noise of every marginal if the remaining budget measures the whole workload."""
+        """Noise of each cell, in counts, if the remaining budget measures every marginal of the workload."""
         return rounds.sigma_for(self.kernel.rho_left / len(self.queries.cliques), self.kernel.unit.marginal_l2)
 
     def start(self) -> Iterator[Step]:
-        """Measure every column, estimate the number of people and project random parameters to the columns.
+        """Measure every column, estimate the number of people, and project random parameters to the columns.
 
-        Without columns, measure the number of people.
+        If the columns have no share of the budget, only the number of people is measured, if it is
+        secret.
         """
         kernel = self.kernel
         if not self.mechanism.start_share:
@@ -267,7 +288,10 @@ class _Run:
         self.free = self.space.random(most, np.random.default_rng(kernel.seed()))
 
     def measure_all(self) -> Iterator[Step]:
-        """Run RP: measure every marginal of the workload at once; thresholds follow from them."""
+        """Run RP: measure every marginal of the workload at once, and project. Yields the steps.
+
+        Answers to threshold queries follow from the marginals.
+        """
         cliques, sigma = self.queries.cliques, self._sigma_of_all
         measured = yield from self._measure(1, cliques, sigma)
         blocks = [self.space.blocks(clique) for clique in cliques]
@@ -294,7 +318,13 @@ class _Run:
         return {"rounds": self.plan.rounds, "queries": len(self.chosen), "relaxed_rows": self.free.shape[1], "steps": self.taken}
 
     def _measure(self, number: int, cliques: Sequence[Clique], sigma: float) -> Generator[Step, None, list[Measurement]]:
-        """Measure marginals: the first half of a stage."""
+        """Measure marginals as the first half of a stage, yield the steps, and return the measurements.
+
+        Args:
+            number: Number of the stage, 0 for the columns.
+            cliques: The marginals.
+            sigma: Standard deviation of the noise of each cell, in counts.
+        """
         taken = list[Measurement]()
         for step in rounds.measure(self.kernel, number, cliques, sigma):
             taken.append(step.measurement)
@@ -302,7 +332,10 @@ class _Run:
         return taken
 
     def _loss(self) -> Loss:
-        """Return the loss of all measurements so far. Queries of the same number of columns form one part."""
+        """Return the loss of all measurements so far.
+
+        Selected queries with the same number of columns are evaluated together.
+        """
         chosen = [self.queries.query(int(number)) for number in self.chosen]
         parts = list(self.losses)
         for k in sorted({len(query.columns) for query in chosen}):
@@ -312,11 +345,16 @@ class _Run:
         return Sum(parts)
 
     def _weight(self, sigma: float) -> float:
-        """Return 1 / variance of a fraction measured at sigma."""
+        """Return the weight of a squared error: 1 / variance of a fraction measured at sigma (in people)."""
         return (self.total / sigma) ** 2
 
     def _project(self, number: int, what: str) -> Iterator[Step]:
-        """Run Algorithm 1 from the present table."""
+        """Run Algorithm 1 from the present parameters, and yield a Fitted for each report.
+
+        Args:
+            number: Number of the stage.
+            what: The measurements that the table is fitted to, in words.
+        """
         for fit in project(self.space, self.free, self._loss(), self.descent):
             self.free = fit.free
             done = self._done(number, 0.5 + 0.5 * fit.steps / self.descent.steps)
@@ -342,17 +380,18 @@ PUBLISHED = Rap(
 def out_of_reach(
     queries: QueryClass, columns: Mapping[str, NDArray[np.float64]], least: float, keep: int, most: int = 20_000_000
 ) -> NDArray[np.int64]:
-    """Return the numbers of queries whose counts are below `least`, judged by the counts of single columns; ascending.
+    """Return the numbers, ascending, of the queries whose counts are surely below `least`.
 
-    A selection among millions of queries, nearly all with empty cells, mostly finds noise: the largest of m noises is about ln(m)
-    scales above zero.
+    Upper bounds of the counts follow from the counts of single columns. Such queries need not be
+    offered to a selection: among millions of queries, nearly all with empty cells, it mostly finds
+    noise, because the largest of m noises is about ln(m) scales above zero.
 
     Args:
         queries: The class of queries.
-        columns: Counts of each column.
-        least: Smallest count in reach.
-        keep: Smallest number of queries that stay in reach, the ones with the largest bounds.
-        most: In a larger class all queries stay in reach, because the list would be too long.
+        columns: Upper estimates of the counts of each column's values.
+        least: Smallest upper bound of a count at which a query stays in reach.
+        keep: Smallest number of queries that stay in reach, the ones with the largest upper bounds.
+        most: In a class of more queries all stay in reach, because the list would be too long.
     """
     if queries.size > most:
         return np.zeros(0, dtype=np.int64)
@@ -365,10 +404,15 @@ def out_of_reach(
 
 
 def _largest(columns: Sequence[NDArray[np.float64]], threshold: int) -> NDArray[np.float64]:
-    """Return the largest possible count of each cell of a marginal, or of records that agree with the cell in `threshold` columns.
+    """Return an upper bound of each query's count, shaped like the marginal.
 
-    Such a record agrees in one of any k - threshold + 1 columns, so the count is at most the sum of the smallest k - threshold + 1 column
+    A record that agrees with a cell in at least `threshold` of k columns agrees in one of any k -
+    threshold + 1 columns, so the count is at most the sum of the smallest k - threshold + 1 column
     counts.
+
+    Args:
+        columns: Counts of the values of each of the k columns.
+        threshold: Number of columns that must agree.
     """
     k = len(columns)
     shaped = np.broadcast_arrays(*(column.reshape([-1 if i == j else 1 for j in range(k)]) for i, column in enumerate(columns)))

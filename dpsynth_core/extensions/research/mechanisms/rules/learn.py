@@ -81,11 +81,16 @@ class Learn(learners.RuleLearner):
         return Forecast(True, 3.0 + seconds, 150.0 + search_mb + sets_mb)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """Return two stages: learning the rule, and measuring how good the rule is."""
+        """Return two planned stages: learning the rule, and measuring how good it is."""
         return ((CHOOSING, 1 - self.check_share), (SINGLE, self.check_share))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Learn a rule, then measure its quality. Yields Fitted with the rule, Measured, then Finished with `details["rule"]`."""
+        """Learn a rule, then measure how good it is; yield the steps.
+
+        Yields:
+            A Fitted with the rule in words, a Measured for the target column (or the number of
+            people), then Finished with `details["rule"]`.
+        """
         task = self._task(kernel.domain)
         learner = self.chosen(task.rules)
         question = learners.Question.spending(learner, (1 - self.check_share) * kernel.rho_total, kernel.delta_total)
@@ -109,7 +114,13 @@ class Learn(learners.RuleLearner):
         yield Finished(model, total, {"rule": details})
 
     def _task(self, domain: Domain) -> Task:
-        """Return the learning task. Raises InputError for a missing target, and for columns that no rule can be learnt over."""
+        """Return the learning task that the parameters set.
+
+        Raises:
+            InputError: The target is missing or has no other column to predict it from, a column
+                does not have exactly two values, or the kind of rule cannot be learnt.
+            CapacityError: There are too many columns for this kind of rule.
+        """
         target = (self.target or domain.names[-1]) if self.goal == PREDICT else None
         if target is not None and target not in domain:
             raise InputError("mechanism.target", f"the domain has no column {target!r}", "choose one of its columns")
@@ -122,7 +133,13 @@ class Learn(learners.RuleLearner):
 
 
 def sentence(domain: Domain, task: Task, rule: Rule) -> str:
-    """Return the rule as a full sentence. Its column names and labels are hostile text."""
+    """Return a rule as a full sentence. Column names and labels in it are untrusted text.
+
+    Args:
+        domain: The domain.
+        task: The task, whose target is the predicted column.
+        rule: The rule.
+    """
     when = rule.in_words(domain)
     if task.target is None:
         return f"The rule that holds for the fewest records: {when}."
@@ -131,9 +148,20 @@ def sentence(domain: Domain, task: Task, rule: Rule) -> str:
 
 
 def _checked(kernel: Kernel, task: Task, rule: Rule, counted: Measurement, total: float) -> dict[str, Any]:
-    """Return the shares of people for whom the rule is wrong (holds), and the better constant guess is, with 95 % intervals.
+    """Measure a rule's cost with the remaining budget, and return it as details of the release.
 
-    The constant guesses are always yes and always no.
+    Args:
+        kernel: The kernel.
+        task: The task.
+        rule: The rule.
+        counted: The measured counts of the target column.
+        total: Number of people, noisy.
+
+    Returns:
+        Without a target, "holds": records for which the rule holds. With a target, "wrong": records
+        that it predicts wrongly, and "wrong_without_rule", the share of people that the better
+        constant guess predicts wrongly. Each estimate has the noisy number of records, its sigma,
+        the share of people, and half the width of the share's 95% interval ("within").
     """
     sigma = rounds.sigma_for(kernel.rho_left, kernel.unit.query_l1)
     records = float(operations.measure_rules(kernel, task, [rule], sigma)[0])

@@ -78,7 +78,13 @@ def oracle_work() -> float:
 
 @dataclass(frozen=True)
 class Question:
-    """One question to a learner. `eps` and `delta` are its guarantee; for the exponential mechanism, `eps` is the parameter."""
+    """One question to a private learner.
+
+    Attributes:
+        learner: LAPLACE, GAUSSIAN, PRSMA or EXPONENTIAL.
+        eps: The epsilon of its guarantee; for the exponential mechanism, its parameter.
+        delta: The delta of its guarantee; 0 for learners without a delta.
+    """
 
     learner: str
     eps: float
@@ -86,7 +92,7 @@ class Question:
 
     @classmethod
     def spending(cls, name: str, rho: float, delta: float) -> Question:
-        """Return a question to a learner, with its privacy parameter chosen so that the question costs rho.
+        """Return a question to a learner whose eps makes it cost rho.
 
         Args:
             name: The learner.
@@ -96,10 +102,20 @@ class Question:
         return cls(name, math.sqrt((8 if name == EXPONENTIAL else 2) * rho), delta if name in (GAUSSIAN, PRSMA) else 0.0)
 
     def put(self, kernel: Kernel, task: Task, oracle: Oracle) -> Rule | None:
-        """Ask the kernel.
+        """Ask the kernel to learn a rule.
+
+        Args:
+            kernel: The kernel, which is charged.
+            task: The class of rules, and the cost of a rule at a record.
+            oracle: The oracle; not used by the exponential mechanism.
 
         Returns:
-            The rule, or None for the answer "no rule": PRSMA's test did not pass, or RSPM's oracle did not prove its answer.
+            The rule, or None for the answer "no rule": PRSMA's test did not pass, or RSPM's oracle
+            did not prove its answer.
+
+        Raises:
+            ValueError: The kernel's source or numbers do not suit the learner.
+            CapacityError: The table has fewer records than PRSMA's parts.
         """
         if self.learner == EXPONENTIAL:
             written = operations.select_rule(kernel, task, self.eps)
@@ -112,7 +128,11 @@ class Question:
         return task.rules.read(written) if len(written) else None
 
     def guarantee(self, may_fail: bool) -> str:
-        """Return the guarantee in words, for the release. `may_fail` tells whether the oracle may fail."""
+        """Return the guarantee in words, for the release.
+
+        Args:
+            may_fail: Whether the oracle may answer without a proof.
+        """
         spent = f"eps = {self.eps:.4g}" + (f", delta = {self.delta:.4g}" if self.delta else "")
         if self.learner == EXPONENTIAL:
             return f"exponential mechanism at {spent}: no oracle, nothing that could fail"
@@ -123,14 +143,20 @@ class Question:
 
     @property
     def no_rule(self) -> str:
-        """The sentence for an answer without a rule."""
+        """The sentence that stands in the release for the answer "no rule"."""
         if self.learner == PRSMA:
             return "No rule: PRSMA's test did not pass, which is one of its private answers."
         return "No rule: the oracle did not prove its answer within its limit."
 
 
 class RuleLearner(ABC):
-    """The base of mechanisms that learn rules from the private table. `learner`, `oracle` and `oracle_work` are parameters of each."""
+    """The base of mechanisms that learn rules from the private table.
+
+    Attributes:
+        learner: The private learner, or AUTO.
+        oracle: Name of the oracle (`rule_oracle.ORACLES`).
+        oracle_work: Work of CP-SAT per question (`Limit.work`).
+    """
 
     learner: str
     oracle: str
@@ -138,7 +164,12 @@ class RuleLearner(ABC):
 
     @abstractmethod
     def rules(self, domain: Domain) -> RuleClass:
-        """Return the class of rules. Raises InputError if the domain, whose columns all have two values, has no such class."""
+        """Return the class of rules over the columns of a domain.
+
+        Raises:
+            InputError: The domain has no such class, for example because a column does not have two
+                values.
+        """
 
     @abstractmethod
     def asked(self, rules: RuleClass) -> tuple[float, int]:
@@ -146,7 +177,7 @@ class RuleLearner(ABC):
 
     @abstractmethod
     def needed(self, domain: Domain, rules: RuleClass) -> Forecast:
-        """Return the forecast of a run whose learner can learn this class."""
+        """Return the expected time and memory of a run, for a class that the learner can learn."""
 
     @property
     def solver(self) -> Oracle:
@@ -154,13 +185,21 @@ class RuleLearner(ABC):
         return Oracle(self.oracle, self.oracle_work)
 
     def chosen(self, rules: RuleClass) -> str:
-        """Return the learner for this class; "auto" becomes the exponential mechanism where the class can be enumerated."""
+        """Return the learner for a class: as set, or for AUTO the one that suits the class.
+
+        AUTO is the exponential mechanism if the class is `enumerable`, otherwise RSPM with Laplace
+        noise.
+        """
         if self.learner != AUTO:
             return self.learner
         return EXPONENTIAL if enumerable(rules) else LAPLACE
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a run, or refuse a domain without such a class."""
+        """Return the expected time and memory of a run, or why it is refused.
+
+        Refused are a domain without such a class of rules, and a learner or oracle that would have
+        to enumerate too many rules.
+        """
         try:
             rules = self.rules(workload.domain)
         except InputError as error:
@@ -174,11 +213,17 @@ class RuleLearner(ABC):
         return replace(needed, fits=False, reason=reason) if reason else needed
 
     def needs_delta(self) -> bool:
-        """Return whether the learner spends a delta."""
+        """Return whether the learner spends a delta, as Gaussian RSPM and PRSMA do."""
         return self.learner in (GAUSSIAN, PRSMA)
 
     def condition(self, domain: Domain) -> str:
-        """Return RSPM's condition as full sentences where its oracle may fail, else ""."""
+        """Return the condition of RSPM's guarantee as full sentences, or "" if its oracle cannot fail.
+
+        Other learners have no condition.
+
+        Raises:
+            InputError: The domain has no such class of rules.
+        """
         rules = self.rules(domain)
         if self.chosen(rules) not in (LAPLACE, GAUSSIAN) or not self.solver.may_fail(rules):
             return ""
@@ -189,7 +234,20 @@ class RuleLearner(ABC):
         )
 
     def obstacle(self, domain: Domain, rho: float, delta: float, unit: Unit) -> str:
-        """Return PRSMA's obstacle, if any: its neighbouring relation, or the number of its oracle calls for all questions."""
+        """Return why PRSMA cannot run, or "" if it can or another learner is set.
+
+        It needs a public number of records, and its oracle calls for all questions must not take
+        more than MAX_SECONDS.
+
+        Args:
+            domain: The domain.
+            rho: Budget of the run.
+            delta: Delta of the run.
+            unit: The unit of privacy.
+
+        Raises:
+            InputError: The domain has no such class of rules.
+        """
         if self.learner != PRSMA:
             return ""
         if not unit.total_is_public:
@@ -210,16 +268,17 @@ class RuleLearner(ABC):
         return ""
 
     def searching(self, rules: RuleClass) -> tuple[float, float]:
-        """Return (seconds, megabytes) of one search for a rule if CP-SAT searches.
+        """Return the expected seconds and megabytes of one search for a rule by CP-SAT.
 
-        It takes less where proofs are quick and distinct records few.
+        Both are 0 if CP-SAT does not search. A search takes less where proofs are quick and
+        distinct records few.
         """
         if self.chosen(rules) == EXPONENTIAL or not self.solver.may_fail(rules):
             return 0.0, 0.0
         return self.oracle_work / 10, _MEGABYTES_PER_SEARCH
 
     def _call_seconds(self, rules: RuleClass) -> float:
-        """Return the seconds of one oracle call with its noise."""
+        """Return the expected seconds of one oracle call, with the drawing of its noise."""
         drawing = _SECONDS_PER_DRAW * len(rules.separators)
         if self.solver.may_fail(rules):
             return drawing + _SECONDS_PER_SEARCH

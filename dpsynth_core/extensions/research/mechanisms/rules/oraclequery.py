@@ -85,7 +85,12 @@ class OracleQuery(learners.RuleLearner):
     split = staticmethod(query_game.split)
 
     def rules(self, domain: Domain) -> RuleClass:
-        """Return all rules of the class over all columns, closed under negation."""
+        """Return all rules of the kind over all columns, closed under negation.
+
+        Raises:
+            InputError: A column does not have exactly two values.
+            CapacityError: There are too many columns for this kind of rule.
+        """
         return RuleClass(self.rule, features(domain, domain.names), closed=True)
 
     @override
@@ -102,7 +107,12 @@ class OracleQuery(learners.RuleLearner):
         return Forecast(not domain.impossible, seconds, 200.0 + search_mb + 150e-6 * sets, tied if domain.impossible else "")
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Play T rounds. Yields Measured (the number of people, where it is secret), a Fitted event per round, then Finished."""
+        """Play T rounds; yield the steps.
+
+        Yields:
+            A Measured for the number of people if it is secret, a Fitted for each round, then
+            Finished.
+        """
         rules = self.rules(kernel.domain)
         rounds, columns = self.rounds_for(rules), len(kernel.domain)
         with ExitStack() as closing:
@@ -127,7 +137,7 @@ class OracleQuery(learners.RuleLearner):
         yield Finished(query_game.together(kernel.domain, drawn, self.skip, total), total, details)
 
     def rounds_for(self, rules: RuleClass) -> int:
-        """Return T as set, or the number that suits the class."""
+        """Return the number of rounds T: as set, or a default that depends on whether records are enumerated."""
         return self.rounds or (ROUNDS if exhausts(rules) else ROUNDS_OF_SEARCHES)
 
 

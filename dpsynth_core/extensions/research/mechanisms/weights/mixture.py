@@ -42,15 +42,18 @@ CONDITION = (
 def check(
     kernel: Kernel, queries: QueryClass, support: NDArray[np.int32], start: NDArray[np.float64], total: float, rho: float
 ) -> public_check.CheckResult:
-    """Spend rho on the best-mixture error of weights on `support`.
+    """Measure the best-mixture error of weights on public rows, and return its interpretation.
 
     Args:
         kernel: The kernel.
         queries: The class of queries.
-        support: Codes of the public rows.
+        support: Codes of the public rows, shape (rows, attributes).
         start: Public weights above zero, one per row.
-        total: Number of people.
-        rho: Budget.
+        total: Number of people, public or noisy.
+        rho: Budget, which is spent.
+
+    Raises:
+        ValueError: A public argument is out of range (`operations.best_mixture_error`).
     """
     scale = operations.mixture_l1(kernel, total) / math.sqrt(2 * rho)
     floor = max(1.0, public_check.FLOOR * total)
@@ -58,7 +61,12 @@ def check(
 
 
 def memory_mb(public: PublicTable | None, workload: Workload) -> float:
-    """Return the expected memory of a check in megabytes."""
+    """Return the expected memory of a check, in megabytes.
+
+    Args:
+        public: The public table, or None.
+        workload: The workload.
+    """
     places = min(public_check.MAX_PLACES, public.rows * len(workload.cliques)) if public else 0
     return 250.0 + (24 * places + 70 * min(workload.cells, rounds.MAX_CELLS)) / 1e6
 
@@ -84,25 +92,30 @@ class Mixture:
     public: PublicTable | None = None
 
     def informed_by(self, public: PublicTable) -> Mechanism:
-        """Return the mechanism with this public table."""
+        """Return a copy of the mechanism that uses this public table."""
         return replace(self, public=public)
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Forecast a run, or refuse a missing or unsuitable public table."""
+        """Return the expected time and memory of a run, or why a missing or unsuitable public table is refused."""
         reason = public_check.refusal(self.public, workload)
         places = self.public.rows * len(workload.cliques) if self.public else 0
         return Forecast(not reason, 2.0 + 2e-6 * places, memory_mb(self.public, workload), reason)
 
     def condition(self, _domain: Domain) -> str:
-        """Return the condition that the solver's bounds meet, as full sentences."""
+        """Return the condition of the privacy guarantee, as full sentences: that the solver's bounds meet."""
         return CONDITION
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Return one stage for the check, after a count of the people where it is secret."""
+        """Return the planned stages: a count of the people if their number is secret, then the check."""
         return ((CHECKING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHECKING, 1 - TOTAL_SHARE))
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run the check. Yields the number of people as Measured where it is secret; the result as a Fitted event; Finished."""
+        """Run the check; yield its steps.
+
+        Yields:
+            A Measured for the number of people if it is secret, a Fitted with the result in words,
+            then Finished with the public rows and `details["best_mixture"]`.
+        """
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()
         total, start = rounds.people((yield from rounds.count_people(kernel, TOTAL_SHARE))), counts / counts.sum()

@@ -73,12 +73,15 @@ Select = Callable[[Kernel, QueryClass, SparseAnswers, float], int]
 
 
 def exponentially(kernel: Kernel, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
-    """Select by the exponential mechanism; a `Select`."""
+    """Select a badly answered query by the exponential mechanism at eps, and return its number (a `Select`)."""
     return int(operations.select_worst_queries(kernel, queries, answers, eps, 1, np.zeros(0, dtype=np.int64))[0])
 
 
 def by_permute_and_flip(kernel: Kernel, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
-    """Select by permute-and-flip at half the eps, which costs the same."""
+    """Select a badly answered query by permute-and-flip, and return its number (a `Select`).
+
+    It runs at eps / 2, so that it costs as much as the exponential mechanism at eps.
+    """
     return operations.permute_and_flip(kernel, queries, answers, eps / 2)
 
 
@@ -87,7 +90,12 @@ SELECTIONS: Mapping[str, Select] = {"exponential": exponentially, "permute-and-f
 
 @dataclass(frozen=True)
 class Reweighing:
-    """The rounds and their parameters. `scale` is used in `round_count`."""
+    """The rounds of multiplicative weights and their parameters, shared by MWEM and PMW^Pub.
+
+    Attributes:
+        scale: Factor of the number of rounds (`round_count`).
+        finish: Finish of the rows.
+    """
 
     scale: ClassVar[float]
     rounds: int = whole(
@@ -102,16 +110,26 @@ class Reweighing:
     finish: Finish = as_it_is
 
     def round_count(self, rho: float, total: float) -> int:
-        """Return T: as set, or scale * sqrt(N * sqrt(2 rho)).
+        """Return the number of rounds T: as set, or scale * sqrt(N * sqrt(2 rho)), from 1 to MOST_ROUNDS.
 
-        N sqrt(2 rho) is the number of people in units of a count's noise. Theorem 4.4 of Liu et al. has the first power, and constants for
-        theorems. Exponent and scales were found on simulated people (`docs/accuracy.md`): from epsilon 0.1 to 1 the best T grows about
-        threefold, as noise falls ninefold.
+        N sqrt(2 rho) is the number of people in units of a count's noise. Theorem 4.4 of Liu et al.
+        has the first power, and constants for theorems. Exponent and scales were found on simulated
+        people (`docs/accuracy.md`): from epsilon 0.1 to 1 the best T grows about threefold, as
+        noise falls ninefold.
+
+        Args:
+            rho: Budget of the run.
+            total: Number N of people, noisy or public.
         """
         return min(MOST_ROUNDS, max(1, self.rounds or round(self.scale * math.sqrt(total * math.sqrt(2 * rho)))))
 
     def split_after(self, first: Split, total_is_public: bool) -> Split:
-        """Return `first`, followed by the number of people where it is secret, and the rounds."""
+        """Return the planned stages: `first`, a count of the people if secret, selections, and measured queries.
+
+        Args:
+            first: Stages before the count, with their shares of the budget.
+            total_is_public: Whether the number of people is public.
+        """
         counting: Split = () if total_is_public else ((COUNTING, rounds.TOTAL_SHARE),)
         rest = 1.0 - math.fsum(share for _, share in (*first, *counting))
         return (*first, *counting, (CHOOSING, (1 - self.measure_share) * rest), (CHOSEN, self.measure_share * rest))
@@ -119,16 +137,25 @@ class Reweighing:
     def reweigh(
         self, kernel: Kernel, queries: QueryClass, weights: Weights, total: float, count: int, select: Select
     ) -> Generator[Fitted, None, list[MeasuredQuery]]:
-        """Play `count` rounds with the remaining budget, split equally.
+        """Run `count` rounds with the remaining budget, split equally; changes `weights`.
 
-        Before each round the weights are remembered, except for the first share `skip` of the rounds: the output is the average of
-        A_0 .. A_(count - 1), or of the last of these.
+        Each round selects the query that the weights answer worst, measures it, and reweighs.
+        Before each round the weights are remembered, except for the first share `skip` of the
+        rounds: the result is the average of A_0 .. A_(count - 1), or of the last of these.
+
+        Args:
+            kernel: The kernel.
+            queries: The class of queries.
+            weights: The weights.
+            total: Number of people, noisy or public.
+            count: Number of rounds.
+            select: Selects a query.
 
         Yields:
             A Fitted step per round.
 
         Returns:
-            The measured queries.
+            The measured queries, in order.
         """
         rng = np.random.default_rng(kernel.seed())
         measured: list[MeasuredQuery] = []
@@ -149,14 +176,28 @@ class Reweighing:
 
 
 def _replay(weights: Weights, measured: Sequence[MeasuredQuery], rng: np.random.Generator) -> None:
-    """Replace A(x) by A(x) exp(q(x) (a - q(A)) / 2) for the newest query and the earlier ones that are as wrong, in random order."""
+    """Apply the newest answer, and earlier answers that are at least REPLAYED times as wrong, in random order.
+
+    An answer a to the query q changes the weight A(x) of a record x to A(x) exp(q(x) (a - q(A)) /
+    2).
+
+    Args:
+        weights: The weights, which are changed.
+        measured: The measured queries, the newest last.
+        rng: Randomness of the order.
+    """
     wrong = np.array([abs(weights.answer(one.query) - one.answer) for one in measured])
     for i in rng.permutation(np.flatnonzero(wrong >= REPLAYED * wrong[-1])):
         weights.reweigh(measured[i].query, (measured[i].answer - weights.answer(measured[i].query)) / 2)
 
 
 def described(domain: Domain, measured: Sequence[MeasuredQuery]) -> list[dict[str, Any]]:
-    """Return the measured queries as written in release.json."""
+    """Return the measured queries as JSON values for release.json: columns, labels, threshold, answer, sigma.
+
+    Args:
+        domain: The domain.
+        measured: The measured queries.
+    """
     return [
         {
             "attributes": list(one.query.clique),
@@ -197,7 +238,7 @@ class Mwem(Reweighing):
     select: Select = exponentially
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Forecast a run. Refuses more than MAX_CELLS possible records."""
+        """Return the expected time and memory of a run, or refuse a domain of more than MAX_CELLS possible records."""
         cells = workload.domain.cells(workload.domain.names)
         if cells > MAX_CELLS:
             remedy = "use fewer columns or bins, or AIM, which needs no such table"
@@ -210,11 +251,16 @@ class Mwem(Reweighing):
         return Forecast(not reason, 1.0 + self.round_count(rho, SUPPOSED_PEOPLE) * once, memory, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Return stages for selections and measured queries, after a count of the people where it is secret."""
+        """Return the planned stages: a count of the people if secret, selections, and measured queries."""
         return self.split_after((), total_is_public)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run MWEM. Yields the number of people as Measured where it is secret; then a Fitted event per round, then Finished."""
+        """Run MWEM; yield its steps.
+
+        Yields:
+            A Measured for the number of people if it is secret, a Fitted for each round, then
+            Finished.
+        """
         queries = QueryClass.of(workload)
         total = rounds.people((yield from rounds.count_people(kernel, rounds.TOTAL_SHARE)))
         weights, count = CellWeights(queries), self.round_count(kernel.rho_total, total)
@@ -257,11 +303,14 @@ class PmwPub(Reweighing):
     public: PublicTable | None = None
 
     def informed_by(self, public: PublicTable) -> Mechanism:
-        """Return the mechanism with this public table."""
+        """Return a copy of the mechanism that uses this public table."""
         return replace(self, public=public)
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Forecast a run. Refuses to run without a public table, or with one that is too large to keep in memory."""
+        """Return the expected time and memory of a run, or why it is refused.
+
+        A run without a public table, or with one that is too large for memory, is refused.
+        """
         reason = public_check.refusal(self.public, workload)
         places = self.public.rows * len(workload.cliques) if self.public else 0
         checking = 2e-6 * places if self.check_share else 0.0
@@ -270,18 +319,20 @@ class PmwPub(Reweighing):
         return Forecast(not reason, seconds, mixture.memory_mb(self.public, workload), reason)
 
     def condition(self, _domain: Domain) -> str:
-        """Return the check's condition, or "" without a check."""
+        """Return the condition of the privacy guarantee that comes with the check, or "" without a check."""
         return mixture.CONDITION if self.check_share else ""
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Return the check if it has a share, then stages as for MWEM."""
+        """Return the planned stages: the check if it has a share, then the stages of MWEM."""
         checking: Split = ((CHECKING, self.check_share),) if self.check_share else ()
         return self.split_after(checking, total_is_public)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run PMW^Pub.
+        """Run PMW^Pub; yield its steps.
 
-        Yields the number of people as Measured where it is secret; the check, if asked for; a Fitted event per round; Finished.
+        Yields:
+            A Measured for the number of people if it is secret, a Fitted for the check if it has a
+            share, a Fitted for each round, then Finished.
         """
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()
