@@ -24,9 +24,13 @@ _ADDRESSES, _DATA = 900 << 20, 300 << 20
 
 
 def check_room() -> None:
-    """Raise CapacityError if the process has too little memory to load NumPy and the other libraries.
+    """Check that the process has enough memory to load NumPy and the other libraries.
 
-    The linear algebra library would otherwise request memory forever while it loads, and heed no signal.
+    The linear algebra library would otherwise request memory forever while it loads, and heed no
+    signal.
+
+    Raises:
+        CapacityError: There is too little memory.
     """
     for size, use in ((_ADDRESSES, mmap.PROT_READ), (_DATA, mmap.PROT_READ | mmap.PROT_WRITE)):
         try:

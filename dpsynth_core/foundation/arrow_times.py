@@ -25,13 +25,22 @@ def holds_times(kind: pa.DataType) -> bool:
 
 
 def array(values: Micros, kind: pa.DataType, absent: NDArray[np.bool_]) -> pa.Array:
-    """Return an Arrow array of the time type `kind` from microseconds. `absent` is True where the value is null."""
+    """Return an Arrow array of timestamps or times from microseconds.
+
+    Args:
+        values: Microseconds since the beginning of 1970, or since midnight.
+        kind: The type of the array, in microseconds or milliseconds.
+        absent: True where the value is null.
+    """
     counts = pa.array(values if kind.unit == "us" else values // 1000, pa.int64(), mask=absent)
     return (counts.cast(pa.int32()) if kind.bit_width == 32 else counts).cast(kind)
 
 
 def micros(values: pa.Array) -> Micros:
-    """Return timestamps, dates, times or durations as microseconds; `NO_TIME` for null."""
+    """Return timestamps, dates, times of day or durations as microseconds; `NO_TIME` for null.
+
+    Timestamps and dates count from the beginning of 1970 by the clock of their zone.
+    """
     if pa.types.is_timestamp(values.type):
         values = pc.local_timestamp(values) if values.type.tz else values
         target = pa.timestamp("us")
@@ -44,7 +53,10 @@ def micros(values: pa.Array) -> Micros:
 
 
 def readable(values: pa.Array) -> pa.Array:
-    """Return timestamps, times and durations as text: the date, if any, then hours, minutes, seconds and a fraction, if any."""
+    """Return timestamps, times of day and durations as text; null stays null.
+
+    The text has the date, if any, then hours, minutes, seconds, and a fraction if it is not zero.
+    """
     counts = micros(values)
     if pa.types.is_timestamp(values.type):
         return pc.replace_substring_regex(values.cast(pa.string()), r"\.0+$", "")

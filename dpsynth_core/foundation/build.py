@@ -20,7 +20,10 @@ BESIDE = ("charts", "cli", "interface", "studio", "web")
 
 @cache
 def identity() -> str:
-    """Return, for example, 0.1.0+3f2a9c01. Equal sources have the same identity, wherever they are installed."""
+    """Return the version and a hash of the sources, such as 0.1.0+3f2a9c01.
+
+    Equal sources have the same identity, wherever they are installed.
+    """
     package, digest = Path(dpsynth_core.__file__).parent, sha256()
     for path in sorted(package.rglob("*"), key=lambda path: path.relative_to(package).as_posix()):
         if path.suffix in KINDS and path.relative_to(package).parts[0] not in BESIDE:

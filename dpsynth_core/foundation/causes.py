@@ -23,7 +23,10 @@ EXTRAS = {
 
 
 def cause_of(error: BaseException) -> InputError | None:
-    """Return an InputError that explains missing memory or a missing package; None for other errors."""
+    """Return an InputError that explains an error as missing memory or a missing package.
+
+    None is returned for every other error, and for a failed import inside this program.
+    """
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return CapacityError("memory", "it is used up", "end other programs, ask for fewer or smaller tables, or use a larger machine")
     if not isinstance(error, ImportError):
@@ -38,14 +41,22 @@ def cause_of(error: BaseException) -> InputError | None:
 
 
 def command(package: str) -> str:
-    """Return the pip command that installs the extra with this package."""
+    """Return the pip command that installs a package with the extra it belongs to (`EXTRAS`).
+
+    Args:
+        package: The package, by its import name.
+    """
     extra = next((name for name, packages in EXTRAS.items() if package in packages), "")
     return f'pip install "dpsynth-studio[{extra}]"' if extra else "pip install dpsynth-studio"
 
 
 @contextmanager
 def explained_imports() -> Iterator[None]:
-    """Turn an ImportError of the body into an InputError that says how to install the package."""
+    """Turn an ImportError of the body into an InputError that says how to install the package.
+
+    Raises:
+        InputError: A package is missing or cannot be loaded.
+    """
     try:
         yield
     except ImportError as error:

@@ -129,23 +129,26 @@ class Work(Iterator[Any]):
         return value
 
     def send(self, message: Any) -> None:
-        """Send a message to the generator, which receives it by yielding `NEXT`. If the process has ended, the next answer raises."""
+        """Send a message, a JSON value or bytes, to the generator, which receives it by yielding `NEXT`.
+
+        If the process has ended, nothing is raised here, but by the next answer.
+        """
         with suppress(OSError):
             _write(self._socket, message)
 
     def fileno(self) -> int:
-        """Return a descriptor for waiting until an answer begins or the work ends."""
+        """Return the descriptor of the socket; it is readable once an answer begins or the work has ended."""
         return self._socket.fileno()
 
     def kill(self) -> None:
-        """Close the work and wait until its process is gone."""
+        """Kill the process and wait until it has ended."""
         with suppress(OSError):
             self._status.shutdown(socket.SHUT_WR)
             self._status.recv(_CODE.size)
         self.close()
 
     def close(self) -> None:
-        """End the process and close the connection to it."""
+        """Close the connection, whereupon the process is killed; does not wait for that."""
         self._socket.close()
         self._status.close()
 
@@ -161,20 +164,41 @@ class Work(Iterator[Any]):
 def answer(
     function: str, *arguments: Any, limits: Limits | None = None, files: Sequence[str] | None = None, patience: float | None = None
 ) -> Any:
-    """Run a generator in a process of its own, as `Work` does, and return its only answer."""
+    """Run a generator in a process of its own, and return the only value that it yields.
+
+    Args:
+        function: The generator function, as "module:function".
+        *arguments: JSON values or bytes.
+        limits: Limits of the process; None for no limits.
+        files: The only files that the process may read besides programs; None for no such
+            confinement.
+        patience: Wall seconds to wait for the value; None for no limit.
+
+    Raises:
+        InputError: The function raises it, no process can be started, or a package is missing.
+        Ended: The work ended without an answer.
+    """
     with Work(function, *arguments, limits=limits, files=files, patience=patience) as work:
         (value,) = work
         return value
 
 
 def prepare(*modules: str) -> None:
-    """Start loading the modules of later work without waiting."""
+    """Start loading modules for later confined work (`files`) in the background, without waiting.
+
+    Args:
+        *modules: Names of the modules.
+    """
     with suppress(InputError):  # the work itself will say so
         Work(":", load=modules, files=()).close()
 
 
 class _Starter:
-    """The process that forks a process for each `Work`. `whole`: whether its environment may hold secrets."""
+    """The process that forks a process for each `Work`; it is started when it is first needed.
+
+    Args:
+        whole: Whether its environment includes variables that may hold secrets.
+    """
 
     def __init__(self, whole: bool = True) -> None:
         self._whole = whole
@@ -183,7 +207,14 @@ class _Starter:
         self.process: subprocess.Popen[bytes] | None = None
 
     def begin(self, *theirs: socket.socket) -> None:
-        """Send the starter the process's ends of two sockets, starting it if needed. Raises InputError if it cannot be started."""
+        """Send the starter the process's ends of two sockets, and start it first if it does not run.
+
+        Args:
+            *theirs: The sockets for answers and for the status.
+
+        Raises:
+            InputError: It cannot be started.
+        """
         with self._lock:
             try:
                 self._send(theirs)
@@ -257,7 +288,11 @@ def _exactly(source: socket.socket, size: int) -> bytes:
 
 
 def main(descriptor: int) -> None:
-    """Run the starter. `descriptor` is a socket that delivers the two sockets of each work. Returns when it is closed."""
+    """Run the starter until its control socket is closed.
+
+    Args:
+        descriptor: Descriptor of the control socket, which delivers the two sockets of each work.
+    """
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a keeper says all there is to say
     with socket.socket(fileno=descriptor) as control:
         while True:
@@ -279,7 +314,18 @@ def main(descriptor: int) -> None:
 
 
 def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]) -> int:
-    """Fork a worker that runs `work`, kill it if its reader closes `status`, send its exit code to `status`, and return 0."""
+    """Run a keeper: fork a worker, wait until it ends, and report its exit code.
+
+    The worker is killed if the other end of `status` is closed.
+
+    Args:
+        answers: The socket of the worker's answers.
+        status: The socket to which the exit code is sent.
+        work: Runs in the worker, and returns its exit code.
+
+    Returns:
+        0, the keeper's own exit code.
+    """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     sandbox.adopt_orphans()
     lives, life = os.pipe()
@@ -302,7 +348,7 @@ def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]
 
 
 def _end_children() -> None:
-    """End all processes that the worker, and their descendants, left behind."""
+    """Kill all processes that the worker and its descendants left behind."""
     with suppress(OSError):  # there are none, or the system does not list them
         while children := Path("/proc/thread-self/children").read_text().split():
             for child in map(int, children):

@@ -43,14 +43,22 @@ class Limits:
         return f"{self.megabytes:,} MB of memory or {self.seconds:,} seconds of work"
 
     def exceeded(self, code: int) -> str:
-        """Return, as a clause, the limit that a process with this `subprocess` exit code exceeded, or ""."""
+        """Return the limit that a process exceeded, as a clause, or "" if it did not exceed a limit.
+
+        Args:
+            code: Exit code of the process, as `subprocess` states it (negative for a signal).
+        """
         if code == -signal.SIGXCPU:
             return f"takes more than {self.seconds:,} seconds of work"
         return f"takes more than {self.megabytes:,} MB of memory" if code == TOO_MUCH else ""
 
 
 def fate(code: int) -> str:
-    """Return, as a clause, how a process with this `subprocess` exit code ended, other than by its limits."""
+    """Return how a process ended other than by its limits, as a clause.
+
+    Args:
+        code: Exit code of the process, as `subprocess` states it (negative for a signal).
+    """
     if code >= 0:
         return f"failed with exit code {code}"
     system = ", as the system does where memory is used up" if code == -signal.SIGKILL else ""
@@ -71,7 +79,11 @@ def environment(whole: bool = True) -> dict[str, str]:
 
 
 def limit(limits: Limits) -> None:
-    """Apply processor time, processors and memory limits to this process, irrevocably."""
+    """Limit processor time, the number of processors and memory of this process, irrevocably.
+
+    The process runs on randomly chosen ones of its processors. Memory is limited by address space,
+    if the system reports the memory in use.
+    """
     limit_seconds(limits.seconds)
     if hasattr(os, "sched_setaffinity"):
         there = sorted(os.sched_getaffinity(0))
@@ -85,7 +97,7 @@ def limit(limits: Limits) -> None:
 
 
 def limit_seconds(seconds: float) -> None:
-    """Allow this process `seconds` more of processor time, after which it ends. Can be called again."""
+    """Let the system end this process after `seconds` more of processor time. Can be called again."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     most = math.ceil(used.ru_utime + used.ru_stime + seconds)
@@ -94,9 +106,10 @@ def limit_seconds(seconds: float) -> None:
 
 
 def limit_data(megabytes: float) -> None:
-    """Allow this process `megabytes` more of writable memory, if the system keeps such a limit. Can be called again.
+    """Limit this process to `megabytes` (10^6 bytes) more of writable memory than it has. Can be called again.
 
-    Address space is not limited, because libraries reserve mostly unused space.
+    Address space is not limited, because libraries reserve mostly unused space. A system that does
+    not report the memory in use sets no limit.
     """
     if (here := _statm()) is None:
         return
@@ -106,7 +119,7 @@ def limit_data(megabytes: float) -> None:
 
 
 def end_first() -> None:
-    """Make the system end this process before others when the machine's memory is used up."""
+    """Ask the system to end this process before others if the machine's memory is used up."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
 

@@ -23,7 +23,12 @@ Writer = Callable[[BinaryIO], None]
 
 @dataclass(frozen=True)
 class Digest:
-    """The size of a content in bytes, and its SHA-256 in hexadecimal digits."""
+    """The digest of a content.
+
+    Attributes:
+        size: Number of bytes.
+        sha256: SHA-256 of the bytes, in hexadecimal digits.
+    """
 
     size: int
     sha256: str
@@ -31,13 +36,18 @@ class Digest:
 
 @dataclass(frozen=True)
 class Content:
-    """Bytes in memory or in a file, with their digest. `open` returns a new stream at the beginning."""
+    """Bytes in memory or in a file.
+
+    Attributes:
+        digest: Their size and hash.
+        open: Returns a new stream at their beginning, which the caller closes.
+    """
 
     digest: Digest
     open: Callable[[], BinaryIO] = field(compare=False)
 
     def read(self) -> bytes:
-        """Return the whole content in memory; for contents known to be small."""
+        """Return all bytes at once; for contents that are known to be small."""
         with self.open() as stream:
             return stream.read()
 
@@ -63,7 +73,7 @@ def digest_of(stream: BinaryIO) -> Digest:
 
 
 def digest_written(write: Writer) -> Digest:
-    """Return the digest of the bytes that `write` writes to the stream it is given; the bytes are not kept."""
+    """Return the digest of the bytes that `write` writes; the bytes are not stored."""
     hashed = sha256()
     sink = Sink(hashed.update)
     write(sink)  # type: ignore[arg-type]  # a stream that can only be written to
@@ -71,7 +81,14 @@ def digest_written(write: Writer) -> Digest:
 
 
 class Sink(io.RawIOBase):
-    """A write-only stream: `take` gets each part. `size` counts all bytes so far."""
+    """A write-only stream that passes on each part to a function.
+
+    Args:
+        take: Gets each part that is written.
+
+    Attributes:
+        size: Number of bytes written so far.
+    """
 
     def __init__(self, take: Callable[[Any], None]) -> None:
         self.size, self._take = 0, take

@@ -22,9 +22,14 @@ MAX_PATH = 4096
 
 
 def read_document(path: Path, field: str) -> str:
-    """Return the text of a UTF-8 file of at most MAX_BYTES. `field` names it in messages.
+    """Return the text of a UTF-8 file of at most MAX_BYTES; "" for an empty file.
 
-    Raises InputError for a file that is too large, unreadable or not UTF-8.
+    Args:
+        path: The file.
+        field: Name of the file in messages.
+
+    Raises:
+        InputError: The file is too large, unreadable or not UTF-8, or the path cannot be used.
     """
     check_path(str(path), field)
     try:
@@ -40,9 +45,14 @@ def read_document(path: Path, field: str) -> str:
 
 
 def decoded(content: bytes, field: str) -> str:
-    """Return the text of a UTF-8 file with one kind of line end. `field` names it in messages.
+    """Return the bytes of a UTF-8 file as text, without a byte order mark and with line feeds as line ends.
 
-    Raises InputError for bytes that are not UTF-8.
+    Args:
+        content: The bytes.
+        field: Name of the file in messages.
+
+    Raises:
+        InputError: The bytes are not UTF-8.
     """
     try:
         return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
@@ -51,10 +61,15 @@ def decoded(content: bytes, field: str) -> str:
 
 
 def parse_json(text: str, field: str) -> Any:
-    """Parse JSON. `field` names it in messages.
+    """Return the value of a JSON text.
+
+    Args:
+        text: The text.
+        field: Name of the text in messages.
 
     Raises:
-        InputError: The text is invalid JSON, repeats an entry, or holds a number that no field takes: NaN, Infinity, very many digits.
+        InputError: The text is invalid JSON, repeats an entry of an object, or holds a value that
+            no field takes: NaN, Infinity, a number with very many digits, half a character.
     """
 
     def refuse(problem: str) -> NoReturn:
@@ -87,7 +102,16 @@ def parse_json(text: str, field: str) -> Any:
 
 
 def check_path(path: str, field: str) -> None:
-    """Raise InputError for a path that no system could open, which would otherwise raise various errors."""
+    """Check that a path or URI can be opened at all; such paths would otherwise raise various errors.
+
+    Args:
+        path: The path or URI. It may be of a file that does not exist.
+        field: Name of the path in messages.
+
+    Raises:
+        InputError: The path holds a NUL character, is too long, or names an unknown home directory;
+            or the URI holds credentials.
+    """
     if "\0" in path:
         raise InputError(field, "the path contains a NUL character", "check the path")
     if len(path) > MAX_PATH:
@@ -111,12 +135,16 @@ def is_uri(path: str) -> bool:
 
 
 def base_name(path: str) -> str:
-    """Return the last part of a path or URI, which is all that is published."""
+    """Return the last part of a path or URI, the only part that releases publish."""
     return Path(path.partition("?")[0] if is_uri(path) else path).name
 
 
 def _check_uri(uri: str, field: str) -> None:
-    """Raise InputError for a URI with credentials, without quoting the URI."""
+    """Check that a URI of a store holds no credentials.
+
+    Raises:
+        InputError: It does. The message does not quote the URI.
+    """
     place, _, options = uri.partition("?")
     authority = place.partition("://")[2].partition("/")[0]
     account = place.startswith(("abfs://", "abfss://")) and ":" not in authority  # container@account, without a password
@@ -133,5 +161,5 @@ FORMULA = r"\A([=+\-@\t\r])"
 
 
 def inert(text: str) -> str:
-    """Return the text, safe for a cell of a spreadsheet."""
+    """Return a text that a spreadsheet does not run as a formula, with an apostrophe in front if needed."""
     return re.sub(FORMULA, r"'\1", text)

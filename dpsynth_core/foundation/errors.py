@@ -20,7 +20,11 @@ LONGEST_VALUE = 60
 
 
 def shown(value: object) -> str:
-    """Return a user's value for a message: quoted or as its type, shortened if it is long."""
+    """Return a user's value as text for a message.
+
+    A text is quoted and shortened; a container is described by its type alone, because it may be
+    large or hold private values.
+    """
     if isinstance(value, list | tuple | set | frozenset | dict):  # hundreds of megabytes of it, perhaps
         return "a list" if isinstance(value, list | tuple) else "an object"
     if hasattr(value, "__len__") and not isinstance(value, str):  # the text of a table would quote its cells
@@ -34,12 +38,15 @@ def shown(value: object) -> str:
 
 
 def many(number: int) -> str:
-    """Return a count for a message; the count may have thousands of digits."""
+    """Return a count as text for a message, or "more than 10^18", because it may have thousands of digits."""
     return f"{number:,}" if number < 10**18 else "more than 10^18"
 
 
 def first_repeated(values: Iterable[Value]) -> Value | None:
-    """Return the first value that occurs a second time, or None. Takes linear time, as lists may have millions of entries."""
+    """Return the first value that occurs a second time, or None if all values differ.
+
+    It takes linear time, as lists may have millions of entries.
+    """
     seen: set[Value] = set()
     for value in values:
         if value in seen:
@@ -66,11 +73,11 @@ class InputError(ValueError):
 
 
 class CapacityError(InputError):
-    """The request is well formed but too large for this mechanism or machine; refused before any budget is spent."""
+    """A valid request that is too large for this mechanism or machine; refused before any budget is spent."""
 
 
 class ChargedError(InputError):
-    """Something proved unusable after records were read: no release is made, and what the run was charged stays spent."""
+    """A failure after records were read: no release is made, and the run's charge stays spent."""
 
 
 class OracleError(ChargedError):
@@ -85,7 +92,7 @@ class OracleError(ChargedError):
 
 
 class BudgetExceeded(RuntimeError):
-    """An operation would have cost more than what is left; it was refused before any private count was read."""
+    """An operation would have cost more than the remaining budget; it was refused before any private count was read."""
 
 
 class ZoneError(RuntimeError):

@@ -55,14 +55,15 @@ class Offer:
 
 @dataclass(frozen=True)
 class Extension:
-    """What a folder of `dpsynth_core/extensions` adds to the core.
+    """The manifest of an extension: the features that a folder of `dpsynth_core/extensions` adds to the core.
 
     Attributes:
         summary: One sentence about the feature.
         purposes: Purposes of mechanisms that only this extension has.
         mechanisms: Its mechanisms.
-        operations: Name of the module with its kernel operations; "" if it has none.
-        audits: Name of the module with `CASES` and `GUESSES` that audit these operations; "" if it has none.
+        operations: Name of the module with its kernel operations; "" if it has no operations.
+        audits: Name of the module with `CASES` and `GUESSES` that audit these operations; "" if it
+            has no operations.
     """
 
     summary: str
@@ -80,17 +81,21 @@ def built_in() -> tuple[Extension, ...]:
 
 
 def operations() -> tuple[ModuleType, ...]:
-    """Return the modules with kernel operations of all built-in extensions, which are loaded by this."""
+    """Load the modules with the kernel operations of all built-in extensions, and return them."""
     return tuple(import_module(one.operations) for one in built_in() if one.operations)
 
 
 def audits() -> tuple[ModuleType, ...]:
-    """Return the modules that audit the operations of the built-in extensions, which are loaded by this."""
+    """Load the modules that audit the operations of the built-in extensions, and return them."""
     return tuple(import_module(one.audits) for one in built_in() if one.audits)
 
 
 def load(path: str) -> Any:
-    """Return what an import path names, "MODULE:NAME", and import its module if needed."""
+    """Return the object that an import path names, and import its module if needed.
+
+    Args:
+        path: The import path, "MODULE:NAME".
+    """
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
 
@@ -134,7 +139,14 @@ Listed = TypeVar("Listed", Purpose, Offer)
 
 
 def ordered(listed: tuple[Listed, ...], added: tuple[Listed, ...]) -> tuple[Listed, ...]:
-    """Return two lists as one, each added entry behind the one it names with `after`, or at the end if that is missing or empty."""
+    """Return two lists as one, with each added entry behind the entry that its `after` names.
+
+    If `after` is empty, or no entry has this name, the added entry comes last.
+
+    Args:
+        listed: Entries whose order stays.
+        added: Further entries, inserted one after the other.
+    """
     found = list(listed)
     for one in added:
         names = [other.name for other in found]

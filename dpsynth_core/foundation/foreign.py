@@ -14,21 +14,33 @@ MECHANISMS = "dpsynth_studio.mechanisms"
 
 
 class Missing(InputError):
-    """The requested object's package is not installed, cannot be loaded, or is not allowed."""
+    """The package of the requested object is not installed, cannot be loaded or is not allowed."""
 
 
 def package_of(name: str) -> str:
-    """Return the package of "PACKAGE:NAME", or "" for a part of this program."""
+    """Return the package in a name "PACKAGE:NAME", or "" for a name without a colon, which is of this program."""
     return name.partition(":")[0] if ":" in name else ""
 
 
 def offered(group: str) -> dict[str, EntryPoint]:
-    """Return the entry points of installed packages by "PACKAGE:NAME". Loads nothing."""
+    """Return the entry points of installed packages by their names "PACKAGE:NAME", without loading them.
+
+    Args:
+        group: The group of entry points, such as MECHANISMS.
+    """
     return {f"{point.dist.name}:{point.name}": point for point in entry_points(group=group) if point.dist is not None}
 
 
 def load(group: str, name: str) -> object:
-    """Return the object that the entry point "PACKAGE:NAME" loads. Raises Missing if it is not installed or cannot be loaded."""
+    """Load the object of an entry point and return it.
+
+    Args:
+        group: The group of entry points, such as MECHANISMS.
+        name: Name of the entry point, "PACKAGE:NAME".
+
+    Raises:
+        Missing: The package is not installed, has no such entry point, or cannot be loaded.
+    """
     package = package_of(name)
     point = offered(group).get(name)
     if point is None:

@@ -26,25 +26,35 @@ _deferred = _requested = False
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asked this process to end. Not an Exception, like its base, so that no handler of errors catches it."""
+    """A signal asked this process to end. Like its base, it is no Exception, so that no handler of errors catches it."""
 
 
 def handle() -> None:
-    """Install the handler. A signal that the parent process ignores stays ignored, as `nohup` needs."""
+    """Install the handler for SIGNALS, except those that the parent process ignores, as `nohup` needs.
+
+    The first signal ends the process, unless `defer` was called before.
+    """
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _note)
 
 
 def defer() -> None:
-    """Record a first signal until the next `check`, from now on. Call it before work that has to end in order."""
+    """Make the handler only record a first signal, for the next `check`, instead of ending the process.
+
+    Call it before work that has to end in order. A second signal still ends the process at once.
+    """
     global _deferred
     _deferred = True
 
 
 @contextmanager
 def deferring() -> Iterator[None]:
-    """Defer Ctrl-C alone while the body runs, for a host program that is not ours, if this thread receives signals."""
+    """While the body runs, only record a first Ctrl-C (`check`), for a host program that is not ours.
+
+    Other signals stay as they are. Nothing changes in a thread other than the main one, which gets
+    no signals, or after `defer`.
+    """
     global _deferred, _requested
     if threading.current_thread() is not threading.main_thread() or _deferred:
         yield

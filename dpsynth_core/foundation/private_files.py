@@ -20,12 +20,17 @@ _PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
 
 
 def private_directory(path: Path) -> Path:
-    """Create and return a directory, as `lasting_directory` does, that its owner alone can read."""
+    """Create a directory that only its owner can read, with missing parents, and return it (`lasting_directory`)."""
     return lasting_directory(path, 0o700)
 
 
 def lasting_directory(path: Path, mode: int = 0o777) -> Path:
-    """Create `path` with its missing parents, all on the disk when this returns. An existing directory keeps its permissions."""
+    """Create a directory with its missing parents, and return it when all are on the disk.
+
+    Args:
+        path: The directory. If it exists, it keeps its permissions.
+        mode: Permissions of new directories.
+    """
     for directory in reversed([p for p in (path, *path.parents) if not p.is_dir()]):
         directory.mkdir(mode=mode, exist_ok=True)
         sync(directory.parent)
@@ -34,7 +39,10 @@ def lasting_directory(path: Path, mode: int = 0o777) -> Path:
 
 @contextmanager
 def private_file(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that replaces `path` atomically, mode 0600, when the block ends; `path` stays as it was if the block raises."""
+    """Yield a stream to a temporary file that replaces `path` atomically when the block ends, mode 0600.
+
+    If the block raises, `path` stays unchanged.
+    """
     partial = path.with_name(f".{path.name[:60]}.{secrets.token_hex(4)}.partial")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -50,7 +58,9 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_partial(folder: Path) -> None:
-    """Delete files in `folder` from processes that were killed while writing a `private_file`. No other process may write there meanwhile.
+    """Delete the temporary files that processes left in `folder` when they were killed in a `private_file`.
+
+    No other process may write a `private_file` there meanwhile.
     """
     for path in folder.glob(".*.partial"):
         if _PARTIAL.fullmatch(path.name):
@@ -58,7 +68,7 @@ def remove_partial(folder: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Write a file's content, or a directory's list of names, to the disk and wait until it is there."""
+    """Write a file's content, or a directory's list of names, to the disk, and wait until it is there."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -68,7 +78,10 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def made_once(path: Path) -> Iterator[Path]:
-    """Yield an empty file, mode 0600, to fill. It is renamed to `path` afterwards, unless another process has created `path` first."""
+    """Yield an empty file, mode 0600, to fill; afterwards it becomes `path`.
+
+    If another process has created `path` first, that file stays, and the yielded one is deleted.
+    """
     candidate = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
     candidate.touch(mode=0o600)
     try:
@@ -83,7 +96,10 @@ def made_once(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Hold a lock on the file while the body runs; other threads and processes wait. The lock ends with its process; the file stays."""
+    """Hold an exclusive lock on the file while the body runs; other threads and processes wait for it.
+
+    The file is created if needed and stays. If the process ends, its lock is released.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

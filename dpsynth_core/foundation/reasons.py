@@ -26,7 +26,16 @@ def is_reason(text: object) -> bool:
 
 
 def check_reason(field: str, text: object, what: str) -> None:
-    """Raise InputError for a text that does not qualify as a reason. `what` has to be explained, as in "write why ..."."""
+    """Check that a text qualifies as a reason (`is_reason`) and can be stored.
+
+    Args:
+        field: Name of the field in messages.
+        text: The text.
+        what: What the reason has to explain, as in "write why ...".
+
+    Raises:
+        InputError: The text is too short, or has a NUL character.
+    """
     if not is_reason(text):
         problem = "the reason is too short" if str(text).strip() else "you have not given a reason"
         raise InputError(field, problem, f"write {what}, in a sentence: at least {FEWEST_WORDS} different words")
@@ -35,7 +44,11 @@ def check_reason(field: str, text: object, what: str) -> None:
 
 
 def is_one_paragraph(text: object) -> bool:
-    """Return whether a text fits a published document: short, one paragraph, without invisible characters such as bidirectional marks."""
+    """Return whether a text can be a paragraph of a published document.
+
+    It has at most MAX_REASON characters, and no line breaks or other invisible characters, such as
+    bidirectional marks.
+    """
     return isinstance(text, str) and len(text) <= MAX_REASON and text.isprintable()
 
 

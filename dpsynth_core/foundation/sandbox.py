@@ -74,14 +74,17 @@ def close(files: Sequence[str]) -> None:
 
 
 def lacking() -> str:
-    """Return a sentence on the protections that this machine lacks, or ""."""
+    """Return a sentence about the protections that this machine lacks, or "" if it has all."""
     if version() and _known() is not None:
         return ""
     return "this system cannot shut the readers of files in (Landlock and seccomp of Linux): limits on memory and time are all there is"
 
 
 def adopt_orphans() -> None:
-    """Make this process the parent of processes that its descendants leave behind, if the system supports it."""
+    """Make this process the parent of processes whose own parent, one of its descendants, ends before them.
+
+    Other systems than Linux do not support it; nothing happens there.
+    """
     if sys.platform == "linux":
         _libc().prctl(_SUBREAPER, 1, 0, 0, 0)
 

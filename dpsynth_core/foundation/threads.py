@@ -28,16 +28,20 @@ def limit() -> None:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit loaded linear algebra libraries to one thread while the body runs, so that sums are rounded as before."""
+    """Limit the loaded linear algebra libraries to one thread while the body runs.
+
+    Sums are rounded differently with another number of threads, and repeated results must be equal.
+    """
     with _libraries(len(sys.modules)).limit(limits=1):
         yield
 
 
 @lru_cache(maxsize=1)
 def _libraries(_modules: int) -> ThreadpoolController:
-    """Return the libraries that have threads, cached.
+    """Return the controller of the loaded libraries that have threads.
 
-    A search takes longer than most products, and new libraries come with new modules.
+    It is cached by the number of loaded modules, because a search for libraries takes longer than
+    most products, and new libraries come with new modules.
     """
     from threadpoolctl import ThreadpoolController
 

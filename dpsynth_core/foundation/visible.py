@@ -16,7 +16,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def listed(texts: Sequence[str], most: int) -> str:
-    """Return the first `most` texts, separated by commas, and the number of further texts."""
+    """Return the first `most` texts, separated by commas, followed by " and N more" if there are N more."""
     return ", ".join(texts[:most]) + (f" and {len(texts) - most:,} more" if len(texts) > most else "")
 
 

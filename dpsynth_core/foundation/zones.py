@@ -38,27 +38,35 @@ class Zoned(Generic[T]):
 
 
 def public(value: T) -> Zoned[T]:
-    """Return the value in the zone of what is known without the private table, such as domain, workload and budget."""
+    """Return the value as public: known without the private table, such as domain, workload and budget."""
     return Zoned(Zone.PUBLIC, value)
 
 
 def released(value: T) -> Zoned[T]:
-    """Return the value in the zone of what is computed from public inputs and kernel answers only."""
+    """Return the value as released: computed from public inputs and kernel answers only."""
     return Zoned(Zone.RELEASED, value)
 
 
 def curator_only(value: T) -> Zoned[T]:
-    """Return the value in the zone of what is computed from private records without noise."""
+    """Return the value as curator-only: computed from private records without noise."""
     return Zoned(Zone.CURATOR, value)
 
 
 def combine(function: Callable[..., T], *arguments: Zoned[Any]) -> Zoned[T]:
-    """Apply `function` to the bare values; the result is as restricted as the most restricted argument."""
+    """Apply a function to the values of zoned arguments, and return the result in their most restricted zone."""
     return Zoned(max(a.zone for a in arguments), function(*(a.value for a in arguments)))
 
 
 def publishable(zoned: Zoned[T], what: str) -> T:
-    """Return the bare value if it may be published. Raises ZoneError for curator-only values; `what` names it in the error."""
+    """Return the value without its zone, if it may be published.
+
+    Args:
+        zoned: The value with its zone.
+        what: Name of the value in the error.
+
+    Raises:
+        ZoneError: The value is curator-only.
+    """
     if zoned.zone is Zone.CURATOR:
         raise ZoneError(f"{what} is curator-only and cannot be part of a release")
     return zoned.value
