@@ -24,14 +24,18 @@ Marginals = Mapping[Clique, NDArray[np.float64] | NDArray[np.int64]]
 def workload_error(workload: Workload, true: Marginals, estimate: Marginals, n: float) -> float:
     """Return the weighted mean L1 distance of the marginals: sum_r c_r ||true_r - estimate_r||_1 / (n sum_r c_r).
 
-    This is AIM's Definition 2, whose k is the sum of the weights: a marginal drawn twice counts twice. Between tables of n records the
-    error is between 0 and 2 for all weights.
+    This is AIM's Definition 2, whose k is the sum of the weights: a marginal drawn twice counts
+    twice. Between tables of n records the error is between 0 and 2 for all weights.
 
     Args:
         workload: The cliques with their weights c_r.
         true: True marginals, in counts.
-        estimate: Estimated marginals, in counts; scale marginals of a table of another size first (`scaled`).
+        estimate: Estimated marginals, in counts; scale marginals of a table of another size first
+            (`scaled`).
         n: Number of records.
+
+    Raises:
+        ValueError: n is not positive.
     """
     if not n > 0:
         raise ValueError("n must be positive")
@@ -40,12 +44,22 @@ def workload_error(workload: Workload, true: Marginals, estimate: Marginals, n: 
 
 
 def in_wrong_cell(true: NDArray[np.float64], estimate: NDArray[np.float64]) -> float:
-    """Return the share of people in a wrong cell of a table of fractions: 0 for equal distributions, 1 for disjoint ones."""
+    """Return the share of people in a wrong cell: half the L1 distance of two tables of fractions.
+
+    It is 0 for equal distributions and 1 for disjoint ones.
+    """
     return IN_WRONG_CELL * float(np.abs(true - estimate).sum())
 
 
 def marginal_errors(true: Marginals, estimate: Marginals) -> dict[Clique, float]:
-    """Return `in_wrong_cell` of true_r / N and estimate_r / N' for every clique r of `true`."""
+    """Return, for every clique of `true`, the share of people in a wrong cell, from 0 to 1.
+
+    Each marginal is divided by its own sum first.
+
+    Args:
+        true: True marginals, in counts.
+        estimate: Estimated marginals, in counts, for the same cliques.
+    """
     return {r: in_wrong_cell(_fractions(true[r]), _fractions(estimate[r])) for r in true}
 
 
@@ -62,7 +76,13 @@ def largest_error(true: Marginals, estimate: Marginals, threshold: int | None = 
 
 
 def largest_gap(true: Marginals, estimate: Marginals, threshold: int | None = None) -> float:
-    """Return `largest_error` for marginals given as fractions."""
+    """Return the largest error of a query, max |q(D) - q(Dhat)|, for marginals given as fractions.
+
+    Args:
+        true: True marginals, as fractions.
+        estimate: Estimated marginals, as fractions.
+        threshold: As in `largest_error`.
+    """
     return max(float(np.abs(at_least(true[r] - estimate[r], threshold or len(r))).max()) for r in true)
 
 
@@ -82,7 +102,7 @@ def possible(share: float, least: float = 0.0) -> float:
 
 
 def percent(share: float) -> str:
-    """Return a share as text, small ones with two decimals."""
+    """Return a share as text in percent, with one decimal, or with two if it is below 1%."""
     return f"{share:.1%}" if share >= 0.00995 or share == 0 else f"{share:.2%}"
 
 

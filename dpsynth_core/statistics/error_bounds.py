@@ -34,12 +34,12 @@ class Ratio:
 
     @property
     def rounding(self) -> float:
-        """The largest change of `value` due to rounding: one of `SUM_STEPS` steps per person."""
+        """The largest change of `value` that rounding to SUM_STEPS steps per person can cause."""
         return self.scale / SUM_STEPS
 
     @property
     def value(self) -> float:
-        """The measured ratio, without bounds."""
+        """The measured ratio: the difference in units of `scale`, divided by the number of people."""
         return self.scale * self.difference.value / self.people.value
 
     def at_most(self) -> float:
@@ -53,17 +53,22 @@ class Ratio:
         return self.scale * most
 
     def deviation(self, limit: float) -> float:
-        """Return the standard deviation of `value` if the true ratio is `limit`."""
+        """Return the standard deviation of `value` due to noise, if the true ratio is `limit`."""
         own = self.scale * self.difference.sigma
         return math.hypot(own, limit * self.people.sigma) / self.people.value
 
 
 def absolute(parts: Sequence[Ratio]) -> Interval:
-    """Return the interval of the error |sum of the ratios in `parts`|, to first order in the noise of the numbers of people.
+    """Return the interval of the error |sum of the ratios|, to first order in the noise of the numbers of people.
 
-    The upper bound follows the CLs rule (`statistics.naming`): it is the smallest error that measures as small as this one a twentieth
-    as often as an error of 0 does. It fails in 5 % of cases at most. A bound that fails in exactly 5 % would let luck keep limits below
-    the noise; this bound keeps no limit below 2.45 deviations.
+    The upper bound follows the CLs rule (`statistics.naming`): it is the smallest error that
+    measures as small as this one a twentieth as often as an error of 0 does. It fails in 5 % of
+    cases at most. A bound that fails in exactly 5 % would let luck satisfy limits below the noise;
+    this bound satisfies no limit below 2.45 deviations. Without a finite bound of each ratio, the
+    error is NaN and the upper bound infinite.
+
+    Args:
+        parts: The ratios, whose noises are independent.
     """
     limits = [part.at_most() for part in parts]
     if not all(map(math.isfinite, limits)):
@@ -110,21 +115,25 @@ def _least_size(measured: float) -> float:
 
 
 def largest(distances: Sequence[float], sigma: float, people: Noisy, mass: float = 1.0) -> Interval:
-    """Return the interval of the largest of k errors, each half of a distance over the number of people.
+    """Return the interval of the largest of k errors, in shares of people in a wrong cell.
 
-    Let E be the largest distance as a share of the N people, T the number taken for N, g = T - N. Then L, the distance of what was
-    published for T people, is within |g| mass of N E = T E - g E. So T E - L is normal noise and one of (E + mass) g and (E - mass) g: with
-    half of the failure probability for either, it exceeds z times the deviation at E + mass only so often, and E is not above the larger
-    root of (T E - L)^2 = z^2 (sigma^2 + (E + mass)^2 people.sigma^2). In the same way it is not below the smaller root.
+    An error is half of a distance divided by the number of people. Let E be the largest distance as
+    a share of the N people, T the number taken for N, g = T - N. Then L, the distance of what was
+    published for T people, is within |g| mass of N E = T E - g E. So T E - L is normal noise and
+    one of (E + mass) g and (E - mass) g: with half of the failure probability for either, it
+    exceeds z times the deviation at E + mass only so often, and E is not above the larger root of
+    (T E - L)^2 = z^2 (sigma^2 + (E + mass)^2 people.sigma^2). In the same way it is not below the
+    smaller root.
 
-    The upper bound needs no allowance for k: the worst table in truth is among the k, and is measured like any other. It fails as much more
-    rarely as k tables without error would look as good as these (CLs, `statistics.naming`), so luck keeps no limit. The lower bound needs
-    an allowance, because the largest of k noises can be anywhere; the noises are independent beside g, so that all k stay below z at least
-    as often as independent ones would (Slepian 1962).
+    The upper bound needs no allowance for k: the worst table in truth is among the k, and is
+    measured like any other. It fails as much more rarely as k tables without error would look as
+    good as these (CLs, `statistics.naming`), so luck satisfies no limit. The lower bound needs an
+    allowance, because the largest of k noises can be anywhere; the noises are independent beside g,
+    so that all k stay below z at least as often as independent ones would (Slepian 1962).
 
     Args:
-        distances: Measured distances, each with noise `sigma`.
-        sigma: Standard deviation of the noise of a distance.
+        distances: Measured L1 distances, in records, each with noise `sigma`.
+        sigma: Standard deviation of the noise of a distance, in records.
         people: The measured number of people, by which published shares were multiplied.
         mass: Sum of the published shares; 1 for rows.
     """

@@ -33,7 +33,10 @@ class Evidence:
     total: float
 
     def per(self, records: int) -> Evidence:
-        """Return the evidence with counts divided by `records`, for tables where that many records make one person."""
+        """Return the evidence in units of `records` records: all counts and their noise are divided by it.
+
+        This is for tables in which so many records make one person.
+        """
         if records == 1:
             return self
         smaller = [
@@ -42,9 +45,12 @@ class Evidence:
         return replace(self, measurements=smaller, total=self.total / records)
 
     def published(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
-        """Return published marginals as fractions: of the rows, or of the people where there are no rows.
+        """Return published marginals as fractions: of the rows, or of the people if there are no rows.
 
-        Without rows, cliques that no measurement contains are left out.
+        Without rows, a clique that no measurement contains is left out.
+
+        Args:
+            cliques: The cliques of the marginals.
         """
         if self.codes is not None:
             rows, lacking = max(1, len(self.codes)), [r for r in cliques if r not in self._counted]
@@ -56,16 +62,19 @@ class Evidence:
         return {r: self.domain.cleared(r, answer.values) / people for r, answer in answers.items() if answer is not None}
 
     def shares(self, clique: Clique) -> NDArray[np.float64] | None:
-        """Return a marginal of the synthetic rows as fractions of the rows, None without rows."""
+        """Return a marginal of the synthetic rows as fractions of the rows; None without rows."""
         return None if self.codes is None else self.published([clique])[clique]
 
     def people(self, clique: Clique) -> NDArray[np.float64] | None:
-        """Return a marginal of the synthetic rows scaled to the number of people, None without rows."""
+        """Return a marginal of the synthetic rows in people: fractions times `total`; None without rows."""
         shares = self.shares(clique)
         return None if shares is None else shares * self.total
 
     def measured(self, clique: Clique) -> Measurement | None:
-        """Return the best estimate of a marginal from all measurements that contain it, in people; None if no measurement does."""
+        """Return the minimum-variance estimate of a marginal, in people, from all measurements that contain it.
+
+        None is returned if no measurement does.
+        """
         if not clique:
             return combined(self.measurements, clique)
         containing = set[int].intersection(*(self._with_column.get(name, set()) for name in clique))
@@ -87,5 +96,5 @@ class Evidence:
 
 
 def label(clique: Clique) -> str:
-    """Return the name of a table for people."""
+    """Return the name of a table for people, such as "age × sex"; "(all rows)" for the empty clique."""
     return " × ".join(clique) or "(all rows)"

@@ -55,5 +55,11 @@ def fieller(above: float, below: float, covariances: tuple[float, float, float],
 
 
 def fraction(count: Noisy, people: Noisy, reach: float) -> tuple[float, float]:
-    """Return the confidence interval (low, high) of count / people for independent noises. `reach` is in standard deviations."""
+    """Return the confidence interval (low, high) of count / people, measured with independent noises (`fieller`).
+
+    Args:
+        count: The measured count.
+        people: The measured number of people.
+        reach: Number of standard deviations.
+    """
     return fieller(count.value, people.value, (count.sigma**2, 0.0, people.sigma**2), reach)

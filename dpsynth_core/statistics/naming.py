@@ -37,16 +37,17 @@ _LEAST_NOISE = 1 / 20
 
 
 def surely_below(measured: Array, sigma: float, folded: Array | float, failure: float) -> Array:
-    """Return for each measured distance an upper bound of the distance by the CLs rule.
+    """Return an upper bound of the true distance for each measured distance, by the CLs rule.
 
     Args:
         measured: Measured distances, in records, shape (k,).
-        sigma: Standard deviation of the noise of a distance.
-        folded: Standard deviation of the further error due to the uncertain number of records.
+        sigma: Standard deviation of the noise of a distance, in records.
+        folded: Standard deviation of the further error due to the uncertain number of records, in
+            records: one for all or one per distance.
         failure: Probability that a bound fails, at most.
 
     Returns:
-        Bounds above 0, shape (k,).
+        Bounds above 0, in records, shape (k,).
     """
     if len(measured) > _TOGETHER:
         some = [slice(start, start + _TOGETHER) for start in range(0, len(measured), _TOGETHER)]
@@ -59,17 +60,31 @@ def surely_below(measured: Array, sigma: float, folded: Array | float, failure: 
 
 
 def surely_above(measured: Array, sigma: float, folded: Array | float, failure: float, most: Array | float) -> Array:
-    """Return for each measured distance a lower bound of the distance, possibly below 0; see `surely_below`.
+    """Return a lower bound of the true distance for each measured distance, which may be below 0.
 
-    `most` is the largest possible distance of a table.
+    It is `most` minus the upper bound of `most` minus the distance (`surely_below`).
+
+    Args:
+        measured: Measured distances, in records, shape (k,).
+        sigma: Standard deviation of the noise of a distance, in records.
+        folded: Standard deviation of the further error due to the uncertain number of records.
+        failure: Probability that a bound fails, at most.
+        most: The largest possible distance of a table: one for all or one per distance.
     """
     return np.asarray(most - surely_below(most - measured, sigma, folded, failure))
 
 
 def _quantiles(log_probability: Array, sigma: Array, off: Array, mass: Array) -> Array:
-    """Return z with ln P(Z - folded |G| <= z) = log_probability, by Newton's steps on a concave function.
+    """Return z with ln P(Z - folded |G| <= z) = log_probability, one per distance, by Newton's method.
 
-    All steps but the first come from below, and none goes beyond the z for a folded |G| of 0 or of the largest node.
+    The function is concave. All steps but the first come from below, and none goes beyond the z for
+    a folded |G| of 0 or of the largest node.
+
+    Args:
+        log_probability: Logarithms of the probabilities, shape (k,).
+        sigma: Standard deviations of Z, shape (k,).
+        off: Values of folded |G| at its nodes (`_beside`).
+        mass: Weights of the nodes.
     """
     z = highest = np.asarray(sigma * scipy.special.ndtri_exp(log_probability))
     lowest = highest - off.max(axis=-1)
@@ -84,13 +99,26 @@ def _quantiles(log_probability: Array, sigma: Array, off: Array, mass: Array) ->
 
 
 def _log_mean(logs: Array, mass: Array) -> Array:
-    """Return ln of the mean of exp(logs) over the last axis, weighted by `mass`; several times as fast as SciPy's `logsumexp`."""
+    """Return ln of the weighted mean of exp(logs) over the last axis; several times as fast as SciPy's `logsumexp`.
+
+    Args:
+        logs: The logarithms.
+        mass: Weight of each entry of the last axis.
+    """
     top = logs.max(axis=-1, keepdims=True)
     return np.asarray(np.log(np.exp(logs - top) @ mass) + top[..., 0])
 
 
 def _beside(folded: Array | float, sigma: float) -> tuple[Array, Array]:
-    """Return `folded` times |G| at the nodes of |G|, which are the last axis, and the weights of the nodes."""
+    """Return nodes of folded |G|, and their weights in a mean over G standard normal.
+
+    Args:
+        folded: Standard deviation of the error, one for all distances or one per distance.
+        sigma: Standard deviation of the noise; fewer nodes suffice if `folded` is much smaller.
+
+    Returns:
+        The values of folded |G|, with the nodes as last axis, and the weights of the nodes.
+    """
     panels = FEW_PANELS if np.max(folded) <= sigma / 2 else PANELS
     nodes, mass = half_normal_nodes(panels) if np.any(folded) else (np.zeros(1), np.ones(1))
     return np.multiply.outer(folded, nodes), mass

@@ -108,7 +108,13 @@ def margin(sigma: float, folded: float, count: int, confidence: float) -> float:
 
 @lru_cache(maxsize=2)
 def half_normal_nodes(panels: int = PANELS) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the nodes x and weights w for which sum(w f(x)) is the mean of f(|X|), X standard normal (Gauss-Legendre on panels)."""
+    """Return nodes x and weights w such that sum(w f(x)) is the mean of f(|X|) for standard normal X.
+
+    It is Gauss-Legendre quadrature on panels.
+
+    Args:
+        panels: Number of panels of eight nodes each.
+    """
     nodes, weights = np.polynomial.legendre.leggauss(8)
     width = _REACH / panels
     g = (np.arange(panels)[:, None] + (nodes + 1) / 2) * width

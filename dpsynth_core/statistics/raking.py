@@ -63,22 +63,33 @@ def _sums(codes: Codes, owner: Integers | None, weights: Floats, size: int) -> F
 
 
 def _reached(codes: Codes, owner: Integers | None, target: Floats, base: Floats) -> Floats:
-    """Return the target without cells that no row is in, and with its sum."""
+    """Return the target with zero in cells that no weighted row is in, scaled to its old sum."""
     reached = np.where(_sums(codes, owner, base, len(target)) > 0, target, 0.0)
     return np.asarray(reached * (target.sum() / reached.sum()) if reached.any() else reached)
 
 
 def _together(factors: Floats, owner: Integers, rows: int) -> Floats:
-    """Return for each row the geometric mean of its members' factors; 1 without members."""
+    """Return, for each row, the geometric mean of its members' factors; 1 for a row without members.
+
+    Args:
+        factors: Factor of each member, shape (members,).
+        owner: The row of each member.
+        rows: Number of rows.
+    """
     with np.errstate(divide="ignore"):
         logs = np.bincount(owner, np.log(factors), rows)
     return np.asarray(np.exp(logs / np.maximum(np.bincount(owner, minlength=rows), 1)))
 
 
 def tilted(table: Floats, total: float) -> Floats:
-    """Return the table over the numbers 0, 1, 2 and so on with the same sum, whose numbers add up to the total.
+    """Return a table over the numbers 0, 1, 2, ... changed so that the sum of number times cell is `total`.
 
-    Each cell is changed by a factor that rises or falls evenly with its number. The table is unchanged if no factor does that.
+    Cells are multiplied by factors that rise or fall exponentially with their number; the sum of
+    the cells stays. If no such factors exist, the table is returned unchanged.
+
+    Args:
+        table: The cells, not negative.
+        total: The wanted sum of number times cell.
     """
     numbers = np.arange(len(table))
 
@@ -95,16 +106,29 @@ def tilted(table: Floats, total: float) -> Floats:
 
 
 def nearest_table(noisy: Floats, total: float) -> Floats:
-    """Return the table without negative cells and with this sum that is nearest in L2 norm (Held, Wolfe and Crowder 1974)."""
+    """Return the table with the sum `total` and no negative cells that is nearest in L2 norm.
+
+    The algorithm is from Held, Wolfe and Crowder (1974).
+
+    Args:
+        noisy: The cells.
+        total: The sum, above 0.
+    """
     falling = np.sort(noisy)[::-1]
     lowered = (np.cumsum(falling) - total) / np.arange(1, len(noisy) + 1)
     return np.maximum(noisy - lowered[np.flatnonzero(falling > lowered)[-1]], 0.0)
 
 
 def believed(rows: Floats, measured: Floats, sigma: float) -> Floats:
-    """Return the believed values, between the rows' values and those measured with noise sigma.
+    """Return values between the rows' values and the measured values, by shrinkage (James and Stein 1961).
 
-    They move by as much of the difference as noise does not explain (James and Stein 1961).
+    The rows' values move towards the measured ones only as far as noise does not explain the
+    difference.
+
+    Args:
+        rows: The values of the rows.
+        measured: The measured values.
+        sigma: Standard deviation of the noise of each measured value.
     """
     apart = measured - rows
     explained = float(scipy.special.chdtri(len(rows), _BY_LUCK)) * sigma**2

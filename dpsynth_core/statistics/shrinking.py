@@ -80,6 +80,8 @@ def _posterior(measured: Array, sigma: Array, line: Array, spread: float) -> tup
     """Return the logarithms of each error at its nodes and their probabilities, both of shape (k, nodes).
 
     Args:
+        measured: Measured errors, shape (k,).
+        sigma: Standard deviation of the noise of each error, shape (k,).
         line: Prior means of the logarithms, shape (k,).
         spread: Prior standard deviation of the logarithms.
     """

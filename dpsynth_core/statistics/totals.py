@@ -37,11 +37,19 @@ class Total:
     sigma: float
 
     def doubt(self, confidence: float) -> float:
-        """Return the half width of the confidence interval of N around T, in records; 0 if T is exact."""
+        """Return the half width of the confidence interval of N around T, in records; 0 if T is exact.
+
+        Args:
+            confidence: Probability that the interval contains N.
+        """
         return normal((1 + confidence) / 2) * self.sigma if self.sigma else 0.0
 
     def at_least(self, confidence: float) -> float:
-        """Return a lower bound of N with this confidence. It is never above T, and below 0 where the noise exceeds T."""
+        """Return a lower bound of N, in records; it is T if T is exact, and may be below 0.
+
+        Args:
+            confidence: Probability that the bound holds, at least 0.5.
+        """
         return self.value - normal(confidence) * self.sigma if self.sigma else self.value
 
 
@@ -63,9 +71,13 @@ def known_total(measurements: Sequence[Measurement], public: float | None) -> To
 
 
 def measured_total(kernel: Kernel) -> Total:
-    """Return the number of records: exact if public, else measured with a tenth of the kernel's remaining budget.
+    """Return the number of records: exact if it is public, otherwise measured with noise.
 
-    The noise is scaled to marginal_l2, which is at least the sensitivity of the total.
+    The measurement costs at most a tenth of the kernel's remaining budget: its noise is scaled to
+    marginal_l2, which is at least the sensitivity of the total.
+
+    Args:
+        kernel: The kernel, which is charged.
     """
     if kernel.unit.total_is_public:
         return Total(kernel.measure_total(1.0), 0.0)
