@@ -27,10 +27,14 @@ MEMBERS_WITH = "members_with"
 
 @dataclass(frozen=True)
 class Number:
-    """The number of members of a household with one of some codes of a column.
+    """The rule that a household has a number of members with one of some codes of a column.
 
     Attributes:
-        most: The largest number, or with `exactly` the number itself, or all members if the household has fewer.
+        column: The column of members.
+        codes: The codes that are counted.
+        most: The largest number; with `exactly` the number itself, or the size of a smaller
+            household.
+        exactly: Whether the number must be reached.
     """
 
     column: str
@@ -39,12 +43,22 @@ class Number:
     exactly: bool
 
     def bounds(self, sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the least and the most in households of these sizes."""
+        """Return the smallest and the largest allowed number of such members, for households of these sizes.
+
+        Args:
+            sizes: Number of members of each household.
+        """
         most = np.minimum(sizes, self.most)
         return (most if self.exactly else np.zeros_like(most)), most
 
     def broken(self, sizes: NDArray[np.int64], codes: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return the number of members by which each household breaks the rule, from codes of shape (households, places)."""
+        """Return, for each household, how many such members it has too many or too few; 0 if it keeps the rule.
+
+        Args:
+            sizes: Number of members of each household.
+            codes: Codes of the column, shape (households, places); places beyond a household's size
+                are ignored.
+        """
         held = (np.isin(codes, self.codes) & (np.arange(codes.shape[1]) < sizes[:, None])).sum(axis=1)
         least, most = self.bounds(sizes)
         return np.asarray(np.maximum(least - held, 0) + np.maximum(held - most, 0))
@@ -53,11 +67,16 @@ class Number:
 def read(
     rules: Sequence[object], attributes: Sequence[Attribute], members: Domain
 ) -> tuple[tuple[StructuralZeros, ...], tuple[Number, ...]]:
-    """Return the rules about combinations and about numbers from their JSON.
+    """Return the rules about combinations and the rules about numbers of members, from their JSON.
 
     Args:
+        rules: The rules as JSON.
         attributes: Columns that rules may name.
-        members: Columns whose values may be counted.
+        members: Columns of members, whose values may be counted.
+
+    Raises:
+        InputError: A rule is invalid, or is an order of columns.
+        CapacityError: The table of a rule has too many cells.
     """
     zeros, numbers = list[StructuralZeros](), list[Number]()
     for place, rule in enumerate(rules):

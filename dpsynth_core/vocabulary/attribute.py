@@ -111,7 +111,19 @@ class Attribute:
 
     @classmethod
     def categorical(cls, name: str, categories: Iterable[str], *, ordered: bool = False, **fields: Any) -> Attribute:
-        """Return a column of listed values. Further fields: labels, dtype, missing, other, missing_as, other_as."""
+        """Return a column of listed values.
+
+        Args:
+            name: The name.
+            categories: The values; spaces around them are removed.
+            ordered: Whether their order has a meaning.
+            **fields: Further attributes: labels, dtype, missing, other, missing_as, other_as,
+                label.
+
+        Raises:
+            InputError: There are no values, a value is blank or not a text, two values are the
+                same, or another attribute is invalid.
+        """
         return cls.listed(name, "ordinal" if ordered else "categorical", categories, **fields)
 
     @classmethod
@@ -125,14 +137,20 @@ class Attribute:
         hierarchy: Hierarchy | None = None,
         **fields: Any,
     ) -> Attribute:
-        """Return a column of a kind with listed values. Spaces around the values are removed.
+        """Return a column of a kind with listed values.
 
         Args:
-            categories: The values; if empty, the groups of `hierarchy`.
-            fields: Further fields: dtype, missing, other, missing_as, other_as.
+            name: The name.
+            kind: Name of the kind, such as "ordinal".
+            categories: The values, from which surrounding spaces are removed; if empty, the groups
+                of `hierarchy`.
+            labels: Names to show in place of the categories, one each, or none.
+            hierarchy: For codes in groups, how codes become the categories.
+            **fields: Further attributes: dtype, missing, other, missing_as, other_as, label.
 
         Raises:
-            InputError: There are no values, a value is blank or not a text, or two values are the same.
+            InputError: There are no values, a value is blank or not a text, two values are the
+                same, or another attribute is invalid.
         """
         texts = tuple(_text(category) for category in _items(name, categories, "categories")) or (hierarchy.names if hierarchy else ())
         if not texts:  # only of a column whose values were learnt there may be none
@@ -143,27 +161,60 @@ class Attribute:
 
     @classmethod
     def integer(cls, name: str, lower: int, upper: int, **fields: Any) -> Attribute:
-        """Return a column of whole numbers from lower to upper: by default a bin per value up to 100 values, else bins of a round width.
+        """Return a column of whole numbers in bins.
+
+        By default there is a bin per value up to 100 values, otherwise bins of a round width.
 
         Args:
-            fields: At most one of bins (number of equal bins), width (bins begin at multiples) and edges (with or without the bounds); and
-                missing, other, nearest, missing_as, other_as.
+            name: The name.
+            lower: The lower bound, inclusive.
+            upper: The upper bound, inclusive.
+            **fields: At most one of bins (number of equal bins), width (bins begin at its
+                multiples) and edges (with or without the bounds); and own_cells, missing, other,
+                nearest, missing_as, other_as, label.
+
+        Raises:
+            InputError: A bound or bin is invalid, or another attribute is.
         """
         return cls.binned(name, "integer", lower, upper, **fields)
 
     @classmethod
     def numeric(cls, name: str, lower: float, upper: float, **fields: Any) -> Attribute:
-        """Return a column of real numbers in [lower, upper], by default in bins of a round width. Fields as for `integer`, and decimals."""
+        """Return a column of real numbers in bins, by default of a round width.
+
+        Args:
+            name: The name.
+            lower: The lower bound, inclusive.
+            upper: The upper bound, inclusive.
+            **fields: As for `integer`, and decimals.
+
+        Raises:
+            InputError: A bound or bin is invalid, or another attribute is.
+        """
         return cls.binned(name, "numeric", lower, upper, **fields)
 
     @classmethod
     def day(cls, name: str, lower: date | str, upper: date | str, **fields: Any) -> Attribute:
-        """Return a column of dates from lower to upper, as ISO text or date. Fields as for `integer`; edges: dates or days since 1970."""
+        """Return a column of dates in bins, by default of a round width such as a month.
+
+        Args:
+            name: The name.
+            lower: The first day, as ISO text or date.
+            upper: The last day, inclusive, as ISO text or date.
+            **fields: As for `integer`; edges are dates or days since 1970-01-01.
+
+        Raises:
+            InputError: A bound or bin is invalid, or another attribute is.
+        """
         return cls.binned(name, "date", lower, upper, **fields)
 
     @classmethod
     def coded(cls, name: str, size: Any) -> Attribute:
-        """Return a column of codes 0..size-1, as in benchmark files. Raises InputError if `size` is not an integer above 0."""
+        """Return a column that holds the codes 0 .. size - 1 of its cells already, as benchmark files do.
+
+        Raises:
+            InputError: `size` is not a whole number from 1 up.
+        """
         size = as_number(size)
         if not is_whole(size) or size < 1:
             raise InputError(column_field(name), "the number of codes is not a whole number from 1 up", "give the number of distinct codes")
@@ -171,9 +222,17 @@ class Attribute:
 
     @classmethod
     def unknown(cls, name: str, kind: str, most: int = DEFAULT_MOST, precision: str = "", hierarchy: Hierarchy | None = None) -> Attribute:
-        """Return a column whose values the kernel measures first, with at most `most` cells.
+        """Return a column whose values are to be learnt with noise, with at most `most` cells.
 
-        Raises InputError if `most` is out of range, or values of this kind cannot be learnt.
+        Args:
+            name: The name.
+            kind: Name of the kind, one of LEARNABLE.
+            most: Largest number of cells.
+            precision: Of times, the unit that their values are written to.
+            hierarchy: For codes in groups, the level of the groups.
+
+        Raises:
+            InputError: `most` is out of range, or values of this kind cannot be learnt.
         """
         if not is_whole(most) or not FEWEST_LEARNT <= most <= MOST_LEARNT:
             problem = f"'most' is not a whole number from {FEWEST_LEARNT} to {MOST_LEARNT:,}"
@@ -236,7 +295,11 @@ class Attribute:
 
     @cached_property
     def scale(self) -> Scale:
-        """The mapping of its values to numbers; for columns with bins only."""
+        """The mapping of the column's values to numbers, for columns with bins.
+
+        Raises:
+            ValueError: The column has no bins.
+        """
         return scale_of(self.name, self.kind, self.precision)
 
     @property
@@ -284,7 +347,10 @@ class Attribute:
         return self.size - 1 if self.missing else None
 
     def unfolded(self) -> Attribute:
-        """Return the column with separate cells for missing and for undeclared values; coded and unlearnt columns stay unchanged."""
+        """Return the column with a separate cell for missing and one for undeclared values.
+
+        Coded columns, and columns whose values are to be learnt, are returned unchanged.
+        """
         if self.is_coded or self.most:
             return self
         return replace(self, other=True, missing=True, nearest=False, missing_as=None, other_as=None)
@@ -337,7 +403,7 @@ class Attribute:
 
     @property
     def other_text(self) -> str:
-        """The text that rows in the cell of undeclared values get; it differs from every declared value."""
+        """The text that released rows have for the cell of undeclared values; it differs from every declared value."""
         return _unused(OTHER_LABEL, {*self._value_labels, *self.categories})
 
     def cell_labels(self) -> tuple[str, ...]:
@@ -455,9 +521,16 @@ class Attribute:
 
 
 def scale_of(name: str, kind: str, precision: str) -> Scale:
-    """Return the mapping between values and numbers of a kind with bins.
+    """Return the mapping between values and numbers for a kind with bins.
 
-    Raises InputError if the kind lacks this precision, ValueError if it has no bins. `name` is the column's name for errors.
+    Args:
+        name: Name of the column in errors.
+        kind: Name of the kind.
+        precision: Unit of times; "" for the default, or for kinds without precisions.
+
+    Raises:
+        InputError: The kind lacks this precision.
+        ValueError: The kind has no bins.
     """
     about = KINDS[kind]
     if about.scale is None:
@@ -466,7 +539,11 @@ def scale_of(name: str, kind: str, precision: str) -> Scale:
 
 
 def _precision(name: str, kind: Kind, stated: Any) -> str:
-    """Return `stated`, by default "second" for kinds with precisions, else "". Raises InputError if the kind lacks this precision."""
+    """Return the stated precision, or the default: "second" for kinds with precisions, otherwise "".
+
+    Raises:
+        InputError: The kind lacks this precision.
+    """
     precision = stated or (DEFAULT_PRECISION if kind.precisions else "")
     if precision not in (kind.precisions or ("",)):
         remedy = f"use one of {', '.join(kind.precisions)}" if kind.precisions else "leave it out"
@@ -475,7 +552,7 @@ def _precision(name: str, kind: Kind, stated: Any) -> str:
 
 
 def _unused(label: str, taken: AbstractSet[str]) -> str:
-    """Return the label, in as many brackets as make it differ from the texts in `taken`."""
+    """Return the label, in as many pairs of brackets as make it differ from the texts in `taken`."""
     while label in taken:
         label = f"({label})"
     return label

@@ -26,7 +26,12 @@ DEFAULT_BINS = 32
 
 
 def equal_edges(name: str, scale: Scale, lower: Any, upper: Any, bins: Any) -> tuple[float, ...]:
-    """Return the edges of `bins` equal bins between the bounds. Raises InputError if that is impossible."""
+    """Return the edges of `bins` equal bins between the bounds; bins of whole values differ by at most one value.
+
+    Raises:
+        InputError: `bins` is not a whole number from 1 to MAX_CELLS, or exceeds the number of
+            values.
+    """
     bins = as_number(bins)
     if not is_whole(bins) or not 1 <= bins <= MAX_CELLS:
         raise InputError(column_field(name), "the number of bins is not usable", f"give a whole number from 1 to {MAX_CELLS:,}")
@@ -39,7 +44,10 @@ def equal_edges(name: str, scale: Scale, lower: Any, upper: Any, bins: Any) -> t
 
 
 def default_edges(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[float, ...]:
-    """Return one bin per value up to ONE_BIN_PER_VALUE_UP_TO whole values, else bins of a round width, at most DEFAULT_BINS and two more.
+    """Return the default edges between the bounds.
+
+    These are one bin per value up to ONE_BIN_PER_VALUE_UP_TO whole values, otherwise bins of a
+    round width, at most DEFAULT_BINS and two more.
     """
     first, end = _span(scale, lower, upper)
     if scale.whole and end - first <= ONE_BIN_PER_VALUE_UP_TO:
@@ -48,7 +56,10 @@ def default_edges(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[floa
 
 
 def round_edges(name: str, scale: Scale, lower: Any, upper: Any, most: int) -> tuple[float, ...]:
-    """Return bins of a round width, at most `most` and two more."""
+    """Return the edges of bins of a round width between the bounds, at most `most` bins and two more.
+
+    The bounds may cut the first and the last bin.
+    """
     first, end = _span(scale, lower, upper)
     if (width := scale.default_width((end - first) / most)) is not None:
         return width_edges(name, scale, lower, upper, width)
@@ -68,11 +79,17 @@ def _round_width(least: float, whole: bool) -> float:
 
 
 def width_edges(name: str, scale: Scale, lower: Any, upper: Any, width: Any) -> tuple[float, ...]:
-    """Return the multiples of a width between the bounds, and the bounds.
+    """Return the edges of bins of one width: its multiples between the bounds, and the bounds.
 
-    `width` is a number above 0, or one of the scale's names.
+    Args:
+        name: Name of the column in errors.
+        scale: The mapping of values to numbers.
+        lower: The lower bound.
+        upper: The upper bound.
+        width: A number above 0, or a name of a width, such as "month" (`Scale.widths`).
 
-    Raises InputError for a width that is unknown, not positive, or makes too many bins.
+    Raises:
+        InputError: The width is unknown, not positive, or makes too many bins.
     """
     first, end = _span(scale, lower, upper)
     width = _as_said(scale, width)
@@ -89,7 +106,7 @@ def width_edges(name: str, scale: Scale, lower: Any, upper: Any, width: Any) -> 
 
 
 def _as_said(scale: Scale, width: Any) -> Any:
-    """Return a width from people's words: "hours" are hours, a week of days is seven, "10" is a number."""
+    """Return a width as people write it in its exact form: "hours" is "hour", a week of days is 7, "10" is a number."""
     name = width.lower() if isinstance(width, str) else ""
     if scale.widths and name.removesuffix("s") == "week" and "week" not in scale.widths:
         return 7
@@ -97,7 +114,10 @@ def _as_said(scale: Scale, width: Any) -> Any:
 
 
 def _multiples(scale: Scale, first: float, end: float, width: float) -> list[float]:
-    """Return the multiples of a width from `first` to `end`: exact for whole values, else as decimal fractions; weeks start on a Monday."""
+    """Return the multiples of a width from `first` to `end`.
+
+    They are exact for whole values, otherwise decimal fractions; weeks start on a Monday.
+    """
     if not scale.whole:
         step = Decimal(repr(float(width)))
         low, high = math.floor(first / width), math.ceil(end / width)
@@ -113,7 +133,7 @@ def is_equal(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[fl
 
 
 def width_of(scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> Any:
-    """Return the width with which `width_edges` makes these edges, or None."""
+    """Return the width with which `width_edges` makes these edges, or None if no width does."""
     first, end = edges[0], edges[-1]
     possible = (width for width in scale.widths if (end - first) / scale.spacing(width) <= MAX_CELLS)
     named = (width for width in possible if len(edges) == 2 + sum(first < cut < end for cut in scale.named_cuts(width, first, end)))
@@ -124,7 +144,18 @@ def width_of(scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> An
 
 
 def explicit_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[Any]) -> tuple[float, ...]:
-    """Return the given edges with the bounds. For whole values, a last edge at the upper bound includes it."""
+    """Return stated edges, completed by the bounds.
+
+    Args:
+        name: Name of the column in errors.
+        scale: The mapping of values to numbers.
+        lower: The lower bound.
+        upper: The upper bound. For whole values, a last edge at this bound includes it.
+        edges: The stated edges, as numbers.
+
+    Raises:
+        InputError: There are no edges, or an edge is not a number of the kind.
+    """
     if not edges:
         raise InputError(column_field(name), "it has no edges", "give the bin edges as rising numbers, or leave them out")
     if not all(is_number(e) for e in edges):
@@ -145,7 +176,16 @@ def _spanned(cuts: list[Any], first: Any, end: Any) -> tuple[float, ...]:
 
 
 def own_values(name: str, scale: Scale, stated: Any) -> list[float]:
-    """Return the numbers of values that have a cell each. `stated` is a list of values, or a text with spaces between them."""
+    """Return the numbers of the values that are to have a cell each.
+
+    Args:
+        name: Name of the column in errors.
+        scale: The mapping of values to numbers.
+        stated: A list of values, or a text with spaces between them.
+
+    Raises:
+        InputError: `stated` is something else, or a value cannot be read.
+    """
     values = stated.split() if isinstance(stated, str) else stated
     if not isinstance(values, Sequence):
         raise InputError(column_field(name), "the values with a cell of their own are no list", "write them as [0, 99999]")
@@ -153,7 +193,17 @@ def own_values(name: str, scale: Scale, stated: Any) -> list[float]:
 
 
 def with_own_cells(name: str, scale: Scale, edges: tuple[float, ...], own: Sequence[float]) -> tuple[float, ...]:
-    """Return rising edges that also contain a cell for each of these numbers."""
+    """Return the edges with a cell added for each of some numbers.
+
+    Args:
+        name: Name of the column in errors.
+        scale: The mapping of values to numbers.
+        edges: The edges, rising.
+        own: The numbers that get a cell each.
+
+    Raises:
+        InputError: A number is not between the bounds.
+    """
     cells = [(value, scale.beyond(value)) for value in own]
     if (outside := next((value for value, end in cells if value < edges[0] or end > edges[-1]), None)) is not None:
         problem = f"{scale.text(outside)} has a cell of its own and is not between the bounds"
@@ -162,7 +212,11 @@ def with_own_cells(name: str, scale: Scale, edges: tuple[float, ...], own: Seque
 
 
 def check_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> None:
-    """Raise InputError unless the edges rise and span the bounds."""
+    """Check that the edges rise, and that the first and the last edge are the bounds.
+
+    Raises:
+        InputError: They do not.
+    """
     if len(edges) < 2 or any(not a < b for a, b in pairwise(edges)):
         raise InputError(column_field(name), "the bin edges do not rise", "give at least two edges, each larger than the one before")
     if (edges[0], edges[-1]) != _span(scale, lower, upper):
@@ -170,13 +224,21 @@ def check_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence
 
 
 def need_bounds(name: str, lower: Any, upper: Any) -> None:
-    """Raise InputError unless both bounds are given."""
+    """Check that both bounds are given.
+
+    Raises:
+        InputError: A bound is missing.
+    """
     if None in (lower, upper) or "" in (lower, upper):
         raise InputError(column_field(name), "its bounds are not set yet", "give both bounds: the lowest and the highest value that count")
 
 
 def checked_bounds(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[Any, Any]:
-    """Return both bounds in the type of the kind. Raises InputError if they are missing, of another type, infinite, or reversed."""
+    """Return both bounds in the type of the kind.
+
+    Raises:
+        InputError: A bound is missing, of another type or infinite, or the upper bound is too low.
+    """
     need_bounds(name, lower, upper)
     low, high = scale.checked(lower), scale.checked(upper)
     if low is None or high is None:

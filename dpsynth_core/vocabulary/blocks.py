@@ -29,7 +29,11 @@ WHOLE_SEARCH = 12
 
 
 def maximal(cliques: Collection[Clique]) -> list[Clique]:
-    """Return the canonical cliques that are in no other one, larger ones first."""
+    """Return the cliques that are not contained in another one, larger ones first.
+
+    Args:
+        cliques: Cliques in domain order.
+    """
     sizes = {len(clique) for clique in cliques}
     inner: set[Clique] = set()
     chosen: list[Clique] = []
@@ -41,7 +45,14 @@ def maximal(cliques: Collection[Clique]) -> list[Clique]:
 
 
 def plan(domain: Domain, cliques: Collection[Clique], block_cells: int | None = None) -> dict[Clique, Clique]:
-    """Return the block of each maximal clique. No block has more than max(block_cells, its largest clique) cells."""
+    """Return the block in which each maximal clique is counted: a clique that contains it.
+
+    Args:
+        domain: The domain.
+        cliques: The cliques to count.
+        block_cells: Largest number of cells of a block, unless a single clique has more; None for
+            the default.
+    """
     targets = tuple(maximal(sorted(cliques)))  # the plan must not depend on the order of the request
     return dict(_planned(domain, targets, block_cells or (SMALL_CELLS if len(targets) >= MANY else BLOCK_CELLS)))
 
@@ -78,9 +89,18 @@ class _Waiting:
         self._alone = self._by_column(np.flatnonzero(self._lengths == 1))
 
     def block(self, first: int, block_cells: int) -> tuple[list[int], list[int]]:
-        """Return the columns of a block that begins as one clique, in the domain's order, and the cliques that the block covers.
+        """Choose the next block, which begins as one clique and grows by columns.
 
-        Each step adds the column that completes most waiting cliques per added cell, while it fits. Covered cliques wait no longer.
+        Each step adds the column that completes most waiting cliques per added cell, while it fits.
+        Covered cliques wait no longer.
+
+        Args:
+            first: Index of the clique.
+            block_cells: Largest number of cells of the block, unless the clique has more.
+
+        Returns:
+            The positions of the block's columns in the domain, ascending, and the indices of the
+            cliques that the block covers.
         """
         inside, completed, cells = np.zeros(len(self._sizes), dtype=bool), self._alone.copy(), 1.0
         changed, covered = list[NDArray[np.intp]](), [np.array([first], dtype=np.intp)]
@@ -105,15 +125,24 @@ class _Waiting:
         return np.flatnonzero(inside).tolist(), done.tolist()
 
     def _by_column(self, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return how many of these cliques have each column."""
+        """Return, for each column, the number of these cliques that contain it.
+
+        Args:
+            numbers: Indices of the cliques.
+        """
         return np.bincount(self._columns[numbers].ravel(), minlength=len(self._sizes) + 1)[:-1]
 
 
 def sums(domain: Domain, cliques: Collection[Clique], home: Mapping[Clique, Clique]) -> list[tuple[Clique, Clique]]:
-    """Return the table that each clique is summed from, in an order in which that table exists.
+    """Return steps (table, larger table) in which all tables are summed from blocks, in a possible order.
 
-    It is a block, a block without some columns, or the smallest other clique that has all of its columns. `home` holds the blocks of the
-    maximal cliques.
+    The larger table is a block, a block without some columns, or the smallest other clique that
+    contains the table.
+
+    Args:
+        domain: The domain.
+        cliques: The cliques to count.
+        home: The block of each maximal clique (`plan`).
     """
     inside: dict[Clique, list[Clique]] = {}
     for clique, block in home.items():
@@ -129,10 +158,14 @@ def sums(domain: Domain, cliques: Collection[Clique], home: Mapping[Clique, Cliq
 
 
 def _halfway(table: Clique, cliques: Sequence[Clique]) -> Iterator[tuple[Clique, Clique]]:
-    """Return tables on the way to the cliques, each without one group of columns.
+    """Yield steps (table, larger table) from a table down to the cliques, each without one group of columns.
 
-    Cliques of at most k columns each lack one of k + 1 groups of columns, so many are summed from a table without a group, which is far
-    smaller.
+    Cliques of at most k columns each lack one of k + 1 groups of columns, so many are summed from a
+    table without a group, which is far smaller.
+
+    Args:
+        table: The table.
+        cliques: The cliques inside it.
     """
     groups, left = max(map(len, cliques)) + 1, list(cliques)
     if len(cliques) <= groups or len(table) <= groups:
@@ -148,10 +181,15 @@ def _halfway(table: Clique, cliques: Sequence[Clique]) -> Iterator[tuple[Clique,
 
 
 def slices(domain: Domain, cliques: Collection[Clique], most_bytes: int) -> list[list[Clique]]:
-    """Return the cliques in groups, each of which is counted in one pass.
+    """Return the cliques in groups, each of which is counted in one pass over the records.
 
-    The tables of a group take `most_bytes` at most. Only a single clique with a larger table makes a larger group, which then contains its
-    parts alone.
+    The tables of a group take at most `most_bytes`. The exception is a clique whose own table is
+    larger: its group contains only the clique and its parts.
+
+    Args:
+        domain: The domain.
+        cliques: The cliques.
+        most_bytes: Largest size of a group's tables, in bytes.
     """
     if len(cliques) <= 1 or 8 * sum(max(BLOCK_CELLS, domain.cells(clique)) for clique in cliques) <= most_bytes:  # however they are merged
         return [list(cliques)]
@@ -168,12 +206,20 @@ def slices(domain: Domain, cliques: Collection[Clique], most_bytes: int) -> list
 
 
 def passes(domain: Domain, cliques: Collection[Clique]) -> int:
-    """Return the number of passes over the records to count these cliques in tables of `TABLE_BYTES`."""
+    """Return the number of passes over the records that counting these cliques takes, with TABLE_BYTES of memory."""
     return len(slices(domain, cliques, TABLE_BYTES))
 
 
 def _divided(home: Mapping[Clique, Clique], sizes: Mapping[Clique, int], parts: int) -> list[list[Clique]]:
-    """Return maximal cliques in at least two groups; the cliques of a block stay together unless it is the only one."""
+    """Return the maximal cliques in at least two groups, with about equal sizes of their blocks.
+
+    The cliques of a block stay together unless it is the only block.
+
+    Args:
+        home: The block of each maximal clique.
+        sizes: Size of each block in bytes.
+        parts: Number of groups, about.
+    """
     if len(sizes) == 1:
         every = list(home)
         return [every[: len(every) // 2], every[len(every) // 2 :]]
@@ -187,7 +233,7 @@ def _divided(home: Mapping[Clique, Clique], sizes: Mapping[Clique, int], parts: 
 
 
 def _parts(clique: Clique, wanted: Collection[Clique]) -> Iterator[Clique]:
-    """Yield the wanted cliques inside one, itself included."""
+    """Yield the wanted cliques that are contained in a clique, including the clique if it is wanted."""
     if len(clique) <= WHOLE_SEARCH:
         yield from (part for part in subsets(clique) if part in wanted)
     else:

@@ -30,9 +30,13 @@ LEARNT_FIELDS = ("precision", "level", "digits")
 
 
 class Column(BaseModel):
-    """The partial description of a column of any kind; unset fields and None are unknown. `Kind.fields` lists the fields of each kind.
+    """The partial description of a column of any kind; unset fields and None are unknown.
+
+    `Kind.fields` lists the fields of each kind.
 
     Attributes:
+        name: Name of the column.
+        kind: Name of its kind.
         label: Description for people.
         discover, most: Whether its values are to be learnt, and with how many cells at most.
         size: Number of codes.
@@ -40,9 +44,10 @@ class Column(BaseModel):
         level, groups, digits: For codes in groups (`Hierarchy`).
         categories, labels, dtype: For listed values.
         lower, upper, precision, decimals: For numbers and times, with one of bins, width and edges.
-        own_cells: Numbers or times with a cell each. other, missing: true for a cell of its own, false if such values do not occur, {"as":
-        label, "why": reason}; other also "nearest".
-        to_do: What a person who knows the table has to add; "" if nothing.
+        own_cells: Numbers or times with a cell each.
+        other, missing: true for a cell of its own, false if such values do not occur, {"as": label,
+            "why": reason} if they count in another cell; other also "nearest".
+        to_do: A task for a person who knows the table; "" if the description is finished.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -75,7 +80,11 @@ class Column(BaseModel):
 
     @classmethod
     def from_json(cls, obj: object) -> Self:
-        """Return the column that JSON describes. Raises InputError for other JSON."""
+        """Return the column that a JSON object describes.
+
+        Raises:
+            InputError: It is no JSON object, or an entry is unknown or of the wrong type.
+        """
         if not isinstance(obj, Mapping):
             raise InputError("domain.attributes", "an entry is not a JSON object", 'write {"name": ..., "kind": ...} for each column')
         try:
@@ -84,19 +93,26 @@ class Column(BaseModel):
             raise _as_input_error(obj, error) from None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields that are set, in one order."""
+        """Return the fields that are set, as JSON values, in a fixed order."""
         return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
 
     @property
     def about(self) -> Kind:
-        """Return the facts about its kind. Raises InputError for an unknown kind."""
+        """The facts about the column's kind.
+
+        Raises:
+            InputError: The kind is unknown.
+        """
         if self.kind not in KINDS:
             raise InputError(column_field(self.name), "kind is not known", f"use one of {', '.join(KINDS)}")
         return KINDS[self.kind]
 
     @classmethod
     def of(cls, column: RowColumn) -> Self:
-        """Return an attribute's description with every field stated, because defaults may change and a domain may not."""
+        """Return the complete description of a column, as `from_json` reads it.
+
+        Every field is stated, because defaults may change and a domain may not.
+        """
         fields: dict[str, Any]
         if isinstance(column, Attribute):
             fields = _of_attribute(column)
@@ -106,7 +122,12 @@ class Column(BaseModel):
         return cls.model_construct(name=column.name, kind=column.kind, **fields)
 
     def complete(self) -> RowColumn:
-        """Return the complete column. Raises InputError for a field that is missing, wrong, or does not go with the kind."""
+        """Return the column that the description states, an attribute or a column that is filled in.
+
+        Raises:
+            InputError: The description is not finished, or a field is missing, wrong, or does not
+                go with the kind.
+        """
         if self.to_do:
             problem = "it is not finished: the domain was made from labels alone"
             raise InputError(column_field(self.name), problem, f'{self.to_do[:200]}; then remove its "to_do"')
@@ -149,7 +170,16 @@ class Column(BaseModel):
             raise _does_not_go(self.name, strange, what, remedy)
 
     def _cell(self, which: str) -> dict[str, Any]:
-        """Return the treatment of missing or other values as arguments; by default they have a cell of their own."""
+        """Return the treatment of missing or of other values as arguments of an attribute.
+
+        By default such values have a cell of their own.
+
+        Args:
+            which: "missing" or "other".
+
+        Raises:
+            InputError: The treatment is stated in an unknown form.
+        """
         binned = which == "other" and self.about.form is Form.BINNED
         match getattr(self, which):
             case None | True:
@@ -188,9 +218,10 @@ def _of_attribute(attribute: Attribute) -> dict[str, Any]:
 
 
 def dtype_of(values: Iterable[object]) -> str:
-    """Return the type that listed values have where none is stated: their own if all are truth values or all are numbers.
+    """Return the default type of listed values.
 
-    A whole number that float64 does not hold exactly is a text.
+    It is "bool" for truth values, "int64" or "float64" for numbers, and "string" for anything else.
+    If a number is so large that float64 may not hold it exactly, it is "string" as well.
     """
     every = list(values)
     if every and all(isinstance(value, bool) for value in every):
@@ -211,7 +242,7 @@ def _does_not_go(name: str, field: str, what: str, remedy: str) -> InputError:
 
 
 def _as_input_error(obj: Mapping[Any, Any], error: ValidationError) -> InputError:
-    """Return the first complaint, in our words."""
+    """Return the first complaint of a ValidationError as an InputError in our words."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     (field, *inside), name, kind = first["loc"], obj.get("name"), str(obj.get("kind"))
     if not isinstance(name, str) or not name.strip():

@@ -29,9 +29,12 @@ def is_xml(text: str) -> bool:
 
 
 def declared_domain(text: str) -> dict[str, Any]:
-    """Return the JSON of a domain with the variables of a codebook; what it does not say is marked "to_do".
+    """Return the JSON of a domain with the variables of a codebook.
 
-    Raises InputError for XML that is not a DDI codebook.
+    Information that the codebook lacks is marked "to_do".
+
+    Raises:
+        InputError: The text is not a DDI codebook in XML.
     """
     return domain_json((_declared(variable) for variable in _variables(text)), "codebook")
 
@@ -50,7 +53,10 @@ def _variables(text: str) -> list[ElementTree.Element]:
 
 
 def _declared(variable: ElementTree.Element) -> Column:
-    """Answers that mean "no answer" stay answers: a file may hold their codes."""
+    """Return the column that a variable describes.
+
+    Answers that mean "no answer" stay answers, because a file may hold their codes.
+    """
     answers, no_answers = ({}, set()) if variable.get("intrvl") == "contin" else _answers(variable)
     decimals = variable.get("dcml", "")
     return labelled(
@@ -66,9 +72,10 @@ def _declared(variable: ElementTree.Element) -> Column:
 
 
 def _answers(variable: ElementTree.Element) -> tuple[dict[float | str, str], set[float | str]]:
-    """Return the label of each answer, and the answers that mean "no answer"; nothing where all answers mean that.
+    """Return the label of each answer, and the set of answers that mean "no answer".
 
-    Codes such as 007 make all answers texts: as numbers they would not be found in the file.
+    Both are empty if all answers mean that. If an answer is a code such as 007, all answers are
+    texts, because a file's text 007 would not be found among numbers.
     """
     categories = [one for one in _children(variable, "catgry") if _text(one, "catValu")]
     labels = {_text(one, "catValu"): _text(one, "labl") for one in categories}
@@ -91,7 +98,11 @@ def _kind(variable: ElementTree.Element) -> str:
 
 
 def _range(variable: ElementTree.Element) -> tuple[float, float] | None:
-    """Return the bounds of the values that are valid, unless they may be the bounds of those that occur."""
+    """Return the bounds of the valid values, if the codebook states a single range.
+
+    None is returned if statistics stand beside the range, because it may then be the range of the
+    values that occur.
+    """
     ranges = [one for part in _children(variable, "valrng") for one in _children(part, "range")]
     if len(ranges) != 1 or any(_name(child) == "sumStat" for child in variable):
         return None

@@ -39,15 +39,17 @@ def declared(
     decimals: int | None = None,
     bounds: tuple[float, float] | None = None,
 ) -> Column:
-    """Return the column for a declaration.
+    """Return the column for a declaration; what it does not say stays open under "to_do".
 
     Args:
-        kind: "number", "integer", "text", "date", "timestamp", "time", "duration" or "bool"; "" if unknown.
+        name: Name of the column.
+        kind: "number", "integer", "text", "date", "timestamp", "time", "duration" or "bool"; "" if
+            unknown.
         label: Description of the column.
         labels: Labels of its values, numbers or texts, without values that mean missing.
         ordered: Whether the labels have an order.
         decimals: Number of decimals that its format shows.
-        bounds: Bounds of a number, both valid.
+        bounds: The smallest and the largest valid number.
 
     Raises:
         InputError: There are more labels than a column may have.
@@ -75,9 +77,14 @@ def domain_json(columns: Iterable[Column], origin: str = "") -> dict[str, Any]:
 
 
 def guessed(made: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return the JSON of a domain with gaps filled by the public names of columns, and the columns that are left out.
+    """Return the JSON of a domain with gaps filled from the names of its columns, which are public.
 
-    A column is left out if its name promises identifiers or free text.
+    Args:
+        made: The JSON of a domain (`domain_json`).
+
+    Returns:
+        The JSON, and the names of the columns that it leaves out: open columns whose names suggest
+        identifiers or free text.
     """
     columns = [Column.from_json(entry) for entry in made["attributes"]]
     left_out = [one.name for one in columns if one.to_do and usual.role(one.name) in (Role.IDENTIFIER, Role.TEXT)]
@@ -86,9 +93,10 @@ def guessed(made: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def from_name(column: Column) -> Column:
-    """Return an open column with usual bounds, or with the kind that its name suggests.
+    """Return an open column with the bounds or the kind that its name suggests.
 
-    Any other column is returned unchanged, so that a list keeps its question.
+    The column is returned unchanged if it is not open, if it has a list, or if its name suggests
+    nothing.
     """
     suggestion, unknown = usual.suggested(column.name), column.kind == "categorical"
     if not column.to_do or column.categories:
@@ -105,7 +113,10 @@ def from_name(column: Column) -> Column:
 
 
 def _bounded(kind: str, bounds: tuple[float, float] | None) -> dict[str, Any]:
-    """Return the fields of a column whose bounds are known or open; bounds of whole numbers are whole."""
+    """Return the fields of a column of numbers or times; without bounds it stays open under "to_do".
+
+    Bounds of whole numbers are rounded inwards to whole numbers.
+    """
     if bounds is None:
         return {"kind": kind, "lower": None, "upper": None, "missing": True, "to_do": _BOUNDS}
     lower, upper = (math.ceil(bounds[0]), math.floor(bounds[1])) if kind == "integer" else bounds
@@ -113,7 +124,13 @@ def _bounded(kind: str, bounds: tuple[float, float] | None) -> dict[str, Any]:
 
 
 def _labelled(name: str, named: Mapping[float | str, str]) -> dict[str, Any]:
-    """Return values in their order; equal labels get their values added."""
+    """Return the fields of a column of labelled values, in their order.
+
+    A label that several values share gets the value added, so that labels differ.
+
+    Raises:
+        InputError: There are more values than a column may have.
+    """
     if len(named) > MAX_CELLS:
         raise InputError(column_field(name), "it has too many values", f"list at most {MAX_CELLS:,}, or drop the column")
     values = [value.strip() if isinstance(value, str) else plain_number(value) for value in named]

@@ -49,10 +49,16 @@ class Domain:
     """The attributes, in the order of the released columns, with rules.
 
     Attributes:
+        attributes: The columns with cells.
         impossible: Rules about combinations that cannot occur (see `zeros`).
         origin: Origin of the domain, one of `ORIGINS`; "" if its document does not state it.
         filled: Columns of the rows that do not depend on any record.
-        published: Tables that were published about the people; they come from the plan and not from a domain's document.
+        published: Tables that were published about the people; they come from the plan and not from
+            a domain's document.
+
+    Raises:
+        InputError: It has no attribute, two columns have the same name, or a rule is invalid.
+        CapacityError: It has too many columns, or the tables of the rules have too many cells.
     """
 
     attributes: tuple[Attribute, ...]
@@ -74,7 +80,7 @@ class Domain:
 
     @cached_property
     def zeros(self) -> dict[Clique, Cells]:
-        """The impossible cells by clique with rules: a table of the clique's shape that is True there."""
+        """The impossible cells: for each clique with rules, a table that is True in them."""
         return checked(self.impossible, self.attributes)
 
     @cached_property
@@ -96,7 +102,14 @@ class Domain:
         origin: str = "",
         published: tuple[PublishedTable, ...] = (),
     ) -> Domain:
-        """Return a domain with these columns of the rows, in order."""
+        """Return a domain with these columns of the rows, in order.
+
+        Args:
+            columns: Attributes and columns that are filled in.
+            impossible: Rules about combinations that cannot occur.
+            origin: Origin of the domain, or "".
+            published: Tables that were published about the people.
+        """
         every = list(columns)
         attributes = tuple(column for column in every if isinstance(column, Attribute))
         others = tuple(replace(column, place=place) for place, column in enumerate(every) if not isinstance(column, Attribute))
@@ -137,7 +150,11 @@ class Domain:
         return len(self.attributes)
 
     def position(self, name: str) -> int:
-        """Return the index of an attribute. Raises InputError for an unknown name."""
+        """Return the index of an attribute.
+
+        Raises:
+            InputError: The name is not in the domain.
+        """
         try:
             return self._position[name]
         except KeyError:
@@ -145,7 +162,11 @@ class Domain:
             raise InputError(column_field(str(name)), problem, remedy) from None
 
     def clique(self, names: Iterable[str]) -> Clique:
-        """Return the names in domain order. Raises InputError for an unknown or repeated name."""
+        """Return the names in domain order.
+
+        Raises:
+            InputError: A name is not in the domain, or is given twice.
+        """
         positions = [self.position(name) for name in names]
         ordered = sorted(set(positions))
         if (repeated := first_repeated(positions)) is not None:
@@ -157,18 +178,21 @@ class Domain:
         return tuple([self.attributes[self.position(name)].size for name in clique])
 
     def cells(self, clique: Iterable[str]) -> int:
-        """Return the number of cells of a marginal; 1 for the empty clique. Exact however large."""
+        """Return the number of cells of a marginal, as an exact integer of any size; 1 for the empty clique."""
         return math.prod(self.sizes(clique))
 
     def possible_cells(self, clique: Clique) -> int:
-        """Return the number of cells of a marginal that the rules about its columns leave possible."""
+        """Return the number of cells of a marginal that are possible by the rules about its columns alone."""
         if clique not in self._possible_cells:
             impossible = self.impossible_cells(clique)
             self._possible_cells[clique] = self.cells(clique) - (0 if impossible is None else int(impossible.sum()))
         return self._possible_cells[clique]
 
     def impossible_cells(self, clique: Clique) -> Cells | None:
-        """Return a table of the marginal's shape, True in impossible cells; None if no rule concerns its columns alone."""
+        """Return a table of the marginal's shape that is True in impossible cells.
+
+        None is returned if no rule is about columns of the marginal alone.
+        """
         inside = {zeros: table for zeros, table in self.zeros.items() if set(zeros) <= set(clique)}
         if not inside:
             return None
@@ -178,7 +202,12 @@ class Domain:
         return impossible
 
     def cleared(self, clique: Clique, table: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return a marginal with 0 in the impossible cells, whose values can only be noise."""
+        """Return a marginal with 0 in the impossible cells, where values can only be noise.
+
+        Args:
+            clique: The columns of the marginal.
+            table: The marginal.
+        """
         impossible = self.impossible_cells(clique)
         return table if impossible is None else np.where(impossible, 0.0, table)
 
@@ -187,32 +216,46 @@ class Domain:
         return {}
 
     def keep(self, names: Collection[str]) -> Domain:
-        """Return the domain with only these attributes, in domain order, and the rules and published tables that name no other."""
+        """Return the domain with only these attributes, in domain order; columns that are filled in stay.
+
+        Rules and published tables that name another attribute are left out.
+
+        Raises:
+            InputError: A name is not in the domain, or is given twice.
+        """
         kept = set(self.clique(names))
         rules = tuple(rule for rule in self.impossible if kept.issuperset(rule.attributes))
         published = tuple(table for table in self.published if kept.issuperset(table.columns))
         return Domain.of((c for c in self.columns if c.name in kept or not isinstance(c, Attribute)), rules, self.origin, published)
 
     def is_published(self, clique: Iterable[str]) -> bool:
-        """Return whether a marginal is part of a published table."""
+        """Return whether all columns of a marginal are in one published table, which then states the marginal."""
         return any(set(clique) <= set(table.columns) for table in self.published)
 
     def published_columns(self) -> dict[Clique, NDArray[np.float64]]:
-        """Return by published column its one-way marginal, as shares of people."""
+        """Return the one-way marginal of each column of a published table, as shares of people."""
         tables = ((table, name) for table in self.published for name in table.columns)
         return {(name,): project(table.shares, table.columns, (name,)) for table, name in tables}
 
     def unpublished(self, cliques: Iterable[Clique]) -> list[Clique]:
-        """Return the marginals that are not part of a published table."""
+        """Return the marginals that no published table states (`is_published`), in order."""
         return [clique for clique in cliques if not self.is_published(clique)]
 
     def ordered_like(self, columns: Sequence[str]) -> Domain:
-        """Return the domain without published tables, its columns in the order of `columns`, further columns last."""
+        """Return the domain with its columns in another order, without published tables.
+
+        Args:
+            columns: Names in the new order; columns that it lacks come last, in their old order.
+        """
         place = {name: i for i, name in enumerate(columns)}
         return Domain.of(sorted(self.columns, key=lambda column: place.get(column.name, len(place))), self.impossible, self.origin)
 
     def unfolded(self) -> Domain:
-        """Return the domain without rules, with separate cells for missing and undeclared values in every column."""
+        """Return the attributes alone as a domain, with separate cells for missing and undeclared values.
+
+        Rules, published tables and columns that are filled in are left out (see
+        `Attribute.unfolded`).
+        """
         return Domain(tuple(attribute.unfolded() for attribute in self.attributes))
 
     @property
@@ -221,7 +264,13 @@ class Domain:
         return tuple(attribute for attribute in self.attributes if attribute.most)
 
     def completed(self, learnt: Iterable[Attribute]) -> Domain:
-        """Return the domain with the attributes of the same names replaced by `learnt`; descriptions (`label`) are kept."""
+        """Return the domain with learnt attributes in the places of the attributes of the same names.
+
+        Descriptions (`label`) are kept.
+
+        Args:
+            learnt: The learnt attributes.
+        """
         by_name = {attribute.name: replace(attribute, label=self[attribute.name].label) for attribute in learnt}
         return replace(self, attributes=tuple(by_name.get(attribute.name, attribute) for attribute in self.attributes))
 
@@ -234,19 +283,43 @@ class Domain:
 
     @classmethod
     def stated(cls, obj: object) -> Domain:
-        """Return the domain of a new plan. Raises InputError as `from_json`, and if a range in a rule covers only a part of a cell."""
+        """Return the domain of a new plan, from its JSON.
+
+        Raises:
+            InputError: The JSON is not a domain (`from_json`), or a range in a rule covers only a
+                part of a cell.
+            CapacityError: There are too many columns, or the tables of the rules have too many
+                cells.
+        """
         domain = cls.from_json(obj)
         domain.check_rules(obj.get("impossible", []) if isinstance(obj, Mapping) else [])
         return domain
 
     def check_rules(self, rules: object) -> None:
-        """Raise InputError if a range in one of these JSON rules covers only a part of a cell."""
+        """Check that no range in these rules covers only a part of a cell.
+
+        Args:
+            rules: The rules as JSON.
+
+        Raises:
+            InputError: A range does.
+        """
         for place, rule in enumerate(rules if isinstance(rules, list) else []):
             check_ranges(rule, self.attributes, numbered(place))
 
     @classmethod
     def from_json(cls, obj: object) -> Domain:
-        """Return the domain of the JSON {"version": 1, "attributes": [...]}, or of {"age": 32, ...} with sizes as in benchmarks."""
+        """Return the domain that JSON describes.
+
+        Args:
+            obj: {"version": 1, "attributes": [...]}, or {"age": 32, ...} with the number of codes
+                of each column, as in benchmarks.
+
+        Raises:
+            InputError: It is not such JSON, or a column or rule is invalid.
+            CapacityError: There are too many columns, or the tables of the rules have too many
+                cells.
+        """
         if not isinstance(obj, Mapping) or not obj:
             raise InputError("domain", "it is not a JSON object with columns", 'give {"version": 1, "attributes": [...]} or {"age": 32}')
         entries = obj.get("attributes")

@@ -18,10 +18,13 @@ from dpsynth_core.vocabulary.zeros import MAX_CELLS, StructuralZeros
 
 
 def with_groups(domain: Domain, groups: Iterable[Groups]) -> Domain:
-    """Return the domain with groups as further columns behind its own.
+    """Return the domain with groups as further coded columns behind its own, tied to their columns by rules.
+
+    Columns that are filled in, and the origin, are left out.
 
     Raises:
         InputError: A name is taken, or groups do not fit their column.
+        CapacityError: The tables of the rules have too many cells.
     """
     every = tuple(groups)
     for one in every:
@@ -31,7 +34,12 @@ def with_groups(domain: Domain, groups: Iterable[Groups]) -> Domain:
 
 
 def check_groups(domain: Domain, groups: Groups) -> None:
-    """Raise InputError for groups of a column that the domain lacks, with the name of one of its columns, or of too many values."""
+    """Check that groups fit the domain.
+
+    Raises:
+        InputError: The domain lacks their column or has a column of their name, their number of
+            cells differs, or there are too many groups and cells.
+    """
     if groups.column not in domain or domain[groups.column].size != len(groups.places) or groups.name in domain.column_names:
         raise InputError(f"groups {groups.name!r}", "they do not fit the domain", "the release is damaged")
     if groups.size * len(groups.places) > MAX_CELLS:
@@ -39,7 +47,16 @@ def check_groups(domain: Domain, groups: Groups) -> None:
 
 
 def measured_sizes(domain: Domain, clique: Clique, groups: Sequence[Groups]) -> tuple[int, ...]:
-    """Shape of a table over columns of the domain and groups. Raises InputError as `check_groups`."""
+    """Return the shape of a table over columns of the domain and groups.
+
+    Args:
+        domain: The domain.
+        clique: Names of columns and groups.
+        groups: The groups among these names.
+
+    Raises:
+        InputError: Groups do not fit the domain (`check_groups`).
+    """
     for one in groups:
         check_groups(domain, one)
     sizes = {one.name: one.size for one in groups}
@@ -57,7 +74,7 @@ def _tie(groups: Groups) -> StructuralZeros:
 def marginals_like(
     domain: Domain, codes: NDArray[np.integer] | Repeated, measurements: Sequence[Measurement]
 ) -> list[NDArray[np.int64]]:
-    """Return the counts of rows in the cells of each measurement.
+    """Return, for each measurement, the exact counts of some rows, shaped like its values.
 
     Args:
         domain: The domain.

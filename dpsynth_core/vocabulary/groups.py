@@ -21,7 +21,16 @@ Number = TypeVar("Number", np.int64, np.float64)
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of the column `column`. `places` holds the group of each of its cells, 0 upwards; every group has a cell."""
+    """Groups of the cells of a column.
+
+    Attributes:
+        name: Name of the groups.
+        column: Name of the column.
+        places: The group of each of the column's cells, numbered from 0.
+
+    Raises:
+        InputError: A group has no cell.
+    """
 
     name: str
     column: str
@@ -34,7 +43,7 @@ class Groups:
 
     @property
     def size(self) -> int:
-        """Number of groups."""
+        """The number of groups."""
         return max(self.places, default=-1) + 1
 
     @cached_property
@@ -46,9 +55,13 @@ class Groups:
         return tuple(map(tuple, members))
 
     def summed(self, table: NDArray[Number], axis: int) -> NDArray[Number]:
-        """Return a table with the column's cells, along this axis, summed to groups, whose axis is the last one.
+        """Return a table with an axis of the column's cells summed to groups, whose axis is the last one.
 
         A product with zeros and ones is several times as fast as adding up cell by cell.
+
+        Args:
+            table: The table.
+            axis: The axis of the column.
         """
         summed: NDArray[Number] = np.tensordot(table, self._belongs.astype(table.dtype), (axis, 0))
         return summed
@@ -63,7 +76,11 @@ class Groups:
         return np.array(self.places, dtype=np.intp)
 
     def codes(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the group of each record from the codes of the column."""
+        """Return the group of each record.
+
+        Args:
+            codes: Code of the column in each record.
+        """
         return self._place[codes].astype(np.int32)
 
     def to_json(self) -> dict[str, Any]:
@@ -72,5 +89,5 @@ class Groups:
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Groups:
-        """Read what `to_json` wrote."""
+        """Return the groups that `to_json` wrote."""
         return cls(str(obj["name"]), str(obj["column"]), tuple(int(place) for place in obj["places"]))

@@ -8,13 +8,15 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The grouping of codes, by one of two rules.
+    """The grouping of codes, by one of two rules: a level, or a table of groups.
 
     Attributes:
-        level: A code counts as its first `level` letters and digits; signs between them are kept, so that "01.1" is level 3 of "01.11".
+        level: A code counts as its first `level` letters and digits; signs between them are kept,
+            so that "01.1" is level 3 of "01.11".
         groups: Beginnings of codes with their groups; the longest beginning of a code decides.
-        digits: A shorter code of digits alone has lost its leading zeros, and gets them back, unless its length is a level's length and it
-            is a group already. 0 for codes of any length.
+        digits: Codes of digits alone that are shorter than this have lost leading zeros, which are
+            put back, unless the code is a group or has the length of the level. 0 for codes of any
+            length.
     """
 
     level: int = 0
@@ -27,7 +29,10 @@ class Hierarchy:
         return tuple(dict.fromkeys(group for _, group in self.groups))
 
     def group(self, code: str) -> str:
-        """Return the group of a code; for a group its own name; "" for a code that the table does not know."""
+        """Return the group of a code; "" for a code that the table of groups does not know.
+
+        The name of a group, or a code of exactly `level` characters, is its own group.
+        """
         if code in self._names or len(code) == self.level:
             return code
         whole = code.zfill(self.digits) if code.isascii() and code.isdigit() else code

@@ -34,7 +34,11 @@ class Inside:
     people: tuple[float, ...]
 
     def of(self, column: Attribute) -> Parts:
-        """Return the parts by cell of the column. Raises InputError if they do not divide its cells."""
+        """Return the parts of a column's cells.
+
+        Raises:
+            InputError: They do not divide the column's cells.
+        """
         edges, cells = np.asarray(self.parts, dtype=np.float64), np.asarray(column.edges, dtype=np.float64)
         fits = len(self.people) == len(edges) - 1 and (np.diff(edges) > 0).all() and np.isin(cells, edges).all()
         if not fits or (edges[0], edges[-1]) != (cells[0], cells[-1]) or not all(0 <= people < np.inf for people in self.people):
@@ -43,7 +47,7 @@ class Inside:
 
     @property
     def is_spread(self) -> bool:
-        """Return whether most people are beyond the first part, which also counts texts that are not numbers."""
+        """True if more than half of the people are beyond the first part, which also counts texts that are not numbers."""
         return sum(self.people[1:]) > sum(self.people) / 2
 
     def to_json(self) -> dict[str, Any]:
@@ -52,13 +56,19 @@ class Inside:
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Inside:
-        """Read what `to_json` wrote."""
+        """Return the distribution that `to_json` wrote."""
         return cls(tuple(obj["parts"]), tuple(obj["people"]))
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The parts of a column's cells. `edges` has shape (parts + 1,), `people` shape (parts,)."""
+    """The parts of a column's cells.
+
+    Attributes:
+        column: The column.
+        edges: Edges of the parts, shape (parts + 1,).
+        people: Released number of people in each part, shape (parts,).
+    """
 
     column: Attribute
     edges: Float
@@ -78,7 +88,12 @@ class Parts:
         return np.divide(self.people, people[self.cell], out=of_width, where=people[self.cell] > 0)
 
     def drawn(self, cells: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.intp]:
-        """Draw a part for each of the cells, which are all bins, shape (rows,)."""
+        """Draw a part for each row, by the parts' shares of the row's cell, shape (rows,).
+
+        Args:
+            cells: The cell of each row, always a bin.
+            rng: Randomness.
+        """
         first = np.searchsorted(self.cell, np.arange(self.column.values))
         last = np.append(first[1:], len(self.cell)) - 1
         before = np.cumsum(self.shares) - self.shares
@@ -93,13 +108,18 @@ class Parts:
 
 
 def middles(attribute: Attribute) -> NDArray[np.float64]:
-    """Return the middle of each bin, shape (size,); NaN for the other cells, which have no number."""
+    """Return the middle of each bin, shape (size,); NaN for the cells of other and missing values."""
     edges = np.array(attribute.edges, dtype=np.float64)
     return behind((edges[:-1] + edges[1:] - attribute.scale.whole) / 2, attribute)
 
 
 def behind(values: NDArray[np.float64], attribute: Attribute) -> NDArray[np.float64]:
-    """Return these numbers of a column's values, and NaN for other and missing ones, shape (size,)."""
+    """Return numbers of a column's values, followed by NaN for its cells of other and missing values.
+
+    Args:
+        values: A number per value, shape (values,).
+        attribute: The column.
+    """
     return np.concatenate([values, np.full(attribute.size - attribute.values, np.nan)])
 
 

@@ -26,7 +26,14 @@ _UNPRINTED = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
 def key(text: str | None, missing_markers: AbstractSet[str]) -> str:
-    """Return the key of a trimmed text."""
+    """Return the key of a trimmed text: the text itself, MISSING, or OTHER.
+
+    OTHER stands for texts that are too long or cannot be printed.
+
+    Args:
+        text: The text; None for a missing value.
+        missing_markers: Texts that mean a missing value.
+    """
     if not text or text in missing_markers:
         return MISSING
     usable = text == text.strip() and len(text.encode(errors="replace")) <= LONGEST

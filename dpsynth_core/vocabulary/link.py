@@ -37,7 +37,14 @@ Codes = NDArray[np.int32]
 
 
 def whole(most: int) -> int:
-    """Return the number of records of a household with at most `most` counting members. Raises InputError above MOST."""
+    """Return the number of records that a household is divided into: lcm(2, k (k - 1) for all k up to `most`).
+
+    Args:
+        most: Largest number of members that count.
+
+    Raises:
+        InputError: `most` is not from 1 to MOST.
+    """
     if not 1 <= most <= MOST:
         raise InputError("unit.max_rows_per_person", f"{most} is out of range", f"give the most members that count, from 1 to {MOST}")
     return math.lcm(2, *(k * (k - 1) for k in range(2, most + 1)))
@@ -45,17 +52,18 @@ def whole(most: int) -> int:
 
 @dataclass(frozen=True)
 class Link:
-    """The link of two tables.
+    """The link of two tables, of households and of their members.
 
     Attributes:
         households: Columns of the first table, without the key.
         members: Columns of the second table, without the key.
         most: Largest number of members of a household that count.
         rules: Combinations that no household has.
-        numbers: Numbers of members that every household keeps.
+        numbers: Rules about the number of members with some value.
 
     Raises:
-        InputError: The tables have features that linked tables do not support yet.
+        InputError: `most` is out of range, both tables have a column, or the tables have features
+            that linked tables do not support.
     """
 
     households: Domain
@@ -66,7 +74,19 @@ class Link:
 
     @classmethod
     def ruled(cls, households: Domain, members: Domain, most: int, rules: Sequence[object]) -> Link:
-        """Return a link with these rules, as JSON (`across`). Raises InputError for an invalid rule."""
+        """Return a link with these rules.
+
+        A rule that at most one member has some value also excludes that two members have it.
+
+        Args:
+            households: Columns of the first table.
+            members: Columns of the second table.
+            most: Largest number of members of a household that count.
+            rules: The rules as JSON (`across`).
+
+        Raises:
+            InputError: A rule is invalid, or as for `Link`.
+        """
         zeros, numbers = across.read(rules, cls(households, members, most).columns, members)
         alone = [StructuralZeros((n.column, cls.other(n.column)), ((n.codes, n.codes),)) for n in numbers if n.most == 1 < most]
         return cls(households, members, most, (*zeros, *alone), numbers)
@@ -86,35 +106,49 @@ class Link:
                 raise InputError(column_field(name), "both tables have it, or the link itself has", "rename it in one of the tables")
 
     def check_rules(self, rules: Sequence[object]) -> None:
-        """Raise InputError if a range in one of these rules, as JSON, cuts a group of its column."""
+        """Check that no range in these rules, as JSON, covers only a part of a cell.
+
+        Raises:
+            InputError: A range does.
+        """
         for place, rule in enumerate(rules):
             check_ranges(rule, self.columns, f"members.rules {place + 1}")
 
     @staticmethod
     def other(name: str) -> str:
-        """Return the name of a member's column for another member of the same household."""
+        """Return the name of the column that holds a member's column for another member of the same household."""
         return f"{name} of another"
 
     @staticmethod
     def alike(name: str) -> str:
-        """Return the name of the column of how many members of the household share a member's value in this one, that member included."""
+        """Return the name of the column that counts a household's members with the same value in a member's column.
+
+        The member itself is counted.
+        """
         return f"members alike in {name}"
 
     @cached_property
     def told(self) -> tuple[Attribute, ...]:
-        """The columns of a member in a record, without a cell for absent members."""
+        """The columns of a member in a record, without a cell for absent members.
+
+        These are the member's own columns and, for each, the number of members alike (`alike`).
+        """
         labels = [str(number) for number in range(1, self.most + 1)]
         return (*self.members, *(Attribute.categorical(self.alike(name), labels) for name in self.members.names))
 
     @property
     def columns(self) -> tuple[Attribute, ...]:
-        """The columns that rules may use: of households, their number of members, of a member and of another one."""
+        """The columns that rules may name: of households, the number of members, of a member, and of another member."""
         others = (replace(one, name=self.other(one.name)) for one in self.members)
         return (*self.households, Attribute.coded(NUMBER, self.most + 1), *self.members, *others)
 
     @cached_property
     def domain(self) -> Domain:
-        """The domain of the pairs. The last cell of a member's column is for absent members."""
+        """The domain of the records: of households, the number of members, and two members.
+
+        The last cell of each column of a member is for an absent member. Rules hold for the two
+        members in both orders.
+        """
         one = [_with_nobody(attribute, attribute.name) for attribute in self.told]
         another = [_with_nobody(attribute, self.other(attribute.name)) for attribute in self.told]
         mirror, name = self.mirrored, self.swapped
@@ -124,39 +158,45 @@ class Link:
 
     @cached_property
     def narrow(self) -> np.dtype[np.integer]:
-        """The narrowest integer type for codes of `domain`."""
+        """The narrowest integer type for the codes of `domain`."""
         return np.min_scalar_type(max(attribute.size for attribute in self.domain))
 
     @property
     def whole(self) -> int:
-        """Number of records of a household."""
+        """The number of records of a household."""
         return whole(self.most)
 
     @property
     def times(self) -> NDArray[np.int64]:
-        """Return how often records count, by number of members, where each member counts as often as a household.
+        """The weight of records, by number of members, with which each member counts as much as a household.
 
-        A member of k > 1 is first in `whole` / k records, a single member in half.
+        A member of a household of k > 1 is the first one in `whole` / k records, a single member in
+        half of the `whole` records.
         """
         return np.array([0, *(max(2, size) for size in range(1, self.most + 1))])
 
     @cached_property
     def swapped(self) -> dict[str, str]:
-        """The counterpart of each column of a member: the same column of the other member."""
+        """The counterpart of each column of a member: the same column of the other member of the record."""
         pairs = [(attribute.name, self.other(attribute.name)) for attribute in self.told]
         return dict(pairs) | {other: name for name, other in pairs}
 
     def mirrored(self, clique: Clique) -> Clique:
-        """Return the columns of the same table with the two members exchanged, each in the place of its counterpart."""
+        """Return the columns of a marginal with the two members of the record exchanged, in the same places."""
         return tuple(self.swapped.get(name, name) for name in clique)
 
     def slots(self, households: int, owners: NDArray[np.int64], members: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:
-        """Return the number of members of each household, and these, shape (households, most, columns), as `records` takes them.
+        """Arrange members by household, as `records` takes them.
 
         Args:
             households: Number of households.
-            owners: Household of each member, from 0, ascending, none more often than `most`.
-            members: Codes, shape (members, columns).
+            owners: Household of each member, from 0, ascending; at most `most` members have the
+                same.
+            members: Codes of the members, shape (members, columns).
+
+        Returns:
+            The number of members of each household, and the codes of its members, shape
+            (households, most, columns), with zeros behind the last member.
         """
         sizes = np.bincount(owners, minlength=households)
         slots = np.zeros((households, self.most, len(self.members)), dtype=np.int32)
@@ -164,12 +204,16 @@ class Link:
         return sizes, slots
 
     def records(self, households: Codes, sizes: NDArray[np.int64], members: Codes) -> Iterator[tuple[int, NDArray[np.integer]]]:
-        """Yield the pairs as codes of `domain` for each size of household, with the number of records of each pair.
+        """Yield, for each size of household, the pairs of members as codes of `domain`.
 
         Args:
-            households: Codes, shape (n, columns).
+            households: Codes of the households, shape (n, columns).
             sizes: Numbers of members from 0 to `most`, shape (n,).
-            members: Codes, shape (n, most, columns); codes beyond a household's size are ignored.
+            members: Codes of the members, shape (n, most, columns); codes beyond a household's size
+                are ignored.
+
+        Yields:
+            The number of equal records that each pair stands for, and the codes of the pairs.
         """
         nobody = np.array([attribute.size for attribute in self.told], dtype=np.int32)
         for size in range(self.most + 1):
@@ -185,10 +229,15 @@ class Link:
 
 
 def apart(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.int64], Codes]:
-    """Split records made by `Link.records`.
+    """Split pairs that `Link.records` made into households and members.
 
-    Returns: A row per household with its number of members as the last column, in order; the household of each member, from 0; and a row
-        per member with the columns of its household.
+    Args:
+        link: The link.
+        records: Codes of the pairs, each once.
+
+    Returns:
+        The codes of each household with its number of members as the last column; the household of
+        each member, from 0; and the codes of each member behind the codes of its household.
     """
     own, mine = len(link.households), len(link.members)
     households, owners, members = [np.empty((0, own + 1), np.int32)], [np.empty(0, np.int64)], [np.empty((0, own + mine), np.int32)]
@@ -205,9 +254,11 @@ def apart(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.i
 
 
 def places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the place of each member in its household.
+    """Return the place of each member in its household, counted from 0.
 
-    `sizes` holds the sizes of the households, whose members follow each other in order.
+    Args:
+        sizes: Number of members of each household; members follow each other household by
+            household.
     """
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 

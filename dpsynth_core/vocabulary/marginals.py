@@ -19,12 +19,14 @@ Float = NDArray[np.float64]
 
 
 def summed_axes(clique: Sequence[Hashable], onto: Collection[Hashable]) -> tuple[int, ...]:
-    """Return the axes of a table over `clique` whose columns `onto` lacks: those that a projection sums over."""
+    """Return the axes of a table over `clique` whose columns are not in `onto`: a projection sums over them."""
     return tuple(axis for axis, column in enumerate(clique) if column not in onto)
 
 
 def project(values: NDArray[Scalar], clique: Sequence[Hashable], onto: Sequence[Hashable]) -> NDArray[Scalar]:
-    """Sum a table over `clique` down to the columns `onto`, axes in that order; `values` itself, or a view, if none is summed.
+    """Sum a table over `clique` down to the columns `onto`, with axes in that order.
+
+    If no axis is summed over, the result is `values` itself or a view.
 
     Raises:
         ValueError: `onto` has a column that the clique lacks, or one twice.
@@ -38,7 +40,9 @@ def project(values: NDArray[Scalar], clique: Sequence[Hashable], onto: Sequence[
 
 
 def expand(values: NDArray[Scalar], clique: Sequence[Hashable], over: Sequence[Hashable]) -> NDArray[Scalar]:
-    """Return a view of a table over `clique` with an axis for each column of `over`, in that order; of length 1 where the clique lacks it.
+    """Return a view of a table over `clique` with an axis for each column of `over`, in that order.
+
+    The axis of a column that the clique lacks has length 1.
 
     Raises:
         ValueError: `over` lacks a column of the clique.
@@ -51,9 +55,15 @@ def expand(values: NDArray[Scalar], clique: Sequence[Hashable], over: Sequence[H
 
 
 def largest_run(table: NDArray[Any], axis: int, cells: Sequence[int]) -> Any:
-    """Return the largest absolute sum over neighbours among these cells of an axis, within one cell of each other axis.
+    """Return the largest absolute sum of a run of neighbouring cells along one axis, over all other cells.
 
-    It is the largest of the cumulative sums less the smallest, the empty sum included. Exact for integers.
+    It is the largest of the cumulative sums less the smallest, the empty sum included. It is exact
+    for integers.
+
+    Args:
+        table: The table.
+        axis: The axis.
+        cells: The cells of this axis that count, in their order.
     """
     return np.ptp(np.insert(table.take(cells, axis).cumsum(axis), 0, 0, axis), axis).max()
 

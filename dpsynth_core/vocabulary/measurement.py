@@ -17,7 +17,7 @@ Clique = tuple[str, ...]
 
 
 def subsets(columns: Sequence[str], least: int = 0, most: int | None = None) -> Iterator[Clique]:
-    """Yield the sets of `least` to `most` of some columns, by default all sets; smaller ones first."""
+    """Yield the subsets of some columns with `least` to `most` members, smaller ones first; by default all subsets."""
     for size in range(least, min(len(columns), len(columns) if most is None else most) + 1):
         yield from combinations(columns, size)
 
@@ -67,12 +67,12 @@ class Measurement:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of a cell's noise, rounding included: the published one, which also weighs measurements."""
+        """The standard deviation of a cell's noise in counts, rounding included; measurements are weighed by it."""
         return math.sqrt(self.sigma**2 + self.rounding) if self.rounding else self.sigma
 
     @property
     def is_rounded_normal(self) -> bool:
-        """True if its noise is what the kernel adds to a table: independent between cells, normal, rounded to whole numbers."""
+        """True for noise as the kernel adds to a table: independent between cells, normal, rounded to whole numbers."""
         return self.spread is None and self.rounding == ROUNDING
 
     @property
@@ -82,15 +82,21 @@ class Measurement:
 
 
 def final(measurements: Iterable[Measurement], clique: Clique) -> Measurement | None:
-    """Return the measurement that combines all measurements of this marginal, if there is one; others add no information."""
+    """Return the measurement that combines all measurements of this marginal (`Measurement.spread`), or None.
+
+    Further measurements of the marginal then add no information.
+    """
     return next((m for m in measurements if m.spread is not None and m.clique == clique), None)
 
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """A noisy residual: M_clique(D) + noise of standard deviation `sigma` per cell, projected on what no smaller marginal contains.
+    """A noisy residual of a marginal: the part of its counts that no smaller marginal contains, with noise.
 
-    `values` are float64 counts, shaped like the marginal, and sum to zero along every axis.
+    Attributes:
+        clique: The marginal.
+        values: Noisy counts, shaped like the marginal; they sum to zero along every axis.
+        sigma: Standard deviation of each cell's noise before the projection that makes sums zero.
     """
 
     clique: Clique
@@ -100,7 +106,13 @@ class Residual:
 
 @dataclass(frozen=True, eq=False)
 class MarginalCounts:
-    """Uncertain counts of a marginal with their variances, infinite for an unknown cell; both float64, shaped like the marginal."""
+    """Uncertain counts of a marginal.
+
+    Attributes:
+        clique: The marginal.
+        values: The counts, float64, one axis per column.
+        variances: Variance of each count, of the same shape; infinite for an unknown cell.
+    """
 
     clique: Clique
     values: NDArray[np.float64]

@@ -22,13 +22,17 @@ def trimmed(name: str) -> str:
 
 
 def told_apart(header: Sequence[str]) -> tuple[str, ...]:
-    """Return the cells of a header as distinct names of columns.
+    """Return distinct names of columns for the cells of a header.
 
-    Repeated names are numbered (age, age_2) and unnamed columns called by their place (column_3), avoiding names in the header. The result
-    is a function of the header alone, which neighbouring tables share.
+    Repeated names are numbered (age, age_2), and unnamed columns are called by their place
+    (column_3), avoiding names in the header. Neighbouring tables with the same header get the same
+    names.
+
+    Args:
+        header: The cells of the header; "" for an unnamed column.
 
     Raises:
-        InputError: Most cells are unnamed, so that the line is not a header.
+        InputError: More than half of the cells are empty, so that the line is not a header.
     """
     if 2 * sum(map(bool, header)) < len(header):
         raise InputError("data", "most columns have no name", "delete what stands above the header, or name them")
@@ -50,12 +54,12 @@ def column_field(name: str) -> str:
 
 
 def of_columns(size: int) -> str:
-    """Return the heading of tables of `size` columns."""
+    """Return the heading for all tables of `size` columns, such as "Tables of two columns"."""
     return "Single columns" if size == 1 else f"Tables of {in_letters(size)} columns"
 
 
 def with_column(name: str) -> str:
-    """Return the name of all tables with this column and others. The column's name is hostile text."""
+    """Return the heading for all tables that contain this column. The column's name is untrusted text."""
     return f"Tables with “{name}”"
 
 

@@ -29,9 +29,14 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Order:
-    """The rule that values of `first` are at most the values of `second`, or lower by `gap` steps of the finest comparison.
+    """The rule that a value of `first` is at most the value of `second` in the same record.
 
-    `span` is the precision of the comparison, as `Scale.span`; 0 for decimal numbers.
+    Attributes:
+        first: Column of the lower value.
+        second: Column of the higher value.
+        gap: Smallest number of steps between the values; 0 if they may be equal.
+        span: Length of a step on the common axis: the precision in which values are compared; 0 for
+            decimal numbers.
     """
 
     first: str
@@ -40,14 +45,19 @@ class Order:
     span: int
 
     def holds(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return whether the rule holds for positions on the common axis (`positions`)."""
+        """Return whether the rule holds for pairs of values, as a mask.
+
+        Args:
+            first: Positions of the first column's values on the common axis (`positions`).
+            second: Positions of the second column's values.
+        """
         if self.span:
             first, second = first // self.span, second // self.span
             return np.asarray(first + self.gap <= second)
         return np.asarray((first < second) | ((first == second) & (self.gap == 0)))
 
     def impossible(self, first: Attribute, second: Attribute) -> NDArray[np.bool_]:
-        """Return the cells in which no values are in order, shape (size of first, size of second)."""
+        """Return a table of shape (size of first, size of second), True in cells in which no two values fit the rule."""
         table = np.zeros((first.size, second.size), dtype=bool)
         lowest = positions(first, np.array(first.edges[:-1]))[:, None]
         highest = positions(second, np.array(second.edges[1:]) - second.scale.whole)[None, :]
@@ -59,12 +69,25 @@ class Order:
 
 
 def positions(attribute: Attribute, numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers of a column's values on the axis that it shares with others: int64, float64 for decimal numbers."""
+    """Return numbers of a column's values as positions on the axis that it shares with comparable columns.
+
+    Positions of dates and times are microseconds. They are int64, or float64 for decimal numbers.
+    """
     return numbers.astype(np.int64) * attribute.scale.span if attribute.scale.whole else numbers.astype(np.float64)
 
 
 def order(first: Attribute, second: Attribute, strict: bool, field: str = FIELD) -> Order:
-    """Return the order of two columns. Raises InputError if their values cannot be compared."""
+    """Return the rule that orders two columns.
+
+    Args:
+        first: Column of the lower value.
+        second: Column of the higher value.
+        strict: Whether equal values break the rule.
+        field: Name of the rule in errors.
+
+    Raises:
+        InputError: The columns' values cannot be compared.
+    """
     for attribute in (first, second):
         if not attribute.is_number:
             problem = f"{column_field(attribute.name)} has no bounds, so that its values have no order that is known"
@@ -77,16 +100,22 @@ def order(first: Attribute, second: Attribute, strict: bool, field: str = FIELD)
 
 
 def sentence(rule: Order, attributes: Mapping[str, Attribute]) -> str:
-    """Return the rule in words."""
+    """Return the rule as a sentence for people.
+
+    Args:
+        rule: The rule.
+        attributes: The columns by name.
+    """
     words = _WORDS[attributes[rule.first].scale.axis][rule.gap > 0]
     return f"{rule.first} is {words} {rule.second}, where both are known."
 
 
 def implied(rules: Sequence[Order]) -> list[Order]:
-    """Return the rules and their consequences.
+    """Return the rules and all rules that follow from them (a <= c from a <= b and b <= c).
 
     Raises:
-        InputError: The rules form a circle, or strict ones follow each other between columns that are compared differently.
+        InputError: The rules form a circle, or strict rules follow each other between columns that
+            are compared in different precisions.
     """
     spans = {rule.span for rule in rules}
     known: dict[tuple[str, str], Order] = {}
@@ -106,7 +135,7 @@ def implied(rules: Sequence[Order]) -> list[Order]:
 
 
 def _stricter(one: Order, other: Order | None) -> Order:
-    """Return the conjunction of two rules for a pair of columns."""
+    """Return the rule that holds if both rules about the same pair of columns hold; `other` may be None."""
     return one if other is None else Order(one.first, one.second, max(one.gap, other.gap), min(one.span, other.span))
 
 
@@ -115,7 +144,11 @@ def _names(rules: Iterable[Order]) -> list[str]:
 
 
 def from_first_to_last(rules: Sequence[Order]) -> list[str]:
-    """Return the columns of rules without circles, each after those that are at most as large."""
+    """Return the columns that rules name, each after the columns that must be at most as large.
+
+    Args:
+        rules: Rules without circles.
+    """
     names, placed = _names(rules), list[str]()
     while len(placed) < len(names):
         placed += [name for name in names if name not in placed and all(r.first in placed for r in rules if r.second == name)]

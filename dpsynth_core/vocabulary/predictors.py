@@ -31,9 +31,16 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Additive:
-    """Additive scores of each record: a start for each output, and what each code of a column adds.
+    """Additive scores of a record: a start for each output, plus a number for the code of each column.
 
-    The outputs are one per class, or one for a number. `start` has shape (outputs,), `tables` shape (size, outputs), by column.
+    Each output belongs to a class, or a single one to a number.
+
+    Attributes:
+        start: Start of each output, shape (outputs,).
+        tables: For each column, the numbers that its codes add, shape (size, outputs).
+
+    Raises:
+        ValueError: A table has another number of outputs, or scores can become too large.
     """
 
     start: Whole
@@ -46,7 +53,7 @@ class Additive:
 
     @property
     def columns(self) -> Clique:
-        """The columns that it uses."""
+        """The columns that the scores depend on."""
         return tuple(self.tables)
 
     @property
@@ -55,7 +62,12 @@ class Additive:
         return (self.start, *self.tables.values())
 
     def of(self, codes: Codes, rows: int) -> Whole:
-        """Return the scores, shape (rows, outputs)."""
+        """Return the scores of each row, shape (rows, outputs).
+
+        Args:
+            codes: Codes of the rows by column.
+            rows: Number of rows.
+        """
         scores = np.tile(self.start, (rows, 1))
         for name, table in self.tables.items():
             scores += table[codes[name]]
@@ -83,7 +95,16 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Scores as a sum of trees. `groups` holds the group of each code by column, which trees compare; `start` has shape (outputs,)."""
+    """Scores as a sum of decision trees.
+
+    Attributes:
+        start: Start of each output, shape (outputs,).
+        groups: For each column, the group of each code; trees compare groups.
+        trees: The trees.
+
+    Raises:
+        ValueError: Scores can become too large.
+    """
 
     start: Whole
     groups: Mapping[str, NDArray[np.int64]]
@@ -106,7 +127,12 @@ class Forest:
             yield from (np.array([tree.output, tree.depth], dtype=np.int64), tree.column, tree.following, tree.values)
 
     def of(self, codes: Codes, rows: int) -> Whole:
-        """Return the scores, shape (rows, outputs)."""
+        """Return the scores of each row, shape (rows, outputs).
+
+        Args:
+            codes: Codes of the rows by column.
+            rows: Number of rows.
+        """
         scores = np.tile(self.start, (rows, 1))
         grouped = np.stack([groups[codes[name]] for name, groups in self.groups.items()]).ravel()
         places = np.arange(rows)
@@ -121,7 +147,13 @@ class Forest:
 
 @dataclass(frozen=True, eq=False)
 class Largest:
-    """The decision for the code of the largest score, the first of several. `codes` holds the target's codes, one per output."""
+    """The decision for classes: the guess is the code of the output with the largest score.
+
+    The first of several largest scores counts.
+
+    Attributes:
+        codes: The target's code of each output.
+    """
 
     codes: NDArray[np.int64]
 
@@ -131,15 +163,26 @@ class Largest:
         return (self.codes,)
 
     def right(self, scores: Whole, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return whether each score, shape (rows, outputs), is right about the target's code, shape (rows,)."""
+        """Return whether the guess at each row is right, shape (rows,).
+
+        Args:
+            scores: Scores, shape (rows, outputs).
+            codes: The target's code in each row.
+        """
         return np.asarray(self.codes[scores.argmax(axis=1)] == codes)
 
 
 @dataclass(frozen=True, eq=False)
 class Within:
-    """The decision for numbers: the score is right about a code from its `least` to its `most`, shape (size,).
+    """The decision for numbers: a score is right if it is within the limits of the record's code.
 
-    It is right about no code if least > most.
+    Attributes:
+        least: Smallest right score for each of the target's codes, shape (size,).
+        most: Largest right score for each code; below `least` for a code that no score is right
+            about.
+
+    Raises:
+        ValueError: A limit is too large.
     """
 
     least: Whole
@@ -155,7 +198,12 @@ class Within:
         return (self.least, self.most)
 
     def right(self, scores: Whole, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return whether the score of each record is right about its code, shape (rows,)."""
+        """Return whether the score of each row is right, shape (rows,).
+
+        Args:
+            scores: Scores, shape (rows, 1).
+            codes: The target's code in each row.
+        """
         return np.asarray((self.least[codes] <= scores[:, 0]) & (scores[:, 0] <= self.most[codes]))
 
 
@@ -165,7 +213,16 @@ Decision = Largest | Within
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """A guess at the column `target`."""
+    """A guess at a column from other columns, and the rule by which it is right.
+
+    Attributes:
+        target: The column.
+        scores: The scores of a record.
+        decision: The rule by which the scores are right about the target's code.
+
+    Raises:
+        ValueError: The scores depend on the target.
+    """
 
     target: str
     scores: Additive | Forest
@@ -177,16 +234,23 @@ class Predictor:
 
     @property
     def columns(self) -> Clique:
-        """The columns that determine whether it is right."""
+        """The columns that determine whether the guess is right: the target, and those that the scores use."""
         return (self.target, *self.scores.columns)
 
     def right(self, codes: Codes, rows: int) -> NDArray[np.bool_]:
-        """Return the rows it is right about. The result for a row depends on that row alone."""
+        """Return whether the guess at each row is right, shape (rows,).
+
+        The result for a row depends on that row alone.
+
+        Args:
+            codes: Codes of the rows by column.
+            rows: Number of rows.
+        """
         return self.decision.right(self.scores.of(codes, rows), codes[self.target])
 
     @cached_property
     def sha256(self) -> str:
-        """SHA-256 of everything that determines its guesses."""
+        """The SHA-256, in hexadecimal digits, of everything that determines whether a guess is right."""
         digest = sha256(repr(self.columns).encode())
         for part in (*self.scores.content, *self.decision.content):
             digest.update(repr(part.shape).encode())
@@ -195,7 +259,16 @@ class Predictor:
 
 
 class RightCounts:
-    """A running count of the records that each predictor is right about (`numbers`), as `vocabulary.tally.Tally` is for marginals."""
+    """A running count of the records that each predictor is right about, with the interface of `vocabulary.tally.Tally`.
+
+    Args:
+        domain: The domain.
+        predictors: The predictors.
+
+    Attributes:
+        columns: The columns that `add` needs.
+        numbers: Number of records that each predictor is right about so far.
+    """
 
     nbytes = 0
     """Of the tables, so to speak: there are some numbers."""
@@ -211,12 +284,17 @@ class RightCounts:
         return (self.numbers,)
 
     def absorb(self, tables: Iterable[NDArray[np.int64]]) -> None:
-        """Add the numbers of other records by the same predictors."""
+        """Add the numbers (`tables`) that another count with the same predictors found in other records."""
         (others,) = tables
         self.numbers += others
 
     def add(self, codes: Codes, rows: int) -> None:
-        """Look at one batch: `rows` codes of every column in `columns`."""
+        """Count one batch of records.
+
+        Args:
+            codes: Codes of the records for every column in `columns`.
+            rows: Number of records.
+        """
         for start in range(0, rows, CHUNK_ROWS):
             some = slice(start, min(start + CHUNK_ROWS, rows))
             chunk = {name: codes[name][some] for name in self.columns}

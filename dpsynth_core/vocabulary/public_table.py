@@ -36,7 +36,12 @@ class PublicTable:
         return len(self.codes)
 
     def support(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the distinct rows that the domain calls possible, and their frequencies. Both are empty if no row is possible."""
+        """Return the distinct rows that the domain calls possible, and how often each occurs.
+
+        Returns:
+            Codes, shape (distinct rows, columns), and numbers of rows, shape (distinct rows,). Both
+            are empty if no row is possible.
+        """
         rows, counts = np.unique(self.codes, axis=0, return_counts=True)
         possible = np.ones(len(rows), dtype=bool)
         for clique, impossible in self.domain.zeros.items():

@@ -19,15 +19,19 @@ from dpsynth_core.vocabulary.ranges import Between
 
 
 def named_values(attribute: Attribute, said: Any) -> list[Any]:
-    """Return the values that a program names of a column, one after the other.
+    """Return the values that a Python program names of a column, as a flat list.
+
+    Values are texts, numbers, truth values, dates, times and `ranges.Between`.
 
     Args:
         attribute: The column.
-        said: A value; a list, set, array, Series, Index or `range` of values; a tuple of two ends or a `pandas.Interval` for a range,
-            whose open end is None or infinite; None for what is missing.
+        said: A value; a list, set, array, Series, Index or `range` of values; a tuple of two ends
+            or a `pandas.Interval` for a range, whose open end is None or infinite; None for a
+            missing value, which becomes the label of the missing cell.
 
     Raises:
-        InputError: A value is NaN, NA or NaT, is of a type that no column has, or is None where the column has no cell for missing values.
+        InputError: A value is NaN, NA or NaT, is of a type that no column has, or is None although
+            the column has no cell for missing values.
     """
     if isinstance(said, tuple) and len(said) == 2:
         low, high = (None if end is None else _finite(_scalar(attribute, end)) for end in said)
@@ -63,7 +67,11 @@ def _missing(attribute: Attribute) -> str:
 
 
 def _scalar(attribute: Attribute, value: Any) -> Any:
-    """Return a text, number, truth value, date or time of Python's own."""
+    """Return a value of Python, NumPy or pandas as a text, number, truth value, date or time of Python.
+
+    Raises:
+        InputError: It is NaN, NA or NaT, or of another type.
+    """
     if is_missing(value):
         raise _error(attribute, f"{value} is not a value", "write None for what is missing, and leave it out of lists and ranges otherwise")
     if isinstance(value, np.datetime64):
@@ -84,7 +92,7 @@ def _scalar(attribute: Attribute, value: Any) -> Any:
 
 
 def _finite(end: Any) -> Any:
-    """None for an infinite end, which does not limit."""
+    """Return the end of a range, or None for an infinite end, which does not limit the range."""
     return None if isinstance(end, float) and end in (np.inf, -np.inf) else end
 
 

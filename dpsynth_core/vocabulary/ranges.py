@@ -56,11 +56,12 @@ class Between:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The cells of a column that hold the values asked for.
+    """The cells of a column that contain given values.
 
     Attributes:
         cells: Codes of all cells with such a value, ascending.
-        cut: For each cell that also holds other values: by its code, the spans asked for.
+        cut: For each cell that also contains other values, by its code: the spans of the given
+            values.
     """
 
     cells: tuple[int, ...]
@@ -68,17 +69,24 @@ class Chosen:
 
     @property
     def whole(self) -> tuple[int, ...]:
-        """Codes of the cells all of whose values are asked for, ascending."""
+        """Codes of the cells that contain given values only, ascending."""
         return tuple(code for code in self.cells if code not in self.cut)
 
 
 def reached_cells(parts: Mapping[str, Chosen]) -> dict[str, tuple[int, ...]]:
-    """Return by column the codes of all cells that `parts` hold, whole or in part."""
+    """Return, by column, the codes of all cells that contain given values, even if only in a part.
+
+    Args:
+        parts: The cells of each column.
+    """
     return {name: of.cells for name, of in parts.items()}
 
 
 def range_in(text: str) -> Between | None:
-    """Return the range that a text such as "15..64" or ">= 66" states; None for other texts."""
+    """Return the range that a text states, such as "15..64" or ">= 66"; None for any other text.
+
+    The ends are texts.
+    """
     if (compared := _COMPARED.fullmatch(text)) is not None:
         sign, end = compared[1].replace("≤", "<=").replace("≥", ">="), compared[2].strip()
         strict = "=" not in sign
@@ -90,10 +98,15 @@ def range_in(text: str) -> Between | None:
 
 
 def chosen(attribute: Attribute, ranges: Iterable[Between]) -> Chosen:
-    """Return the cells of one column that hold a value in any of the ranges.
+    """Return the cells of a column that contain a value in any of the ranges.
+
+    Args:
+        attribute: The column.
+        ranges: The ranges.
 
     Raises:
-        InputError: The column has no order, an end is not its value, or a range ends before it begins or holds no value.
+        InputError: The column has no order, it cannot have the value at an end, or a range contains
+            no value or ends before it begins.
     """
     found = dict[int, list[Span]]()
     for one in ranges:
@@ -113,7 +126,7 @@ def chosen(attribute: Attribute, ranges: Iterable[Between]) -> Chosen:
 
 
 def has_ranges(attribute: Attribute) -> bool:
-    """Return whether the column's values have an order, so that it has ranges."""
+    """Return whether the column's values have a known order, so that ranges can be stated."""
     return not attribute.most and (attribute.is_number or (attribute.is_listed and attribute.ordered > 0))
 
 
@@ -152,7 +165,7 @@ def _by_number(attribute: Attribute, one: Between) -> list[tuple[int, Span]]:
 
 
 def _lower_end(attribute: Attribute, one: Between) -> float:
-    """Return the number of the first value of a range."""
+    """Return the number of the first value in a range; -inf or inf for an infinite end."""
     if _is_infinite(one.low):
         return float(one.low)
     scale = attribute.scale
@@ -163,7 +176,10 @@ def _lower_end(attribute: Attribute, one: Between) -> float:
 
 
 def _upper_end(attribute: Attribute, one: Between) -> float:
-    """Return the number behind the last value of a range; for decimal numbers, the end of the last value."""
+    """Return the number behind the last value in a range; for decimal numbers, the range's end itself.
+
+    An infinite end is returned unchanged.
+    """
     if _is_infinite(one.high):
         return float(one.high)
     number, behind = _number(attribute, one.high, upper=not one.below)
@@ -173,7 +189,20 @@ def _upper_end(attribute: Attribute, one: Between) -> float:
 
 
 def _number(attribute: Attribute, entered: Any, upper: bool) -> tuple[float, bool]:
-    """Return the number of the value at an end, and whether the end is later than this value, as 12:30 is in a column of hours."""
+    """Return the number of the value that an end states.
+
+    Args:
+        attribute: The column.
+        entered: The end.
+        upper: Whether a coarse end, such as a day, is read as its end.
+
+    Returns:
+        The number, and whether the end is later than the value that the number stands for, as 12:30
+        is in a column of hours.
+
+    Raises:
+        InputError: The end is not a value of the column.
+    """
     scale = attribute.scale
     if attribute.kind == "date" and isinstance(entered, str) and len(entered.strip()) > len("2024-12-31"):
         with suppress(ValueError):  # else the scale says how dates are written
@@ -216,7 +245,7 @@ def _merged(spans: Sequence[Span]) -> Spans:
 
 
 def common(first: Spans, second: Spans) -> Spans:
-    """Return the intersection of two lists of spans."""
+    """Return the intersection of two lists of spans, rising and without overlaps."""
     both = ((max(a, c), min(b, d)) for a, b in first for c, d in second)
     return _merged([(low, high) for low, high in both if low < high])
 
@@ -237,7 +266,14 @@ class Part:
 
 
 def part(attribute: Attribute, code: int, spans: Spans, inside: Inside | None = None) -> Part:
-    """Return the part of a cell's people in `spans`, by the measured histogram `inside` or else by an even spread."""
+    """Return the part of a cell's people whose value is in some spans.
+
+    Args:
+        attribute: The column.
+        code: Code of the cell.
+        spans: The spans, inside the cell.
+        inside: A measured histogram of the column's values; None to assume an even spread.
+    """
     pieces, shares, measured = [_cell(attribute, code)], [1.0], False
     if inside is not None and attribute.is_number:
         parts = inside.of(attribute)
@@ -254,7 +290,7 @@ def part(attribute: Attribute, code: int, spans: Spans, inside: Inside | None = 
 
 
 def text_of(attribute: Attribute, spans: Spans) -> str:
-    """Return spans as people read them: "15 to 64", or "[1.5, 20)" for decimal numbers."""
+    """Return spans as text for people: "15 to 64", or "[1.5, 20)" for decimal numbers."""
     scale = attribute.scale
     if scale.whole:
         ends = [(scale.text(low), scale.text(high - 1)) for low, high in spans]
@@ -263,12 +299,21 @@ def text_of(attribute: Attribute, spans: Spans) -> str:
 
 
 def spans_of(attribute: Attribute, of: Chosen) -> Spans:
-    """Return the spans of values that `of` holds in a column of numbers, adjacent spans joined."""
+    """Return the spans of values that `of` contains, in a column of numbers; adjacent spans are joined."""
     return _merged([span for code in of.cells if code < attribute.values for span in of.cut.get(code, (_cell(attribute, code),))])
 
 
 def check_whole(attribute: Attribute, of: Chosen, field: str) -> None:
-    """Raise InputError, with the nearest valid ranges, if a range covers only a part of a cell. Errors call the range `field`."""
+    """Check that ranges cover no cell only in a part; the error names the nearest valid ranges.
+
+    Args:
+        attribute: The column.
+        of: The cells that the ranges reach.
+        field: Name of the ranges in the error.
+
+    Raises:
+        InputError: A range covers only a part of a cell.
+    """
     if not of.cut:
         return
     labels = attribute.cell_labels()
@@ -283,11 +328,13 @@ def check_whole(attribute: Attribute, of: Chosen, field: str) -> None:
 
 
 def edges_at(attribute: Attribute, cut: Mapping[int, Spans]) -> list[Any]:
-    """Return the inner edges, as written in a domain, with which cells begin and end where ranges do.
+    """Return inner bin edges, in the form of a domain, with which ranges cover no cell only in a part.
+
+    These are the column's edges and the ends of the ranges.
 
     Args:
         attribute: The column.
-        cut: By code, the spans that ranges cover in each cell that they cover in part.
+        cut: For each cell that ranges cover in part, by its code: the spans that they cover.
     """
     inner = sorted({*attribute.edges[1:-1], *_new_edges(attribute, cut)})
     if attribute.scale.whole and inner and inner[-1] == attribute.edges[-1] - 1:
@@ -302,7 +349,7 @@ def _new_edges(attribute: Attribute, cut: Mapping[int, Spans]) -> list[float]:
 
 
 def _cut_there(attribute: Attribute, of: Chosen) -> str:
-    """Return the advice, for an error, which edges to state in the domain so that bins begin and end where a range does."""
+    """Return the advice, for an error, to state bin edges in the domain at which the ranges begin and end."""
     every = edges_at(attribute, of.cut)
     if len(every) <= _EDGES_SHOWN:
         return f'state "edges": [{", ".join(map(_json, every))}] for it in the domain, instead of its bins'
@@ -319,7 +366,10 @@ def _no_value(attribute: Attribute, end: Any) -> InputError:
 
 
 def bounds_text(attribute: Attribute) -> str:
-    """Return the lowest and the highest value of a column, as in "0 to 99"; for texts the first and the last label, or "not listed"."""
+    """Return the lowest and the highest value of a column as text, as in "0 to 99".
+
+    For listed values they are the first and the last label, or "not listed" without any value.
+    """
     if attribute.is_number:
         scale = attribute.scale
         return f"{scale.stated(attribute.lower)} to {scale.stated(attribute.upper)}"

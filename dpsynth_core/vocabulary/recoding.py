@@ -14,7 +14,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 
 
 def outside_rule(attribute: Attribute) -> str:
-    """Return, in a few sentences, what happens to empty values and to those outside the declared ones."""
+    """Return sentences for people about the cells of empty values and of values outside the declared ones."""
     if attribute.most:
         return "Its values are to be learnt. Those that too few people share go to 'other', numbers beyond the bounds to the nearest group."
     groups = "" if attribute.hierarchy is None else f"{attribute.hierarchy.in_words()} "
@@ -22,7 +22,10 @@ def outside_rule(attribute: Attribute) -> str:
 
 
 def folded(attributes: Iterable[Attribute]) -> tuple[str, ...]:
-    """Return one sentence, with its name, for each column whose values count as others because the curator chose it."""
+    """Return a sentence for each column whose curator chose that missing or undeclared values count as others.
+
+    A sentence begins with the name of its column.
+    """
     return tuple(
         f"{attribute.name}: {sentence}"
         for attribute in attributes
@@ -34,18 +37,27 @@ def folded(attributes: Iterable[Attribute]) -> tuple[str, ...]:
 
 
 def unlisted_as_listed(attributes: Iterable[Attribute]) -> dict[str, str]:
-    """Return the label of the listed value that unlisted or unreadable values count as, by column without another cell for these."""
+    """Return, by column, the label of the declared value as which unlisted or unreadable values count.
+
+    Columns with a cell for such values, or that count them as missing, are left out.
+    """
     shared = (one for one in attributes if not one.is_coded and not one.most and one.code_for_unlisted < one.values)
     return {one.name: one.cell_labels()[one.code_for_unlisted] for one in shared}
 
 
 def other_is_missing(attribute: Attribute) -> bool:
-    """Return whether rows show values outside as empty, which also means missing: in columns that are not text."""
+    """Return whether released rows show undeclared values as empty, like missing ones.
+
+    They do in columns that are not text and have a cell for both.
+    """
     return attribute.dtype != "string" and attribute.other_code is not None and attribute.missing_code is not None
 
 
 def written(attribute: Attribute, code: int) -> str:
-    """Return how rows write a cell whose label differs: the value of a label, "other" in texts, an empty cell; "" for other cells."""
+    """Return how released rows write a cell if they do not write its label; "" if they do.
+
+    This is the category behind a label, "other" (or a variant) in texts, or "empty".
+    """
     if code < attribute.values:
         return attribute.categories[code] if attribute.labels else ""
     return attribute.other_text if code == attribute.other_code and attribute.dtype == "string" else "empty"

@@ -13,12 +13,28 @@ from dpsynth_core.vocabulary.measurement import Clique
 
 
 def parent(domain: Domain, clique: Clique, groups: Mapping[str, Groups]) -> Clique:
-    """Return the columns of the domain that a clique is made from, in order. Raises InputError if one is named twice."""
+    """Return the columns that a clique over columns and groups is made from, in domain order.
+
+    Args:
+        domain: The domain.
+        clique: Names of columns and groups.
+        groups: The groups by name.
+
+    Raises:
+        InputError: A column would occur twice, or a name is unknown.
+    """
     return domain.clique(groups[name].column if name in groups else name for name in clique)
 
 
 def regrouped(table: NDArray[Number], over: Clique, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[Number]:
-    """Return a table over `clique` from one over its `parent`, with cells summed to groups."""
+    """Return a table over columns and groups, from a table over the columns that it is made from.
+
+    Args:
+        table: The table over columns.
+        over: The columns of the table (`parent`).
+        clique: Names of columns and groups.
+        groups: The groups by name.
+    """
     axes = list(over)
     for one in (groups[name] for name in clique if name in groups):
         table = one.summed(table, axes.index(one.column))
@@ -28,5 +44,5 @@ def regrouped(table: NDArray[Number], over: Clique, clique: Clique, groups: Mapp
 
 
 def by_name(groups: Iterable[Groups]) -> dict[str, Groups]:
-    """Return the groups by their names."""
+    """Return the groups as a mapping from their names."""
     return {one.name: one for one in groups}

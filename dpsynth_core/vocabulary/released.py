@@ -21,11 +21,12 @@ def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: None
 @overload
 def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: Float) -> Float: ...
 def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: Float | None = None) -> NDArray[Any]:
-    """Return the number of rows, or their total weight, for each combination of codes, with the shape `sizes`.
+    """Return the number of rows, or the sum of their weights, for each combination of codes, shape `sizes`.
 
     Args:
         columns: Codes, one array of shape (rows,) for each size, at least one.
-        weights: Weights, shape (rows,).
+        sizes: Number of codes of each column.
+        weights: Weights, shape (rows,); None to count rows.
 
     Raises:
         ValueError: A code is out of range.
@@ -53,7 +54,7 @@ def of_codes(domain: Domain, codes: NDArray[np.integer], clique: Clique, weights
 
 
 def of_columns(measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:
-    """Return the measurements as tables of columns alone; those over groups of values are summed down to their other columns."""
+    """Return the measurements as marginals of columns alone: axes of groups of values are summed over."""
     return tuple(_of_columns(m) if m.groups else m for m in measurements)
 
 
@@ -63,7 +64,12 @@ def _of_columns(measurement: Measurement) -> Measurement:
 
 
 def with_known(measurements: Iterable[Measurement], known: Iterable[MarginalCounts]) -> list[MarginalCounts]:
-    """Return the measured columns: the minimum-variance mean of each column's measurements and its known counts."""
+    """Return the counts of each measured column, combined with known counts as a minimum-variance mean.
+
+    Args:
+        measurements: The measurements; only single columns among them count.
+        known: Counts of single columns that were released before.
+    """
     before, columns = {one.clique: one for one in known}, list[MarginalCounts]()
     singles: dict[Clique, list[Measurement]] = {}
     for measurement in measurements:
@@ -77,7 +83,10 @@ def with_known(measurements: Iterable[Measurement], known: Iterable[MarginalCoun
 
 
 def both(one: MarginalCounts, other: MarginalCounts) -> MarginalCounts:
-    """Return the minimum-variance mean of two counts of a marginal, cell by cell; infinite variance where both have it."""
+    """Return the minimum-variance mean of two counts of the same marginal, cell by cell.
+
+    The variance of a cell is infinite if it is in both.
+    """
     precision = 1 / one.variances + 1 / other.variances
     mean = np.divide(
         one.values / one.variances + other.values / other.variances, precision, where=precision > 0, out=np.zeros(one.values.shape)
@@ -86,7 +95,10 @@ def both(one: MarginalCounts, other: MarginalCounts) -> MarginalCounts:
 
 
 def by_column(measurements: Iterable[Measurement]) -> dict[str, list[Measurement]]:
-    """Return the measurements of each column; a wide table has far more marginals than measurements contain."""
+    """Return, for each column, the measurements that contain it.
+
+    A wide table has far more marginals than measurements contain a given column.
+    """
     found = dict[str, list[Measurement]]()
     for one in measurements:
         for name in one.clique:
@@ -95,13 +107,16 @@ def by_column(measurements: Iterable[Measurement]) -> dict[str, list[Measurement
 
 
 def combined(measurements: Collection[Measurement], clique: Clique) -> Measurement | None:
-    """Return the minimum-variance unbiased mean of the measurements that contain a marginal, with its noise (AIM, section 5).
+    """Return the minimum-variance unbiased mean of all measurements that contain a marginal (AIM, section 5).
 
-    The result is None if no measurement contains it.
+    None is returned if no measurement contains it. A measurement of n_s cells summed down to n_r
+    cells has noise of variance (n_s / n_r) deviation^2 in each cell, and the inverse as its weight.
+    The noise of different measurements is taken to be independent. If a measurement is `final` for
+    the marginal, it is returned.
 
-    A measurement of n_s cells summed down to n_r cells has noise of variance (n_s / n_r) deviation^2 in each cell, and the inverse as its
-    weight. The noise of different measurements is taken to be independent. A measurement that is `final` for the marginal is returned
-    unchanged.
+    Args:
+        measurements: The measurements.
+        clique: The marginal.
     """
     whole = final(measurements, clique)
     if whole is not None:
@@ -112,10 +127,15 @@ def combined(measurements: Collection[Measurement], clique: Clique) -> Measureme
 
 
 def averaged(containing: Sequence[Measurement], clique: Clique) -> Measurement:
-    """Return the mean of one or more measurements that all contain the marginal, final or not.
+    """Return the minimum-variance mean of measurements that all contain a marginal, also of `final` ones.
 
-    Tables of the same shape are added up before they are summed down, because a column of a wide table is in hundreds of tables; cell by
-    cell, because a matrix product would round differently with other threads.
+    Tables of the same shape are added up before they are summed down, because a column of a wide
+    table is in hundreds of tables; cell by cell, because a matrix product would round differently
+    with another number of threads.
+
+    Args:
+        containing: One or more measurements.
+        clique: The marginal.
     """
     if len(containing) == 1:  # as of each pair of a wide table
         (one,) = containing

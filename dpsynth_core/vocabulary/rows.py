@@ -22,13 +22,18 @@ _LEAST_CELLS = 2**10
 
 
 def narrow(sizes: Collection[int]) -> np.dtype[np.unsignedinteger]:
-    """Return the narrowest type for codes of columns with these sizes; it also holds the largest code plus one."""
+    """Return the narrowest integer type for codes of columns with these sizes and for the largest size itself."""
     return np.min_scalar_type(max(sizes, default=0))
 
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """Rows with repetitions. `codes` has shape (n, attributes of the domain); `times` has shape (n,), 1 or more."""
+    """Rows with repetitions; `len` counts repetitions.
+
+    Attributes:
+        codes: Codes of distinct rows, shape (n, attributes of the domain).
+        times: Number of repetitions of each row, shape (n,), 1 or more.
+    """
 
     codes: NDArray[np.integer]
     times: NDArray[np.integer]
@@ -37,19 +42,29 @@ class Repeated:
         return int(self.times.sum(dtype=np.int64))
 
     def columns(self) -> NDArray[np.integer]:
-        """Return the codes, with the repetitions of each row as the last column."""
+        """Return the codes with `times` as a further, last column."""
         return np.column_stack([self.codes, self.times])
 
 
 def one_table(codes: NDArray[np.integer] | Repeated | None) -> NDArray[np.integer] | None:
-    """Return the codes for code that handles one table alone. Raises TypeError for rows of two tables."""
+    """Return the codes of rows of one table (or None) unchanged, for code that cannot handle two tables.
+
+    Raises:
+        TypeError: The rows are of two linked tables.
+    """
     if isinstance(codes, Repeated):
         raise TypeError("two linked tables are no table of rows")
     return codes
 
 
 def row_marginals(domain: Domain, codes: NDArray[np.integer] | Repeated, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-    """Return many marginals as counts, in one pass over the rows."""
+    """Return many marginals of some rows as exact counts.
+
+    Args:
+        domain: The domain.
+        codes: Codes of the rows, shape (rows, attributes of the domain).
+        cliques: The marginals.
+    """
     if isinstance(codes, Repeated):
         parts = [(times, row_marginals(domain, codes.codes[codes.times == times], cliques)) for times in np.unique(codes.times)]
         return {r: np.asarray(sum(times * counts[r] for times, counts in parts) + np.zeros(domain.sizes(r), np.int64)) for r in cliques}
@@ -60,7 +75,13 @@ def row_marginals(domain: Domain, codes: NDArray[np.integer] | Repeated, cliques
 
 
 def right_counts(domain: Domain, codes: NDArray[np.int32], predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-    """Return the number of rows that each predictor is right about."""
+    """Return the number of rows that each predictor is right about, shape (predictors,).
+
+    Args:
+        domain: The domain.
+        codes: Codes of the rows, shape (rows, attributes of the domain).
+        predictors: The predictors.
+    """
     from dpsynth_core.vocabulary.predictors import RightCounts  # loaded where models are asked for
 
     counts = RightCounts(domain, predictors)

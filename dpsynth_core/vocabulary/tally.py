@@ -21,14 +21,26 @@ CHUNK_ROWS = 2**17
 
 
 def check_canonical(domain: Domain, cliques: Collection[Clique]) -> None:
-    """Raise ValueError for a clique that is not in canonical order."""
+    """Check that each clique is in domain order.
+
+    Raises:
+        ValueError: A clique is not.
+        InputError: A name is unknown or repeated.
+    """
     for clique in cliques:
         if domain.clique(clique) != clique:
             raise ValueError(f"not a canonical clique: {clique}")
 
 
 class Tally:
-    """A running count of a plan's blocks; `add` each batch, then ask for `counts`."""
+    """A running count of marginals over batches of records: `add` each batch, then call `counts` once.
+
+    Args:
+        domain: The domain.
+        cliques: The marginals.
+        block_cells: Largest number of cells of a table in which records are counted
+            (`blocks.plan`); None for the default.
+    """
 
     def __init__(self, domain: Domain, cliques: Collection[Clique], block_cells: int | None = None) -> None:
         self.domain = domain
@@ -38,38 +50,47 @@ class Tally:
         self._index = np.min_scalar_type(max(map(len, self._tables.values()), default=1))  # narrow numbers are multiplied faster
 
     def _in_reading_order(self, blocks: Collection[Clique]) -> Sequence[Clique]:
-        """Sorted so that neighbouring blocks share as many first columns as possible."""
+        """Return the blocks, sorted so that neighbouring blocks share as many first columns as possible."""
         return sorted(set(blocks), key=lambda block: [self.domain.position(name) for name in block])
 
     @property
     def nbytes(self) -> int:
-        """Size of all tables in bytes."""
+        """The size of all tables of blocks, in bytes."""
         return sum(table.nbytes for table in self._tables.values())
 
     @property
     def columns(self) -> Clique:
-        """The columns of all blocks, in the domain's order."""
+        """The columns that `add` needs, in domain order."""
         return self.domain.clique({name for block in self._tables for name in block})
 
     @property
     def tables(self) -> tuple[NDArray[np.int64], ...]:
-        """The counts so far, for `absorb`."""
+        """The counts of the blocks so far, for `absorb`."""
         return tuple(self._tables.values())
 
     def absorb(self, tables: Iterable[NDArray[np.int64]]) -> None:
-        """Add the counts of other records by the same domain and cliques."""
+        """Add the counts (`tables`) of another tally with the same arguments over other records."""
         for table, other in zip(self._tables.values(), tables, strict=True):
             table += other
 
     def add(self, codes: Mapping[str, NDArray[np.integer]], rows: int) -> None:
-        """Count one batch: `rows` codes of every column in `columns`. Of a large one, few rows are in memory at a time."""
+        """Count one batch of records, in chunks, so that few cells are in memory at a time.
+
+        Args:
+            codes: Codes of the records for every column in `columns`.
+            rows: Number of records.
+        """
         columns = self.columns
         for start in range(0, rows, CHUNK_ROWS):
             some = slice(start, min(start + CHUNK_ROWS, rows))
             self._add_chunk({name: codes[name][some].astype(self._index, copy=False) for name in columns}, some.stop - start)
 
     def _add_chunk(self, codes: Mapping[str, NDArray[np.unsignedinteger]], rows: int) -> None:
-        """Count the rows of a chunk. Flat cells of a block's prefixes are kept, because the next block begins with the same columns."""
+        """Count the records of a chunk in every block.
+
+        Cell numbers of a block's first columns are stored, because the next block begins with the
+        same columns.
+        """
         cells = np.empty((max(map(len, self._tables), default=0), rows), dtype=self._index)
         whole = np.empty(rows, dtype=np.intp)  # what `np.add.at` takes without a copy of its own
         path: Clique = ()
@@ -88,7 +109,7 @@ class Tally:
             path = block
 
     def counts(self) -> dict[Clique, NDArray[np.int64]]:
-        """Tables of all cliques, summed from their blocks. Call it once, at the end."""
+        """Return the counts of each marginal, summed from the blocks. Call it once, at the end."""
         tables = {block: table.reshape(self.domain.sizes(block)) for block, table in self._tables.items()}
         for clique, superset in sums(self.domain, self._cliques, self._home):
             tables[clique] = project(tables[superset], superset, clique)
@@ -96,5 +117,5 @@ class Tally:
 
 
 def _shared(first: Clique, second: Clique) -> int:
-    """Return the number of columns with which both begin."""
+    """Return the number of first columns that two cliques have in common."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))

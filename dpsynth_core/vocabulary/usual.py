@@ -23,7 +23,7 @@ _NUMBERED = re.compile(r"^unnamed\b|[_\W](key|index|idx)$", re.IGNORECASE)
 
 
 class Role(Enum):
-    """The usual role of a column with such a name."""
+    """The role that a column usually has, judged by its name."""
 
     IDENTIFIER = "identifier"
     TEXT = "free text"
@@ -35,14 +35,15 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class Usual:
-    """The values that a column of this meaning has everywhere.
+    """Values that are the same in every file for columns of one meaning, such as ages or yes and no.
 
     Attributes:
-        name: Its name.
-        title: Its title.
+        name: Name of the entry.
+        title: Title for people.
         source: Where the values are defined.
-        writings: By title, the ways in which files write them, each as fields of a `Column` besides its name: categories and labels of a
-            list, or the single writing of a range's bounds.
+        writings: The ways in which files write the values, by title. Each is a set of fields of a
+            `Column` besides its name: categories and labels of a list, or the bounds of a range,
+            which has a single way.
     """
 
     name: str
@@ -52,7 +53,7 @@ class Usual:
 
     @property
     def first(self) -> Mapping[str, Any]:
-        """The fields that describe the first of the known ways to write the values."""
+        """The fields of a `Column` for the first way to write the values."""
         return next(iter(self.writings.values()))
 
     @property
@@ -62,12 +63,15 @@ class Usual:
 
 
 def entries() -> Mapping[str, Usual]:
-    """Return the columns with usual values, by name."""
+    """Return all entries by their names."""
     return _library()[0]
 
 
 def suggested(column: str) -> Usual | None:
-    """Return the entry that the name of a column suggests: the one with the longest word in it, or None."""
+    """Return the entry that a column's name suggests, or None.
+
+    If several entries have a word that is in the name, the longest word decides.
+    """
     (entries, by_word, words), parts = _library(), _parts(column)
     if parts and parts[0] in words["answers"] and len(parts) > 1:
         return entries["yes-no"]
@@ -77,7 +81,7 @@ def suggested(column: str) -> Usual | None:
 
 
 def role(column: str) -> Role:
-    """Return the role that the last words of a name suggest: an identifier, free text, a date, a time, a number.
+    """Return the role that a column's name suggests by its last words; UNKNOWN if it suggests none.
 
     In numbered names such as lab_7, the words before the number decide.
     """
@@ -103,7 +107,7 @@ def _parts(column: str) -> list[str]:
 
 @cache
 def _library() -> tuple[dict[str, Usual], dict[str, Usual], dict[str, frozenset[str]]]:
-    """Return lists and bounds by name, and by each word that suggests them; words by role."""
+    """Return the entries by name, the entries by each word that suggests them, and the words of each role."""
     content = json.loads(_FILE.read_text(encoding="utf-8"))
     entries = dict[str, Usual]()
     for entry in content["entries"]:

@@ -34,21 +34,22 @@ def labelled(
 ) -> Column:
     """Return the column that value labels describe.
 
+    It is a closed list if every value between the labelled ones has a label; otherwise it has a
+    question under "to_do".
+
     Args:
         name: The name of the column.
         kind: The kind of values, as `declared` names it.
         labels: The label of each labelled value, without values that the file declares missing.
-        measure: "nominal", "ordinal" or "scale", as the file states it; "" where it states nothing.
-        special: Labelled values that mean "no answer"; values between them and the others need no label.
+        measure: "nominal", "ordinal" or "scale", as the file states it; "" if it states nothing.
+        special: Labelled values that mean "no answer"; values between them and the others need no
+            label.
         label: What the column is about.
         decimals: The decimals that the column's format shows.
-        bounds: The smallest and the largest valid number, where the file states both.
-
-    Returns:
-        A closed list where every value between the labelled ones has a label; else a column with a question under "to_do".
+        bounds: The smallest and the largest valid number, if the file states both.
 
     Raises:
-        InputError: If there are more labels than a column may have values.
+        InputError: There are more labels than a column may have values.
     """
     valid = {value: text for value, text in labels.items() if value not in special}
     further = {value: text for value, text in labels.items() if value in special}
@@ -86,7 +87,16 @@ def labelled(
 
 
 def _is_complete(numbers: Sequence[float], measure: str) -> bool:
-    """Return whether the labels list all values: whole numbers without a gap, or three or more names with no possible value between."""
+    """Return whether labelled numbers are the list of all values.
+
+    They are whole numbers, at least two, and not all negative, which would mean "no answer". If
+    they have gaps, they must be three or more names (nominal), between which no value is possible.
+    If they have no gap, the measure must be nominal or ordinal, or 0 or 1 must be labelled.
+
+    Args:
+        numbers: The labelled values.
+        measure: As in `labelled`.
+    """
     if not all(value.is_integer() for value in numbers) or len(numbers) < 2 or max(numbers) < 0:
         return False  # numbers below zero that alone have labels mean "no answer"
     if _gaps(numbers):
@@ -95,7 +105,10 @@ def _is_complete(numbers: Sequence[float], measure: str) -> bool:
 
 
 def _gaps(numbers: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the first and the last whole number of each gap between labelled values; none where labelled values have fractions."""
+    """Return the first and the last whole number of each gap between labelled values.
+
+    The list is empty if any labelled value has a fraction.
+    """
     ordered = sorted(numbers) if all(value.is_integer() for value in numbers) else []
     return [(low + 1, high - 1) for low, high in pairwise(ordered) if high - low > 1]
 

@@ -45,19 +45,20 @@ _FIELD = "workload"
 
 @dataclass(frozen=True)
 class Workload:
-    """The marginals of `domain` that a release must get right, each with a weight above 0; cliques are in domain order.
+    """The marginals of a domain that a release must get right, with weights.
 
     Attributes:
         domain: The domain.
-        weights: Weight of each marginal.
-        threshold: None if each cell of a marginal is one question, "all of its columns have these values"; t if the question is "at least t
-            of these columns" (see `queries`).
+        weights: Weight of each marginal, above 0; cliques are in domain order.
+        threshold: None if each cell of a marginal is one question, "all of its columns have these
+            values"; t if the question is "at least t of these columns" (see `queries`).
         draw: The random draw that the marginals come from, or None.
-        ranges: Ordered columns whose ranges are asked, "from 30 to 45", among all people and within each cell of another column.
+        ranges: Ordered columns whose ranges are asked, "from 30 to 45", among all people and within
+            each cell of another column.
 
     Raises:
-        InputError: The workload is empty, a weight is not a positive number, a marginal has too few columns for the threshold, or a column
-            with ranges has no order.
+        InputError: The workload is empty, a weight is not a positive number, a marginal has too few
+            columns for the threshold, or a column with ranges has no order.
         CapacityError: A marginal or the closure is too large.
     """
 
@@ -106,9 +107,12 @@ class Workload:
         return self.over_closure(dict.fromkeys(self.domain.names, 1))
 
     def over_closure(self, sizes: Mapping[str, int]) -> int:
-        """Return the sum, over the cliques of the closure, of the product of their columns' `sizes`.
+        """Return the sum, over the cliques of the closure, of the product of a number per column.
 
         Workloads of all k-way marginals are summed without listing the closure.
+
+        Args:
+            sizes: The number of each column of the domain.
         """
         form = _compact_form(self)
         if form is None:
@@ -118,7 +122,7 @@ class Workload:
         return sum(sums[1:]) if column is None else sum(sums[1:-1]) + sizes[column] * sum(sums[:-1])
 
     def closure(self) -> tuple[Clique, ...]:
-        """Return every non-empty subset of the workload's cliques, by size, then in domain order."""
+        """Return every non-empty subset of the workload's cliques, ordered by size, then by domain order."""
         position = {name: i for i, name in enumerate(self.domain.names)}
         parts = {part for clique in self.weights for part in subsets(clique, 1)}
         return tuple(sorted(parts, key=lambda r: (len(r), [position[name] for name in r])))
@@ -132,9 +136,10 @@ class Workload:
         return replace(self, domain=domain, ranges=ranges)
 
     def aim_weights(self) -> dict[Clique, float]:
-        """Return for every clique r of the closure w_r = sum over s in W of c_s |r & s| (AIM, Algorithm 4, line 3).
+        """Return AIM's weight w_r = sum over s in W of c_s |r & s| for every clique r of the closure.
 
-        c_s is the weight of the marginal s, |r & s| the number of columns that r and s share.
+        c_s is the weight of the marginal s, |r & s| the number of columns that r and s share (AIM,
+        Algorithm 4, line 3).
         """
         column = dict.fromkeys(self.domain.names, 0.0)
         for clique, weight in self.weights.items():
@@ -152,7 +157,11 @@ class Workload:
         return form if self.threshold is None else form | {"threshold": self.threshold}
 
     def asking(self, threshold: int | None) -> Workload:
-        """Return the workload with another threshold."""
+        """Return the workload with another threshold.
+
+        Raises:
+            InputError: The threshold is out of range, or ranges are asked for.
+        """
         return replace(self, threshold=threshold)
 
 
@@ -162,9 +171,11 @@ def _products(numbers: Mapping[str, int], cliques: Iterable[Clique]) -> int:
 
 
 def all_kway(domain: Domain, k: int) -> Workload:
-    """Return all marginals of `k` columns, each with weight 1.
+    """Return the workload of all marginals of `k` columns, each with weight 1.
 
-    Raises InputError if `k` is not from 1 to the number of columns, CapacityError for too many marginals.
+    Raises:
+        InputError: `k` is not from 1 to the number of columns.
+        CapacityError: There are too many marginals, or one is too large.
     """
     k = _check_k(domain, k)
     _check_closure(math.comb(len(domain), k) * 2**k)
@@ -172,7 +183,12 @@ def all_kway(domain: Domain, k: int) -> Workload:
 
 
 def target(domain: Domain, column: str, k: int) -> Workload:
-    """Return all marginals of `k` columns that contain `column`, each with weight 1. Raises InputError for an unknown column."""
+    """Return the workload of all marginals of `k` columns that contain `column`, each with weight 1.
+
+    Raises:
+        InputError: The column is unknown, or `k` is not from 1 to the number of columns.
+        CapacityError: There are too many marginals, or one is too large.
+    """
     if column not in domain:
         raise InputError(_FIELD, f"the target {shown(column)} is not a column of the domain", "choose one of its columns")
     k = _check_k(domain, k)
@@ -181,7 +197,14 @@ def target(domain: Domain, column: str, k: int) -> Workload:
 
 
 def drawn(domain: Domain, draw: Draw) -> Workload:
-    """Return the marginals of a random draw, whose weights add up if it draws one repeatedly."""
+    """Return the workload of a random draw of marginals.
+
+    The weights of a marginal that is drawn repeatedly add up.
+
+    Raises:
+        InputError: A number of the draw is out of range, or there are fewer marginals than draws.
+        CapacityError: There are too many draws or marginals, or a marginal is too large.
+    """
     from dpsynth_core.vocabulary.drawn_marginals import RANDOM  # loaded for marginals drawn at random alone
 
     k, count = _check_k(domain, draw.k), _check_whole("count", draw.count, 1, MAX_DRAWS)
@@ -198,7 +221,18 @@ def drawn(domain: Domain, draw: Draw) -> Workload:
 
 
 def ranges(domain: Domain, columns: Sequence[str] = ()) -> Workload:
-    """Return a workload of ranges of these columns (by default all ordered columns), alone and with each other column; weight 1."""
+    """Return a workload of ranges, each marginal with weight 1.
+
+    Its marginals are the columns with ranges, and all pairs of columns that contain one.
+
+    Args:
+        domain: The domain.
+        columns: Columns whose ranges are asked; by default all with an order and enough values.
+
+    Raises:
+        InputError: A column is unknown or has no order, or no column of the domain has one.
+        CapacityError: There are too many marginals, or one is too large.
+    """
     asked = tuple(name for name in domain.names if (name in columns if columns else domain[name].ordered >= FEWEST_IN_ORDER))
     if not columns and not asked:
         raise InputError(_FIELD, "no column of the domain has an order", "ask for tables, or declare numbers, dates or ordered categories")
@@ -209,16 +243,33 @@ def ranges(domain: Domain, columns: Sequence[str] = ()) -> Workload:
 
 
 def hand_picked(domain: Domain, weights: Mapping[Sequence[str], float]) -> Workload:
-    """Return the marginals with these weights; names in any order. Raises InputError if a set of columns occurs twice."""
+    """Return the workload of these marginals.
+
+    Args:
+        domain: The domain.
+        weights: The weight of each marginal, named by its columns in any order.
+
+    Raises:
+        InputError: A column is unknown, a marginal occurs twice, or a weight is not valid.
+        CapacityError: There are too many marginals, or one is too large.
+    """
     return _picked(domain, weights.items())
 
 
 def from_json(domain: Domain, obj: Any) -> Workload:
-    """Read a workload from its JSON.
+    """Return the workload that JSON states.
 
-    The forms are {"kind": "all", "k"}, {"kind": "target", "column", "k"}, {"kind": "random" or "skewed", "k", "count", "seed"}, {"kind":
-    "ranges", "columns"} (all with an order, unless columns are named) and {"kind": "marginals", "marginals": [...]}; each may have a
-    "threshold".
+    The forms are {"kind": "all", "k"}, {"kind": "target", "column", "k"}, {"kind": "random" or
+    "skewed", "k", "count", "seed"}, {"kind": "ranges", "columns"} (all with an order, unless
+    columns are named) and {"kind": "marginals", "marginals": [...]}; each may have a "threshold".
+
+    Args:
+        domain: The domain.
+        obj: The JSON value.
+
+    Raises:
+        InputError: It has none of these forms, or a value is not valid.
+        CapacityError: There are too many marginals, or one is too large.
     """
     if not isinstance(obj, Mapping):
         raise InputError(_FIELD, "it is not a JSON object", 'write for example {"kind": "all", "k": 3}')
@@ -227,17 +278,31 @@ def from_json(domain: Domain, obj: Any) -> Workload:
 
 
 def from_document(domain: Domain, name: str, text: str) -> Workload:
-    """Return the workload that `text` states. JSON is recognised by the file's `name` or first character; `from_lines` reads the rest."""
+    """Return the workload that a file states, as JSON (`from_json`) or as lines (`from_lines`).
+
+    Args:
+        domain: The domain.
+        name: Name of the file. It is JSON if the name ends so, or if the text begins so.
+        text: The text of the file.
+
+    Raises:
+        InputError: The text is not valid.
+        CapacityError: There are too many marginals, or one is too large.
+    """
     if name.endswith(".json") or text.lstrip().startswith(("{", "[")):
         return from_json(domain, parse_json(text, _FIELD))
     return from_lines(domain, text)
 
 
 def from_lines(domain: Domain, text: str) -> Workload:
-    """Return the workload of lines such as `age, sex: 2`, each with columns and weight (default 1). Quote names with commas.
+    """Return the workload of lines such as `age, sex: 2`, each with columns and a weight (1 by default).
+
+    Names with commas are quoted.
 
     Raises:
-        InputError: A line is invalid. The error names its number, never its text, which may be a line of the table given by mistake.
+        InputError: A line is invalid. The error names its number, never its text, which may be a
+            line of the table given by mistake.
+        CapacityError: There are too many marginals, or one is too large.
     """
     lines = ((number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip())
     return _picked(domain, (_read_line(domain, number, line) for number, line in lines))
@@ -256,7 +321,15 @@ def _read_line(domain: Domain, number: int, line: str) -> tuple[list[str], float
 
 
 def names_in(text: str, where: str = "it") -> list[str]:
-    """Return the names between commas; quoted names may have commas. Raises InputError, about `where`, for a text that is too long."""
+    """Return the names between the commas of a text; a quoted name may contain commas.
+
+    Args:
+        text: The text.
+        where: Name of the text in errors.
+
+    Raises:
+        InputError: The text is too long.
+    """
     try:
         return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
     except csv.Error:
@@ -309,7 +382,7 @@ def _picked(domain: Domain, pairs: Iterable[tuple[Sequence[str], float]]) -> Wor
 
 
 def _compact_form(workload: Workload) -> dict[str, Any] | None:
-    """Return the JSON form "all" or "target" of the workload without threshold; None if neither fits."""
+    """Return the workload in the JSON form "all" or "target", without threshold; None if neither fits."""
     cliques, d = workload.cliques, len(workload.domain)
     k = len(cliques[0])
     if any(len(clique) != k for clique in cliques) or any(weight != 1 for weight in workload.weights.values()):
@@ -323,7 +396,12 @@ def _compact_form(workload: Workload) -> dict[str, Any] | None:
 
 
 def _cells_by_order(sizes: Sequence[int], most: int) -> list[int]:
-    """Return the total numbers of cells of all marginals of 0, 1, ... `most` columns. `sizes` are cells per column."""
+    """Return a list with, at place k, the number of cells of all marginals of k columns together, up to `most`.
+
+    Args:
+        sizes: Number of cells of each column.
+        most: Largest number of columns.
+    """
     sums = [1] + [0] * most
     for size in sizes:
         sums = [1, *(sums[k] + size * sums[k - 1] for k in range(1, most + 1))]

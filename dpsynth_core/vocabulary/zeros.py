@@ -54,14 +54,23 @@ _SHOWN_VALUES = 4
 
 @dataclass(frozen=True)
 class StructuralZeros:
-    """A rule: the cells of all `boxes` cannot occur.
+    """A rule: the cells of all its boxes cannot occur.
 
-    `checked` checks the codes when the rule becomes part of a domain.
+    A box is a set of codes for each column. `checked` checks the codes when the rule becomes part
+    of a domain.
 
     Attributes:
         attributes: The columns, in domain order; each box has one entry per column.
-        target: The column of the conclusion, if the rule is "if ... then target must be ..."; else "".
-        order: The order of the rule's two columns, if it is one; its boxes are the cells without ordered values, perhaps empty.
+        boxes: The boxes.
+        target: The column of the conclusion, if the rule is "if ... then target must be ..."; else
+            "".
+        note: A sentence for people, or "".
+        order: The order of the rule's two columns, if it is one; its boxes are the cells without
+            ordered values, perhaps empty.
+
+    Raises:
+        InputError: It names fewer than two columns or one twice, or forbids nothing.
+        ValueError: Boxes or the target do not fit the columns.
     """
 
     attributes: Clique
@@ -83,13 +92,21 @@ class StructuralZeros:
             raise ValueError("a rule about a column has one box, or depends on one other column")
 
     def ordered(self, names: Sequence[str]) -> StructuralZeros:
-        """Return the same rule with its attributes, and the codes of each box, in the order of `names`."""
+        """Return the same rule with its columns, and the codes of each box, in another order.
+
+        Args:
+            names: The names of all columns in the new order.
+        """
         order = sorted(range(len(self.attributes)), key=lambda i: names.index(self.attributes[i]))
         boxes = tuple(sorted(tuple(box[i] for i in order) for box in self.boxes))
         return replace(self, attributes=tuple(self.attributes[i] for i in order), boxes=boxes)
 
     def cells(self, sizes: Sequence[int]) -> Cells:
-        """Return a table that is True in the impossible cells, one axis per attribute."""
+        """Return a table that is True in the rule's impossible cells, one axis per column.
+
+        Args:
+            sizes: Number of cells of each column of the rule.
+        """
         table = np.zeros(sizes, dtype=bool)
         for box in self.boxes:
             table[np.ix_(*box)] = True
@@ -122,7 +139,11 @@ def boxes_of(table: Cells) -> tuple[Box, ...]:
 
 
 def numbered(position: int) -> str:
-    """Return the name of a rule in errors: its place in the list, from 1."""
+    """Return the name of a rule in errors, such as "impossible combination 1".
+
+    Args:
+        position: Its place in the list of rules, counted from 0.
+    """
     return f"{FIELD} {position + 1}"
 
 
@@ -159,7 +180,17 @@ def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -
 
 
 def _add_orders(tables: dict[Clique, Cells], rules: Sequence[Order], attributes: Sequence[Attribute]) -> None:
-    """Add to `tables` the impossible cells of all orders, including orders that follow from others (a <= b, b <= c)."""
+    """Add the impossible cells of all orders to `tables`, also of orders that follow from others (a <= b, b <= c).
+
+    Args:
+        tables: For each clique, a table that is True in impossible cells; changed.
+        rules: The stated orders.
+        attributes: The columns of the domain.
+
+    Raises:
+        InputError: The orders contradict each other, or leave no combination possible.
+        CapacityError: The table of two columns has too many cells.
+    """
     by_name = {a.name: a for a in attributes}
     for rule in implied(rules):
         _sizes((rule.first, rule.second), by_name, "impossible combinations")
@@ -189,12 +220,13 @@ def eliminated(tables: Mapping[Clique, Cells], sizes: Mapping[str, int]) -> Iter
     """Eliminate the columns that have impossible cells one by one, as in a junction tree.
 
     Args:
-        tables: By clique, a table that is True in the impossible cells.
-        sizes: By column, its number of cells.
+        tables: For each clique, a table that is True in impossible cells.
+        sizes: Number of cells of each column.
 
     Yields:
-        The column, the clique of the columns that share a table with it at that step (sorted by name, itself included), and a table over
-        this clique that is True where the columns eliminated before leave a possible row.
+        The eliminated column; the clique of all columns that share a table with it at that step,
+        itself included, sorted by name; and a table over this clique that is True where the columns
+        eliminated before leave a possible row.
 
     Raises:
         InputError: No row is possible.
@@ -228,20 +260,26 @@ def _around(name: str, pool: Sequence[tuple[Clique, Cells]]) -> Clique:
 
 
 def values_in_words(attribute: Attribute, codes: Iterable[int]) -> str:
-    """Return the cells with these codes in words, such as “0 to 17” or “missing”."""
+    """Return the labels of cells as text for people, such as “0 to 17” or “missing”.
+
+    Args:
+        attribute: The column.
+        codes: Codes of the cells.
+    """
     return _either(_spans(attribute, _labels(attribute, codes)))
 
 
 def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -> StructuralZeros:
-    """Read one rule.
+    """Return the rule that JSON states.
 
     Args:
-        obj: Its JSON.
-        attributes: The attributes of the domain.
-        position: Its place in the list, for messages.
+        obj: The JSON value.
+        attributes: The columns of the domain.
+        position: Place of the rule in its list, counted from 0, for errors.
 
     Raises:
-        InputError: It is not a rule about these attributes.
+        InputError: It is not a rule about these columns.
+        CapacityError: The table of its columns has too many cells.
     """
     field = numbered(position)
     form = next((form for form in _FORMS if isinstance(obj, Mapping) and form in obj), None)
@@ -265,23 +303,32 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
 
 
 def parts_named(attributes: Iterable[Attribute], said: object, field: str) -> dict[str, Chosen]:
-    """Return by column the cells that `said` names, including cells of which a range covers only a part.
+    """Return, by column, the cells that contain named values, even if a range covers only a part of a cell.
 
     Args:
         attributes: The columns that may be named.
-        said: By column, a value or a list of values; each a text, number, date, time or `ranges.Between`.
+        said: By column, a value or a list of values; each a text, number, date, time or
+            `ranges.Between`.
         field: Name of `said` in errors.
 
     Raises:
         InputError: A column or a value is not known, or a range is not valid.
+        CapacityError: The columns have too many cells together.
     """
     return _Reader({a.name: a for a in attributes}, field).parts(said)
 
 
 def cells_named(attributes: Iterable[Attribute], said: object, field: str) -> dict[str, Codes]:
-    """Return by column the codes of the cells that `said` names, as {"column": value or list of values, ...}.
+    """Return, by column, the codes of the cells of named values; a range must cover whole cells.
 
-    Raises InputError if a column or value is unknown, or a range covers only a part of a cell. Errors call `said` by the name `field`.
+    Args:
+        attributes: The columns that may be named.
+        said: By column, a value or a list of values, as for `parts_named`.
+        field: Name of `said` in errors.
+
+    Raises:
+        InputError: A column or value is unknown, or a range covers only a part of a cell.
+        CapacityError: The columns have too many cells together.
     """
     by_name = {a.name: a for a in attributes}
     parts = parts_named(by_name.values(), said, field)
@@ -291,32 +338,46 @@ def cells_named(attributes: Iterable[Attribute], said: object, field: str) -> di
 
 
 def cells_sealed(attributes: Iterable[Attribute], said: object, field: str) -> dict[str, Codes]:
-    """Return by column the codes of the cells that `said` names, leaving out cells of which a range covers only a part.
+    """Return, by column, the codes of the cells of named values, without cells that a range covers in part.
 
-    Old sealed plans have such ranges; new plans refuse them (`check_ranges`). Errors call `said` by the name `field`.
+    Old sealed plans have such ranges; new plans refuse them (`check_ranges`).
+
+    Args:
+        attributes: The columns that may be named.
+        said: By column, a value or a list of values, as for `parts_named`.
+        field: Name of `said` in errors.
 
     Raises:
         InputError: A column or value is unknown, or a range covers no whole cell.
+        CapacityError: The columns have too many cells together.
     """
     return _Reader({a.name: a for a in attributes}, field).sides(said)
 
 
 def check_ranges(said: object, attributes: Iterable[Attribute], field: str) -> None:
-    """Raise InputError if a range in a rule or criterion covers only a part of a cell.
+    """Check that no range in a rule or criterion covers only a part of a cell.
 
     Args:
         said: The JSON of the rule or criterion. Parts of an unknown form are skipped.
-        attributes: The attributes of the domain.
+        attributes: The columns of the domain.
         field: Name of `said` in errors.
+
+    Raises:
+        InputError: A range does.
     """
     for attribute, found in _ranges_in(said, attributes, field):
         check_whole(attribute, found, field)
 
 
 def edges_at_ranges(said: object, attributes: Iterable[Attribute]) -> dict[str, list[Any]]:
-    """Return by column the bin edges with which no range in the JSON rule `said` covers only a part of a bin.
+    """Return, by column, bin edges at which the ranges in a rule begin and end.
 
-    Columns whose present edges suffice are left out.
+    With these edges no range covers only a part of a bin. Columns whose present edges suffice are
+    left out.
+
+    Args:
+        said: The rule as JSON.
+        attributes: The columns of the domain.
     """
     cut = dict[str, dict[int, Spans]]()
     by_name = {a.name: a for a in attributes}
@@ -328,7 +389,10 @@ def edges_at_ranges(said: object, attributes: Iterable[Attribute]) -> dict[str, 
 
 
 def _ranges_in(said: object, attributes: Iterable[Attribute], field: str) -> Iterator[tuple[Attribute, Chosen]]:
-    """Yield (column, cells) for each readable value of an ordered column in the JSON of a rule or criterion."""
+    """Yield (column, cells) for each readable value of an ordered column in the JSON of a rule or criterion.
+
+    Other values are skipped.
+    """
     by_name = {a.name: a for a in attributes if has_ranges(a)}
     read = _Reader(by_name, field)
     for name, values in _named_in(said, by_name):
@@ -383,9 +447,10 @@ class _Reader:
         return _sizes([str(name) for name in columns], self.by_name, self.field)
 
     def codes(self, name: str, values: Any) -> Codes:
-        """Return the codes, ascending, of a value or list of values; of a range, only the cells that lie wholly in it.
+        """Return the codes, ascending, of a value or list of values; of a range, the cells that it covers whole.
 
-        Raises InputError if a list is empty, a value is unknown, or a range covers no whole cell.
+        Raises:
+            InputError: The list is empty, a value is unknown, or a range covers no whole cell.
         """
         items = values if isinstance(values, list) else [values]
         if not items:
@@ -399,7 +464,11 @@ class _Reader:
         return tuple(sorted(codes))
 
     def chosen(self, name: str, values: Any) -> Chosen:
-        """Return the cells of a value or list of values, including cells of which a range covers only a part."""
+        """Return the cells of a value or list of values, with cells of which a range covers only a part.
+
+        Raises:
+            InputError: The list is empty, a value is unknown, or a range is not valid.
+        """
         attribute, codes, ranges = self.by_name[name], set[int](), list[Between]()
         for value in values if isinstance(values, list) else [values]:
             one = self._one(name, value)
@@ -427,7 +496,13 @@ class _Reader:
         return self.places[name]
 
     def _one(self, name: str, value: Any) -> int | Between:
-        """Return the code of the cell with this label or category, else the range that `value` states; a single number is a range."""
+        """Return the code of the cell with this label or category, or the range that the value states.
+
+        A number, date or time without such a label is a range of that single value.
+
+        Raises:
+            InputError: It is neither.
+        """
         attribute = self.by_name[name]
         if isinstance(value, Between):
             return value
@@ -524,7 +599,12 @@ _FORMS = {
 
 
 def to_json(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> dict[str, Any]:
-    """Return the JSON form the rule was written in; `from_json` reads it back to the same rule."""
+    """Return the rule as JSON, in the form in which it was stated; `from_json` reads it back.
+
+    Args:
+        zeros: The rule.
+        attributes: The columns by name.
+    """
     note = {"note": zeros.note} if zeros.note else {}
     if zeros.order is not None:
         return {"column": zeros.order.first, "below" if zeros.order.gap else "at_most": zeros.order.second} | note
@@ -553,7 +633,12 @@ def _others(attribute: Attribute, box: Mapping[str, Sequence[str]]) -> list[str]
 
 
 def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str:
-    """Return the rule as an English sentence."""
+    """Return the rule as a sentence for people.
+
+    Args:
+        zeros: The rule.
+        attributes: The columns by name.
+    """
     if zeros.order is not None:
         return order_sentence(zeros.order, attributes)
     obj = to_json(zeros, attributes)

@@ -25,7 +25,7 @@ MONDAY = 4
 
 
 def day_number(day: date) -> int:
-    """Days since 1970-01-01."""
+    """Return the number of days from 1970-01-01 to a day."""
     return (day - _EPOCH).days
 
 
@@ -65,7 +65,13 @@ def as_written_by_people(text: str) -> str:
 
 
 def calendar_starts(lower: date, upper: date, months: int) -> Iterator[int]:
-    """Yield the first days of periods of that many months, counted from January of the year 0."""
+    """Yield the first days of calendar periods around two days, in days since 1970-01-01.
+
+    Args:
+        lower: A day in the first period.
+        upper: A day in the last period.
+        months: Length of a period in months; periods are counted from January of the year 0.
+    """
     for count in range((lower.year * 12 + lower.month - 1) // months, (upper.year * 12 + upper.month - 1) // months + 1):
         year, month = divmod(count * months, 12)
         if year >= 1:
@@ -75,7 +81,8 @@ def calendar_starts(lower: date, upper: date, months: int) -> Iterator[int]:
 def round_starts(first: date, last: date) -> Iterator[Iterator[int]]:
     """Yield round cuts between two days, from fine to coarse: each time the first days of periods of one length.
 
-    The lengths are a month, then 1, 2, 5, ..., 500 years. Months are left out if the days are `MOST_PARTS` years or more apart.
+    The lengths are a month, then 1, 2, 5, ..., 500 years. Months are left out if the days are
+    `MOST_PARTS` years or more apart. Cuts are days since 1970-01-01.
     """
     if last.year - first.year < MOST_PARTS:
         yield calendar_starts(first, last, 1)
@@ -117,7 +124,11 @@ class Days(Scale):
         return bound.isoformat()
 
     def stated_edge(self, edge: float) -> Any:
-        """Return the edge as text. The end of the last bin may be a day beyond the calendar; its last day then stands for it, included."""
+        """Return an edge as text in the form of a domain.
+
+        The end of the last bin may be a day beyond the calendar. The last day of the calendar is
+        then stated, and includes itself.
+        """
         return day_of(min(edge, LAST_DAY)).isoformat()
 
     @override

@@ -19,9 +19,16 @@ _EQUALS = "="
 
 
 def hierarchy(name: str, level: Any = None, groups: Any = None, digits: Any = None) -> Hierarchy:
-    """Return a hierarchy from JSON or typed input: groups as an object, or as lines such as "A = Infections".
+    """Return the grouping of codes that JSON or typed input states.
 
-    Raises InputError unless exactly one of level and groups is stated, and for unclear groups.
+    Args:
+        name: Name of the column in errors.
+        level: Number of first characters that count.
+        groups: The group of each beginning, as an object or as lines such as "A = Infections".
+        digits: Number of digits of a whole code whose leading zeros may be lost.
+
+    Raises:
+        InputError: Not exactly one of level and groups is stated, or groups are unclear.
     """
     table = tuple(_table(name, groups)) if groups else ()
     read = Hierarchy(_count(name, level, "level"), table, _count(name, digits, "digits"))
@@ -38,7 +45,16 @@ def hierarchy(name: str, level: Any = None, groups: Any = None, digits: Any = No
 
 
 def of_kind(name: str, kind: Kind, stated: Mapping[str, Any]) -> Hierarchy | None:
-    """Return the grouping of a column's codes by its level, groups and digits; None for a kind without groups."""
+    """Return the grouping of a column's codes, or None for a kind without groups.
+
+    Args:
+        name: Name of the column in errors.
+        kind: Kind of the column.
+        stated: The entries of the column, of which level, groups and digits count.
+
+    Raises:
+        InputError: The kind has groups, but they are missing or unclear.
+    """
     return hierarchy(name, *(stated.get(field) for field in ("level", "groups", "digits"))) if kind.grouped else None
 
 

@@ -110,75 +110,109 @@ class Scale(ABC):
     span: int = 1
 
     def typed(self, name: str, entered: Any) -> Any:
-        """Return a bound from typed or written input. Raises InputError that names the column."""
+        """Return a bound, in the kind's type, from typed or written input.
+
+        Args:
+            name: Name of the column in errors.
+            entered: The input.
+
+        Raises:
+            InputError: It cannot be read.
+        """
         if isinstance(number := as_number(entered), str):
             remedy = "write a decimal point, and no thousands separators" if "," in number else f"give {self.wanted}"
             raise InputError(column_field(name), f"“{number[:40]}” is not a {'whole ' if self.whole else ''}{self.noun}", remedy)
         return number
 
     def typed_upper(self, name: str, entered: Any) -> Any:
-        """Return an upper bound from typed or written input; for some kinds a coarse one means its end."""
+        """Return an upper bound from input as `typed` does; some kinds read a coarse value as its end.
+
+        A day alone, as the upper bound of timestamps, means the end of that day.
+        """
         return self.typed(name, entered)
 
     @abstractmethod
     def checked(self, bound: Any) -> Any:
-        """Return a bound in its type, or None for an invalid one."""
+        """Return a bound in the type of the kind, or None if it is not valid."""
 
     def number(self, bound: Any) -> Any:
-        """Return the number of a value."""
+        """Return the number that stands for a value, such as the days since 1970-01-01 of a date."""
         return bound
 
     def value(self, number: float) -> Any:
-        """Return the inverse of `number`."""
+        """Return the value that a number stands for, the inverse of `number`."""
         return number
 
     def text(self, number: float) -> str:
-        """Return a number as people read its value."""
+        """Return the value that a number stands for as text for people."""
         return str(self.value(number))
 
     def stated(self, bound: Any) -> Any:
-        """Return a bound as JSON."""
+        """Return a bound in the form of a domain's JSON."""
         return bound
 
     def edge(self, name: str, stated: Any) -> Any:
-        """Return the number of an edge that is typed, or written in a domain, as a number or a bound."""
+        """Return the number of a bin edge.
+
+        Args:
+            name: Name of the column in errors.
+            stated: The edge as a number, or as a value in the form of bounds.
+
+        Raises:
+            InputError: It cannot be read.
+        """
         return stated if is_number(stated) else self.number(self.typed(name, stated))
 
     def stated_edge(self, edge: float) -> Any:
-        """Return the inverse of `edge`."""
+        """Return a bin edge, given as a number, in the form of a domain's JSON; the inverse of `edge`."""
         return edge
 
     def beyond(self, number: float) -> float:
-        """Return the least number above one; a cell from here to there holds one value."""
+        """Return the smallest number above another one.
+
+        A cell from a number to the number beyond it holds a single value.
+        """
         return number + 1 if self.whole else math.nextafter(number, math.inf)
 
     def start(self, _width: float) -> int:
-        """Return a number where bins of this width begin, among others."""
+        """Return a number at which some bin of this width begins."""
         return 0
 
     def named_cuts(self, _width: str, _first: float, _end: float) -> Iterator[float]:
-        """Yield edges of bins of a width from `widths`, including those between two numbers."""
+        """Yield edges of bins of a named width: all between two numbers, perhaps some outside.
+
+        Args:
+            _width: One of `widths`.
+            _first: The first number.
+            _end: The last number.
+        """
         yield from ()
 
     def spacing(self, _width: str) -> float:
-        """Return a lower bound on the distance between edges of bins of a named width."""
+        """Return a lower bound of the distance between neighbouring edges of bins of a named width."""
         return 1.0
 
     def default_width(self, _least: float) -> Any:
-        """Return a width of at least `_least` that people would choose, if the kind has such widths; else None."""
+        """Return the smallest usual width of at least `_least`, or None to choose a round number instead.
+
+        For dates and timestamps, the widest usual width stands for all larger ones.
+        """
         return None
 
     def first_look(self) -> list[float]:
-        """Return the edges of the first look of learning, from public knowledge alone, which hold every possible value."""
+        """Return edges at which the learning of values begins, from public knowledge alone.
+
+        Together the cells contain every possible value.
+        """
         raise NotImplementedError
 
     def round_cuts(self, _low: float, _high: float) -> Iterator[list[float]]:
-        """Yield round numbers between two edges, ever fewer, at which learning divides a cell."""
+        """Yield lists of round numbers between two edges, ever fewer, at which learning may divide a cell."""
         raise NotImplementedError
 
 
 def as_number(entered: Any) -> Any:
-    """Return the number of a text; any other value unchanged."""
+    """Return a text as a number if it is one, and any other value unchanged."""
     for read in (int, float) if isinstance(entered, str) else ():
         with suppress(ValueError):
             return read(entered)
@@ -186,7 +220,7 @@ def as_number(entered: Any) -> Any:
 
 
 def finite(text: str) -> float | None:
-    """Return the finite number of a text, or None."""
+    """Return the finite number that a text states, or None if it states none."""
     with suppress(ValueError):
         if math.isfinite(number := float(text)):
             return number

@@ -60,5 +60,5 @@ LEARNABLE = tuple(kind.name for kind in KINDS.values() if kind.learnable)
 
 
 def of_form(form: Form) -> tuple[str, ...]:
-    """Return the names of the kinds with this form of cells, in order."""
+    """Return the names of the kinds whose cells have this form, in the order of KINDS."""
     return tuple(kind.name for kind in KINDS.values() if kind.form is form)

@@ -74,7 +74,7 @@ class _Clock(Scale):
 
     @abstractmethod
     def read(self, entered: Any) -> Any:
-        """Return a value from its own type or from text, or None."""
+        """Return a value of the kind from a value of Python or a text, or None if it cannot be read."""
 
     def number(self, bound: Any) -> Any:
         return (bound - self.zero) // timedelta(microseconds=self.span)
@@ -101,14 +101,14 @@ class _Clock(Scale):
         return self.text(edge)
 
     def clock(self, micros: int) -> str:
-        """Return hours, minutes and the rest in the precision."""
+        """Return microseconds as text: hours, minutes, and seconds as far as the precision has them."""
         hours, rest = divmod(abs(micros), 3_600_000_000)
         minutes, rest = divmod(rest, 60_000_000)
         sign = "-" if micros < 0 else ""
         return f"{sign}{hours:02d}:{minutes:02d}{self.seconds(rest)}"
 
     def seconds(self, micros: int) -> str:
-        """":ss.f" as far as the precision has them."""
+        """Return microseconds below a minute as text ":ss" or ":ss.f", as far as the precision has them; else ""."""
         if self.span >= MICROSECONDS["minute"]:
             return ""
         digits = {1_000_000: 0, 1000: 3, 1: 6}[self.span]
@@ -160,7 +160,7 @@ class _Moments(_Clock):
             return None
 
     def typed_upper(self, name: str, entered: Any) -> Any:
-        """Return an upper bound; a day alone lasts until its end."""
+        """Return an upper bound from input; a day without a time means its last moment in the precision."""
         bound, is_day = self.typed(name, entered), not isinstance(entered, datetime) and len(str(entered).strip()) <= len("2024-12-31")
         return bound + timedelta(days=1, microseconds=-self.span) if is_day else bound
 
@@ -234,12 +234,15 @@ class _Durations(_Clock):
         return None if micros is None else timedelta(microseconds=micros)
 
     def seconds(self, micros: int) -> str:
-        """Return seconds at every precision, so that "01:30:00" is not read as a minute and a half."""
+        """Return seconds as text at every precision, so that "01:30:00" is not read as a minute and a half."""
         return super().seconds(micros) or ":00"
 
 
 def clock_micros(text: str) -> int | None:
-    """Return microseconds of hh:mm, hh:mm:ss or hh:mm:ss.f, with any number of hours, or None."""
+    """Return the microseconds of a text hh:mm, hh:mm:ss or hh:mm:ss.f, with any number of hours and perhaps a minus.
+
+    None is returned for any other text.
+    """
     if (match := _CLOCK.fullmatch(text.strip())) is None:
         return None
     hours, minutes, seconds = (int(part or 0) for part in match.group(2, 3, 4))
