@@ -72,16 +72,18 @@ _FLOOR_SHARE = 0.01
 
 @dataclass(frozen=True)
 class Certified:
-    """The measured error of one marginal.
+    """The measured error of one marginal, in shares of people in a wrong cell.
 
     Attributes:
         attributes: The marginal.
-        error: Unbiased error, so below 0 now and then where it is smaller than the noise.
-        likely: Best estimate, drawn towards the other errors (`statistics.shrinking`), never below 0.
-        low95: Lower bound of the true error with 95 % confidence, for a marginal that was not chosen by its error (`statistics.naming`),
-            also by the other errors.
+        error: Unbiased error, so below 0 now and then if it is smaller than the noise.
+        likely: Best estimate, shrunk towards the other errors (`statistics.shrinking`), never below
+            0.
+        low95: Lower bound of the true error with 95 % confidence, for a marginal that was not
+            chosen by its error (`statistics.naming`), not even by the other errors.
         bound95: Upper bound likewise; for tables that are named good it allows for that choice.
-        simultaneous95: Upper bound for all marginals together; equal to bound95 where `Certificate.most` is stated.
+        simultaneous95: Upper bound for all marginals together; equal to bound95 if
+            `Certificate.most` is stated.
     """
 
     attributes: Clique
@@ -130,28 +132,40 @@ class Certificate:
 
     @property
     def deviation(self) -> float:
-        """The noise of each marginal's error, as a share of people."""
+        """The standard deviation of the noise of each marginal's error, as a share of people."""
         return IN_WRONG_CELL * self.sigma / self.total.value
 
     @property
     def noise(self) -> float:
-        """The noise of each marginal's error in people, exceeded by 5 of 100 errors."""
+        """The noise of each marginal's error, in people, that 5 of 100 errors exceed."""
         return normal(0.975) * IN_WRONG_CELL * self.sigma
 
     @property
     def says_nothing(self) -> bool:
-        """True if that noise may reach the number of people: the measured errors are then noise, also where they happen to be small."""
+        """True if the noise of each error may reach the number of people.
+
+        The measured errors are then noise, even those that happen to be small.
+        """
         return self.noise >= self.total.at_least(CONFIDENCE)
 
     @property
     def mean_low95(self) -> float:
-        """Lower bound of the mean error with 95 % confidence: as far below the measured one as the upper bound is above."""
+        """The lower bound of the mean error with 95 % confidence, as a share of people in a wrong cell.
+
+        It is as far below the measured mean as the upper bound is above it, but at least 0.
+        """
         return max(0.0, 2 * self.mean_error - self.mean_bound95)
 
 
 @dataclass(frozen=True)
 class Largest:
-    """The measured largest error and its noise, in records. `threshold` is the threshold t of the queries; None for cells."""
+    """The measured largest error of all cells.
+
+    Attributes:
+        error: The error, in records, unbiased.
+        sigma: Standard deviation of its noise, in records.
+        threshold: The t of threshold queries; None for cells.
+    """
 
     error: float
     sigma: float
@@ -166,15 +180,17 @@ def certify(
     threshold: int | None = None,
     columns: Columns | None = None,
 ) -> Certificate:
-    """Measure the errors of `published` with the kernel's remaining budget.
+    """Measure the errors of published tables with the kernel's remaining budget, and return the certificate.
 
     Args:
         kernel: The kernel.
         published: The rows' tables or the answers, as fractions.
-        released_total: Number of records, if it was released before; else a part of the budget measures it.
+        released_total: Number of records, if it was released before; otherwise a part of the budget
+            measures it.
         of: ROWS or ANSWERS, whichever `published` was made from.
         threshold: t if the workload asks "at least t of these columns"; None for plain cells.
-        columns: Single columns of the release; their products are measured for comparison.
+        columns: Single columns of the release, whose products are measured for comparison; None for
+            no comparison.
     """
     total = released_total or measured_total(kernel)
     rho, yardstick = kernel.rho_left, CERTIFIED_COLUMNS if columns is not None else 0.0
@@ -210,14 +226,14 @@ def state(
     """Return the certificate that follows from the measured distances; the calculation reads no private data.
 
     Args:
-        noisy: L1 distances of `published`, in records.
+        noisy: Measured L1 distance of each published table, in records.
         published: The published tables, as fractions.
         total: Number of records.
-        sigma: Noise of each distance.
+        sigma: Standard deviation of the noise of each distance, in records.
         rho: Cost of the measurements.
         of: ROWS or ANSWERS, whichever `published` was made from.
         largest: The measured largest error.
-        columns: The errors of products of single columns, for comparison.
+        columns: The errors of products of single columns, for comparison; None without.
     """
     masses = {r: round(float(np.abs(fractions).sum()), 12) for r, fractions in published.items()}  # 1 for rows, exactly
     k, widest, mean_mass = len(published), max(masses.values()), math.fsum(masses.values()) / len(published)
@@ -257,10 +273,16 @@ def state(
 
 
 def with_groups(stated: Certificate, published: Tables, noisy: Mapping[ranks.Group, float], sigma: float) -> Certificate:
-    """Return the certificate with the errors of groups of tables added: `noisy`, in records, with noise `sigma`.
+    """Return the certificate with the errors of groups of tables added.
 
-    The groups' bounds follow the CLs rule and are not below the best estimates of single errors, because groups are called good by them.
-    The bounds of single tables then hold for all at once.
+    The groups' bounds follow the CLs rule, and are not below the best estimates of single errors,
+    because groups are called good by them. The bounds of single tables then hold for all at once.
+
+    Args:
+        stated: The certificate without groups.
+        published: The published tables, as fractions.
+        noisy: Measured L1 distance of each group (`ranks.measure`), in records.
+        sigma: Standard deviation of the noise of each of these distances, in records.
     """
     share, fewest = floor_of(stated.total, CONFIDENCE)
     mass = max(round(float(np.abs(fractions).sum()), 12) for fractions in published.values())
@@ -285,9 +307,14 @@ def with_groups(stated: Certificate, published: Tables, noisy: Mapping[ranks.Gro
 
 
 def mean_bound(certificate: Certificate, published: Tables) -> float:
-    """Return the 95 % bound on the mean error of the marginals in `published` (fractions).
+    """Return the 95 % bound on the mean error of some marginals, as a share of people in a wrong cell.
 
-    It is below the mean of their bounds, because noise averages out. For all marginals it is `Certificate.mean_bound95`.
+    It is below the mean of their bounds, because noise averages out. For all marginals it is
+    `Certificate.mean_bound95`.
+
+    Args:
+        certificate: The certificate.
+        published: The marginals, as published fractions.
     """
     distances = [one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals if one.attributes in published]
     k = len(distances)
@@ -300,7 +327,12 @@ def _at_threshold(published: Tables, threshold: int | None) -> Tables:
 
 
 def table_bounds(certificate: Certificate, confidence: float) -> dict[Clique, float]:
-    """Return by marginal an upper bound of the share of people in a wrong cell, each with this confidence. Valid for rows only."""
+    """Return, for each marginal of a certificate of rows, an upper bound of the share of people in a wrong cell.
+
+    Args:
+        certificate: The certificate.
+        confidence: Probability with which each bound holds.
+    """
     total, distances = certificate.total, [one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals]
     share, fewest = floor_of(total, confidence)
     highs = surely_below(np.array(distances), certificate.sigma, total.sigma, 1 - confidence - share) / fewest if fewest > 0 else math.inf
@@ -311,9 +343,20 @@ def table_bounds(certificate: Certificate, confidence: float) -> dict[Clique, fl
 def _each(
     noisy: Mapping[Clique, float], published: Tables, masses: Mapping[Clique, float], total: Total, sigma: float
 ) -> list[tuple[float, float, float]]:
-    """Return (best estimate, lower bound, upper bound) of each L1 distance as a fraction, `CONFIDENCE` each (Proposition 23).
+    """Return the best estimate and two bounds of each true L1 distance, as a fraction (Proposition 23).
 
-    Estimates and bounds also use the other distances where there are enough. `masses` are the sums of the published tables.
+    If there are enough distances, estimates and bounds use the other distances as well.
+
+    Args:
+        noisy: Measured L1 distance of each table, in records.
+        published: The published tables, as fractions.
+        masses: Sum of each published table's absolute fractions.
+        total: Number of records.
+        sigma: Standard deviation of the noise of each distance, in records.
+
+    Returns:
+        For each table: the estimate, the lower bound and the upper bound, each bound with
+        `CONFIDENCE`.
     """
     share, fewest = floor_of(total, CONFIDENCE)
     most, failure = 2 * total.value - fewest, 1 - CONFIDENCE - share
@@ -331,20 +374,27 @@ def _each(
 
 
 def _of_chosen(high: Array, at: Callable[[float], Array]) -> Array:
-    """Return bounds that allow for the choice of tables named good by them (Proposition 23).
+    """Return bounds that allow for the choice of the tables that are named good by them (Proposition 23).
 
     Args:
-        high: Bounds without that allowance.
-        at: Returns the bounds with a part of their failure probability.
+        high: Upper bounds, as fractions (L1), without that allowance.
+        at: Returns the bounds at a part of their failure probability.
     """
     good = high <= _GOOD
     return np.where(good, np.clip(at(float(good.mean())), high, _GOOD), high) if good.any() else high
 
 
 def _bound(error: float, sigma: float, mass: float, total: Total, count: int) -> float:
-    """Return the upper bound, with `CONFIDENCE`, of a true error measured as `error` records with noise sigma, as a fraction.
+    """Return an upper bound, with `CONFIDENCE`, of a true L1 distance as a fraction; 1 + mass at most.
 
-    In records: N e <= error + noise + |T - N| mass. In fractions: divided by a lower bound of N. It is 1 + mass at most.
+    In records: N e <= error + noise + |T - N| mass. The bound is divided by a lower bound of N.
+
+    Args:
+        error: Measured distance, in records.
+        sigma: Standard deviation of its noise, in records.
+        mass: Sum of the published table's absolute fractions.
+        total: Number of records.
+        count: Number of distances for which the bound is to hold at once.
     """
     share, fewest = floor_of(total, CONFIDENCE)
     records = error + margin(sigma, mass * total.sigma, count, CONFIDENCE + share)
@@ -352,7 +402,16 @@ def _bound(error: float, sigma: float, mass: float, total: Total, count: int) ->
 
 
 def floor_of(total: Total, confidence: float) -> tuple[float, float]:
-    """Return the probability that the lower bound fails, and the lower bound of the number of records."""
+    """Return a lower bound of the number of records, and the probability that it fails.
+
+    Args:
+        total: The number of records.
+        confidence: Confidence of the bound of errors, of whose failure the lower bound gets a small
+            part.
+
+    Returns:
+        The probability, 0 for an exact number, and the lower bound, in this order.
+    """
     share = _FLOOR_SHARE * (1 - confidence) if total.sigma else 0.0
     return share, total.at_least(1 - share)
 
@@ -421,10 +480,21 @@ CERTIFICATE = ErrorsMeasured()
 
 
 def _check_measured_of(received: Received, certificate: Certificate, operation: str, released: Tables, *numbers: float) -> None:
-    """Check that errors were measured of the published tables, by the digest beside the kernel's answer.
+    """Check, by the digest in a kernel's answer, that errors were measured of the published tables.
 
-    Tables of rows are the same on every machine; tables from noisy answers may be rounded differently. `numbers` are the operation's other
-    arguments.
+    Tables of rows are the same on every machine; tables from noisy answers may be rounded
+    differently.
+
+    Args:
+        received: The release.
+        certificate: Its certificate.
+        operation: Name of the kernel operation.
+        released: The published tables, as fractions.
+        *numbers: The other arguments of the operation.
+
+    Raises:
+        Wrong: The errors are about other tables.
+        Open: Another version or machine made the release, so that digests may differ.
     """
     wanted = questions.digests(({clique: fractions * certificate.total.value for clique, fractions in released.items()},))
     for answer in (one for one in received.answers if one.operation == operation):
@@ -437,7 +507,16 @@ def _check_measured_of(received: Received, certificate: Certificate, operation: 
 
 
 def _ranked(received: Received, certificate: Certificate, released: Tables) -> dict[ranks.Group, float]:
-    """Return the measured errors of groups, which have to be the groups that follow from the budget, the tables and the number of records.
+    """Return the measured errors of groups of tables, as L1 distances in records, after a check.
+
+    Args:
+        received: The release.
+        certificate: Its certificate.
+        released: The published tables, as fractions.
+
+    Raises:
+        Wrong: They are other groups than follow from the budget, the tables and the number of
+            records, or were not measured.
     """
     unit, stated = received.plan.unit, {one.group: one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.most}
     for_errors = unit.errors_l2(len(released)) ** 2 / (2 * certificate.sigma**2) / (1 - ranks.RANKED if stated else 1)

@@ -57,7 +57,15 @@ class BudgetShare:
     otherwise: str
 
     def checked(self, name: str, stated: float) -> float:
-        """Return the stated share. Raises InputError if it is out of range."""
+        """Return the stated share if it is in range.
+
+        Args:
+            name: Name of the claim in errors.
+            stated: The share that a spec states.
+
+        Raises:
+            InputError: It is out of range.
+        """
         if (stated == self.default == 0) or self.least <= stated <= self.most:
             return stated
         limits = f"use a share from {self.least:g} to {self.most:g}, or {self.otherwise}"
@@ -72,7 +80,7 @@ class Shares(Protocol):
         """The rho of the whole budget."""
 
     def of(self, name: str) -> float:
-        """Return the rho set aside for a claim, or 0."""
+        """Return the rho that is set aside for the claim of this name; 0 without a share."""
 
 
 class Asked(Protocol):
@@ -112,11 +120,14 @@ class Asked(Protocol):
 
     @property
     def columns_sigma(self) -> float | None:
-        """Noise in a cell of every column, in records, of a run of Independent with this budget; None for Independent."""
+        """The standard deviation of a cell's noise, in records, in a run of Independent with this plan's budget.
+
+        It is the same for every column. None if the plan's mechanism is Independent.
+        """
 
     @property
     def records_each(self) -> int:
-        """Records of the domain per row: 1, or the pairs of a household."""
+        """The number of records of the domain per row: 1, or for two linked tables the pairs of a household."""
 
     @property
     def link(self) -> Link | None:
@@ -166,9 +177,10 @@ class Final:
 
     @cached_property
     def tables(self) -> dict[Clique, NDArray[np.float64]]:
-        """The published marginals of the workload as fractions, made from rows and noisy tables alone.
+        """The published marginals of the workload, as fractions, made from rows and noisy tables alone.
 
-        Where a rule or a check is published instead of the workload, the marginals measured beside it.
+        If the mechanism publishes a rule or a check instead of tables, they are the marginals that
+        it measured.
         """
         if self.plan.mechanism.card.publishes_tables:
             return self.released.published(self.plan.workload.cliques)
@@ -176,12 +188,12 @@ class Final:
 
     @property
     def total(self) -> Total | None:
-        """The number of records as it was released, or as an earlier claim measured it."""
+        """The number of records as it was released or as an earlier claim measured it; None if it is not known."""
         totals = (getattr(stated, "total", None) for stated in self.stated.values())
         return next((total for total in totals if isinstance(total, Total)), self.known)
 
     def people(self, kernel: SealedKernel) -> Total:
-        """Return the number of people, measured now with part of the kernel's remaining budget if it is not yet known."""
+        """Return the number of people: as known, or else measured now with part of the kernel's remaining budget."""
         return self.total or measured_total(kernel)
 
 
@@ -223,10 +235,10 @@ class Received(Protocol):
         """Return a part of release.json as written."""
 
     def behind(self, name: str) -> int:
-        """Return how many answers later claims took."""
+        """Return the number of kernel answers that were given to claims later than the one of this name."""
 
     def replaying(self, answers: slice) -> SealedKernel:
-        """Return a kernel that repeats these of its answers."""
+        """Return a kernel that repeats the stored answers in this slice."""
 
 
 class Claim(Generic[Stated]):
@@ -261,11 +273,20 @@ class Claim(Generic[Stated]):
     form: TypeAdapter[Any]
 
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
-        """Return whether the budget has a share for this claim by default. `document` holds a spec's parts, such as "criteria"."""
+        """Return whether a spec that states no share for this claim gives it the default share.
+
+        Args:
+            document: The parts of a spec, such as "criteria".
+            mechanism: The mechanism of the plan.
+        """
         return True
 
     def requires(self, document: Mapping[str, Any]) -> Sequence[str]:  # noqa: ARG002
-        """Return the names of other claims that this claim depends on, given the parts of a spec."""
+        """Return the names of other claims that this claim depends on.
+
+        Args:
+            document: The parts of a spec.
+        """
         return ()
 
     def asked(self, plan: Asked) -> bool:
@@ -273,19 +294,39 @@ class Claim(Generic[Stated]):
         return plan.shares.of(self.name) > 0
 
     def check(self, plan: Asked) -> None:
-        """Raise InputError if a plan sets budget aside for a claim that it cannot state."""
+        """Check that a plan that sets budget aside for this claim can state it.
+
+        Raises:
+            InputError: It cannot.
+        """
 
     def needs(self, plan: Asked) -> Sequence[Clique]:  # noqa: ARG002
         """Return the cliques that the kernel must count for this claim, in addition to the workload."""
         return ()
 
     def stage(self, plan: Asked, kernel: SealedKernel) -> SealedKernel:
-        """Return a kernel with this claim's share of the budget; the same kernel if the share is 0."""
+        """Return the kernel that measures this claim: a part of the kernel with the claim's share of the budget.
+
+        If the share is 0, it is the kernel itself.
+
+        Args:
+            plan: The plan.
+            kernel: The kernel of the run.
+        """
         rho = plan.shares.of(self.name)
         return kernel.part(rho) if rho else kernel
 
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Stated:
-        """Measure the claim with the kernel's whole budget. Raises AnswersEnd if a repeated run ends before an answer."""
+        """Measure the claim with the kernel's whole budget, and return what the release states.
+
+        Args:
+            plan: The plan.
+            kernel: The kernel of this claim (`stage`).
+            final: The final parts of the release.
+
+        Raises:
+            AnswersEnd: In a repeated run, the stored answers end before the claim is measured.
+        """
         raise NotImplementedError
 
     def absent(self, plan: Asked) -> Any:  # noqa: ARG002
@@ -293,14 +334,23 @@ class Claim(Generic[Stated]):
         return None
 
     def answers(self, plan: Asked, stated: Any) -> int:
-        """Return the number of kernel answers that measuring `stated` took.
+        """Return the number of kernel answers that measuring the claim took.
 
         The checks of a release find the answers of each claim by these numbers.
+
+        Args:
+            plan: The plan.
+            stated: The claim as stated.
         """
         return 0 if stated == self.absent(plan) else 1
 
     def lacks(self, plan: Asked, stated: Any) -> str:
-        """Return a warning if the claim has a share of the budget and was not measured; else ""."""
+        """Return a warning if the claim has a share of the budget but was not measured; otherwise "".
+
+        Args:
+            plan: The plan.
+            stated: The claim as stated.
+        """
         return self.unmeasured if self.asked(plan) and stated == self.absent(plan) else ""
 
     @property
@@ -331,7 +381,17 @@ class Claim(Generic[Stated]):
         return self.form.validate_python(written)
 
     def follows(self, received: Received, stated: Any) -> str:
-        """Return a sentence if the claim follows from the measurements. Raises an exception of `outcome` if not, or if it is not known."""
+        """Return a sentence that confirms that the claim follows from the measurements.
+
+        Args:
+            received: The release.
+            stated: The claim as stated.
+
+        Raises:
+            Wrong: It does not follow.
+            Open: That cannot be decided.
+            Nothing: The release has no such claim.
+        """
         raise NotImplementedError
 
     def again(
@@ -350,7 +410,12 @@ class Claim(Generic[Stated]):
             return None
 
     def took(self, received: Received, stated: Any) -> slice:
-        """Return the slice of the release's kernel answers that this claim took."""
+        """Return the slice of the release's kernel answers that measuring this claim took.
+
+        Args:
+            received: The release.
+            stated: The claim as stated.
+        """
         end = len(received.answers) - received.behind(self.name)
         return slice(max(0, end - self.answers(received.plan, stated)), end)
 

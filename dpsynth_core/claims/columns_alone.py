@@ -75,13 +75,14 @@ class ColumnsAlone:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns of a release.
+    """The single columns of a release.
 
     Attributes:
         domain: The domain.
-        shares: Share of the people in each cell, by column.
-        noise: Standard deviation of the noise of a cell, in records, by column with a noisy table.
-        sigma: The same in a run of Independent.
+        shares: For each column, the share of people in each cell.
+        noise: For each column with a noisy table, the standard deviation of a cell's noise, in
+            records.
+        sigma: Standard deviation of a cell's noise in a run of Independent, in records.
     """
 
     domain: Domain
@@ -90,10 +91,13 @@ class Columns:
     sigma: float
 
     def product(self, clique: Clique) -> Array:
-        """Return the product of the columns as a table of fractions.
+        """Return the product of the single columns as a table of fractions.
 
-        Where some cells are impossible, iterative proportional fitting gives a table without them, near the product and with the same
-        columns.
+        If some cells are impossible, iterative proportional fitting gives a table without them,
+        near the product and with the same columns.
+
+        Args:
+            clique: The columns of the table.
         """
         impossible = self.domain.impossible_cells(clique)
         product = np.asarray(reduce(np.multiply.outer, [self.shares[name] for name in clique]))
@@ -111,8 +115,8 @@ class Columns:
         """Return the yardstick that follows from the measured mean of the L1 distances.
 
         Args:
-            mean: Mean distance, in records.
-            sigma: Noise of each distance.
+            mean: Mean of the measured distances of the products, in records.
+            sigma: Standard deviation of the noise of each distance, in records.
             published: The published tables, as fractions.
             total: Number of records.
         """
@@ -131,11 +135,11 @@ class Columns:
         return ColumnsAlone(IN_WRONG_CELL * error, IN_WRONG_CELL * low, IN_WRONG_CELL * high, sigma)
 
     def _raised(self, distances: Mapping[Clique, Array], left: Mapping[str, _Left]) -> float:
-        """Return how much the remaining noise of the columns raises the L1 distance of a product from its table, on average.
+        """Return by how much the noise in the columns raises a product's mean L1 distance from its table.
 
         Args:
-            distances: Distances of the tables' cells.
-            left: The remaining noise.
+            distances: For each table, the distance of each cell from the product, as fractions.
+            left: The noise that remains in each column.
         """
         raised, squares = [], {name: share**2 for name, share in self.shares.items()}
         variances = {name: one.deviations**2 for name, one in left.items()}
@@ -152,13 +156,23 @@ class Columns:
         return math.fsum(raised) / len(distances)
 
     def _spread(self, published: Mapping[Clique, Array], left: Mapping[str, _Left]) -> float:
-        """Return an upper bound of the standard deviation of the mean L1 distance over draws of the columns' noise."""
+        """Return an upper bound of the standard deviation of the mean L1 distance over draws of the columns' noise.
+
+        Args:
+            published: The published tables.
+            left: The noise that remains in each column.
+        """
         holding = Counter(chain.from_iterable(published))
         part = {name: holding[name] / len(published) for name in left}
         return math.sqrt(math.fsum(part[name] ** 2 * one.filled * one.sigma**2 for name, one in left.items()))
 
     def _left(self, noise: Mapping[str, float], total: Total) -> dict[str, _Left]:
-        """Return the noise that remains in the columns. `noise` is in records."""
+        """Return the noise that remains in each column after taking the nearest distribution, by simulation.
+
+        Args:
+            noise: Standard deviation of a cell's noise in each column, in records.
+            total: Number of records.
+        """
         left = {}
         for name, share in self.shares.items():
             sigma = noise[name] / total.value
@@ -193,7 +207,12 @@ def nearest_distributions(rows: Array) -> Array:
 
 
 def of(evidence: Evidence, sigma: float, cliques: Mapping[Clique, Array]) -> Columns | None:
-    """Return the columns of a release for these tables, or None if it does not publish every column. `sigma` is the noise of Independent.
+    """Return the single columns of a release, or None if it does not publish every column of the tables.
+
+    Args:
+        evidence: The released tables and rows.
+        sigma: Standard deviation of a cell's noise in a run of Independent, in records.
+        cliques: The tables.
     """
     wanted = [(name,) for name in evidence.domain.names if any(name in clique for clique in cliques)]
     published = evidence.published(wanted)

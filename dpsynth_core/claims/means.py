@@ -111,7 +111,16 @@ class _Column:
 
 
 def _columns(domain: Domain, codes: NDArray[np.integer], inside: Mapping[str, Inside]) -> list[_Column]:
-    """Return the numeric columns whose means can be measured: those with one value per bin, or a measured histogram in `inside`."""
+    """Return the numeric columns whose means can be measured.
+
+    They have one value per bin or a measured histogram, no values that count in another cell, and a
+    number in some row.
+
+    Args:
+        domain: The domain.
+        codes: Codes of the rows, shape (rows, attributes of the domain).
+        inside: Measured histograms by column.
+    """
     found = []
     for place, one in enumerate(domain):
         if not one.is_number or one.edges[-1] - one.edges[0] <= one.scale.whole or one.missing_as or one.other_as:
@@ -139,7 +148,13 @@ def _grid(column: Attribute, parts: Sequence[float]) -> tuple[float, ...]:
 
 
 def measure(kernel: SealedKernel, columns: Sequence[_Column], records: Noisy) -> tuple[MeanMeasured, ...]:
-    """Measure and return the means of the columns with the kernel's remaining budget. `records` is the number of records."""
+    """Measure the means of the columns with the kernel's remaining budget, and return them with intervals.
+
+    Args:
+        kernel: The kernel.
+        columns: The columns.
+        records: The number of records.
+    """
     rho, need = kernel.rho_left * _HEADROOM, np.array([1 / one.spread for one in columns])
     fine = kernel.over(Domain(tuple(one.cells for one in columns)))
     fine.prepare([(one.cells.name,) for one in columns])
@@ -159,7 +174,13 @@ def _measured(kernel: SealedKernel, column: _Column, rho: float, records: Noisy)
 
 
 def state(column: _Column, total: Noisy, people: Noisy) -> MeanMeasured:
-    """Return the mean and its interval, given the measured sum `total` and the number of `people` with a value."""
+    """Return the mean of a column and its interval.
+
+    Args:
+        column: The column.
+        total: Measured sum of (value - mean of the rows) / width over the people.
+        people: Number of people with a number.
+    """
     low, high = fraction(total, people, normal((1 + _CONFIDENCE) / 2))
     least, most = column.low, column.low + column.width
 
@@ -236,9 +257,14 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
 
 def near(column: Attribute, one: MeanMeasured) -> bool | None:
-    """Return whether the rows' mean is near the people's mean: within a tenth of the distance from that to the nearer bound.
+    """Return whether the rows' mean of a column is near the people's mean.
 
-    Returns None if the 95 % interval of the people's mean leaves the answer open.
+    It is if it is within a tenth of the distance from the people's mean to the nearer bound. None
+    is returned if the 95 % interval of the people's mean leaves the answer open.
+
+    Args:
+        column: The column.
+        one: Its measured mean.
     """
     low, high = float(column.edges[0]), float(column.edges[-1] - column.scale.whole)
     room = LIMIT * min(one.value - low, high - one.value)
@@ -248,7 +274,7 @@ def near(column: Attribute, one: MeanMeasured) -> bool | None:
 
 
 def sentence(column: Attribute, one: MeanMeasured) -> str:
-    """Return the means of a column in rows and people, in words."""
+    """Return a sentence that states the means of a column in the rows and among the people."""
     width = float(column.edges[-1] - column.edges[0])
 
     def shown(number: float) -> str:

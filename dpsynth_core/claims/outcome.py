@@ -28,7 +28,15 @@ class Nothing(Exception):
 
 
 def expect(holds: object, otherwise: str) -> None:
-    """Raise Wrong with the text `otherwise` unless `holds` is true."""
+    """Check a condition of a release.
+
+    Args:
+        holds: Whether it holds.
+        otherwise: The text of the error.
+
+    Raises:
+        Wrong: It does not hold.
+    """
     if not holds:
         raise Wrong(otherwise)
 
@@ -49,7 +57,10 @@ def some(names: list[str], most: int = 3) -> str:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Return whether two documents are equal up to rounding of numbers; `b` may have more entries."""
+    """Return whether two documents (JSON values) are equal up to rounding of numbers.
+
+    Entries of objects that only `b` has are ignored.
+    """
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() <= b.keys() and all(alike(value, b[key]) for key, value in a.items())
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):

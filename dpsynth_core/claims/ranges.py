@@ -74,14 +74,21 @@ class RangeErrors:
 
 
 def bound(error: float, sigma: float, total: Total, confidence: float = CONFIDENCE) -> float:
-    """Return the upper bound, with this confidence, of the largest error of a range measured as `error`, a share of `total`; 1 at most."""
+    """Return an upper bound of the largest error of a range, as a share of the people; 1 at most.
+
+    Args:
+        error: The measured error, as a share of `total`.
+        sigma: Standard deviation of its noise, in records.
+        total: The number of records.
+        confidence: Probability with which the bound holds.
+    """
     share, fewest = floor_of(total, confidence)
     records = error * total.value + margin(sigma, total.sigma, 1, confidence + share)
     return min(1.0, max(0.0, records) / fewest) if fewest > 0 else 1.0
 
 
 def columns_of(plan: Asked) -> Clique:
-    """Return the columns whose ranges the workload asks for, or else all its ordered columns."""
+    """Return the columns whose ranges are measured: those that the workload asks for, or else all its ordered columns."""
     if plan.workload.ranges:
         return plan.workload.ranges
     asked = {name for clique in plan.workload.cliques for name in clique}
@@ -89,7 +96,7 @@ def columns_of(plan: Asked) -> Clique:
 
 
 def pairs_of(plan: Asked) -> list[Clique]:
-    """Return the columns with each other column that the workload has in a table with them."""
+    """Return the pairs, inside tables of the workload, that contain a column whose ranges are measured."""
     ordered = set(columns_of(plan))
     return [pair for pair in plan.workload.closure() if len(pair) == 2 and not ordered.isdisjoint(pair)]
 
@@ -116,7 +123,10 @@ class RangesMeasured(Claim[RangeErrors]):
 
     @override
     def asked(self, plan: Asked) -> bool:
-        """Return whether ranges are measured. Values that are learnt may turn out to be too few to have ranges."""
+        """Return whether ranges are measured: the claim has a share, and some column has ranges.
+
+        Values that are learnt may turn out to be too few to have ranges.
+        """
         return super().asked(plan) and bool(columns_of(plan))
 
     @override
@@ -145,7 +155,19 @@ class RangesMeasured(Claim[RangeErrors]):
         return 0 if stated is None else 1 + (stated.within is not None) + stated.counted
 
     def follows(self, received: Received, stated: RangeErrors | None) -> str:
-        """Measure the claim again from the kernel's published answers, whose digests show that they were asked about these rows."""
+        """Return a sentence that confirms the claim, by measuring it again from the kernel's published answers.
+
+        Their digests show that they were asked about these rows.
+
+        Args:
+            received: The release.
+            stated: The claim as stated.
+
+        Raises:
+            Wrong: It does not follow.
+            Open: Another version made the release, so that digests may differ.
+            Nothing: The release has no such claim.
+        """
         plan, final = received.plan, received.final
         if stated is None:
             expect(not self.asked(plan) or received.interrupted or received.branded(self.brand), "the plan asks for it, and it is missing")
@@ -176,7 +198,7 @@ _Tables = dict[Clique, NDArray[np.float64]]
 
 
 def _tables(plan: Asked, final: Final) -> list[_Tables]:
-    """Return the rows' tables as fractions: of single columns, and of several columns where the workload has such tables."""
+    """Return the rows' tables whose ranges are measured, as fractions: single columns, then pairs if there are any."""
     every: list[list[Clique]] = [[(name,) for name in columns_of(plan)], pairs_of(plan)]
     return [final.released.published(cliques) for cliques in every if cliques]
 

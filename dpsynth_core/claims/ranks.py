@@ -35,7 +35,12 @@ _GAIN = 2
 
 @dataclass(frozen=True)
 class Group:
-    """The tables of `size` columns; if size is 0, the tables of two or more columns with the column `name`."""
+    """A group of tables: all of `size` columns, or all of two or more columns that contain one column.
+
+    Attributes:
+        size: The number of columns; 0 for a group by column.
+        name: The column; "" for a group by number of columns.
+    """
 
     size: int = 0
     name: str = ""
@@ -43,7 +48,16 @@ class Group:
 
 @dataclass(frozen=True)
 class Most:
-    """The statement that `rank` of a group's `tables` are off by `error` at most, as measured, and by bound95 with 95 % confidence."""
+    """The statement that most tables of a group have at most some error.
+
+    Attributes:
+        group: The group.
+        tables: Number of its tables.
+        rank: Number of tables that count as most (`rank_of`).
+        error: The error, in shares of people in a wrong cell, that `rank` tables do not exceed, as
+            measured.
+        bound95: Upper bound of that error with 95 % confidence.
+    """
 
     group: Group
     tables: int
@@ -53,7 +67,7 @@ class Most:
 
 
 def tables_of(groups: Collection[Group], cliques: Collection[Clique]) -> dict[Group, list[Clique]]:
-    """Return the cliques that belong to each group, in the order of `cliques`."""
+    """Return the cliques that belong to each group, in the order of `cliques`; a clique may be in two groups or more."""
     tables: dict[Group, list[Clique]] = {group: [] for group in groups}
     of_size = {group.size: some for group, some in tables.items() if group.size}
     of_column = {group.name: some for group, some in tables.items() if not group.size}
@@ -70,12 +84,19 @@ def rank_of(tables: int) -> int:
 
 
 def at_ranks(groups: Collection[Group], errors: Mapping[Clique, float]) -> dict[Group, float]:
-    """Return for each group the error that most of its tables (see `rank_of`) do not exceed, given the error of each table."""
+    """Return, for each group, the error that most of its tables (`rank_of`) do not exceed.
+
+    Args:
+        groups: The groups.
+        errors: The error of each table, of any unit.
+    """
     return {group: sorted(errors[r] for r in some)[rank_of(len(some)) - 1] for group, some in tables_of(groups, errors).items()}
 
 
 def groups(unit: Unit, rho: float, people: float, cliques: Collection[Clique]) -> tuple[Group, ...]:
-    """Return the groups to measure: () if single errors are precise enough, or groups would not be more precise.
+    """Return the groups of tables to measure.
+
+    The result is empty if single errors are precise enough, or groups would not be more precise.
 
     Args:
         unit: The unit of privacy.
@@ -97,7 +118,14 @@ def groups(unit: Unit, rho: float, people: float, cliques: Collection[Clique]) -
 def measure(
     kernel: Kernel, answers: Mapping[Clique, NDArray[np.float64]], chosen: Sequence[Group], sigma: float
 ) -> dict[Group, float]:
-    """Return by group the noisy L1 distance, in records, that most of its tables do not exceed. `answers` are published counts."""
+    """Measure, for each group, the L1 distance that most of its tables do not exceed, in records.
+
+    Args:
+        kernel: The kernel, which is charged.
+        answers: The published tables, in records.
+        chosen: The groups.
+        sigma: Standard deviation of the noise of each distance, in records.
+    """
     distances = {}
     for group, tables in tables_of(chosen, answers).items():
         of_group = {r: answers[r] for r in tables}
