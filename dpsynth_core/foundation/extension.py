@@ -109,7 +109,11 @@ def as_it_is(found: Any) -> Any:
 
 
 class OnDemand(Mapping[str, Loaded]):
-    """A mapping of names to what import paths name, which loads an entry when it is looked up. Iterating over names loads nothing.
+    """A mapping from names to objects that are imported when they are looked up. Iterating over names imports nothing.
+
+    Args:
+        paths: The import path of each entry, "MODULE:NAME".
+        made: Returns an entry from the imported object; by default the object itself.
 
     Attributes:
         loaded: Entries looked up so far, by name.
