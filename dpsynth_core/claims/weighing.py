@@ -64,9 +64,9 @@ class Group:
     """The units of weighted tables, rows or members, and their tables.
 
     Attributes:
-        columns: Their columns, in the order of the domain.
-        singles: Columns whose tables are measured and calibrated to.
-        tables: Tables of several columns.
+        columns: All columns of the units, in the order of the domain.
+        singles: Columns whose own tables are measured and calibrated to.
+        tables: Tables of several columns, whose errors are measured.
     """
 
     columns: tuple[Attribute, ...]
@@ -85,9 +85,10 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """A group with its records.
+    """A group with its units' codes.
 
     Attributes:
+        group: The group.
         codes: Codes of its columns, shape (n, columns).
         owners: The row whose weight each unit has, shape (n,); None for rows.
     """
@@ -97,22 +98,37 @@ class Counted:
     owners: Integers | None = None
 
     def cells(self, name: str) -> Codes:
-        """Return each unit's code in a column, shape (n,)."""
+        """Return the code of a column in each unit, shape (n,)."""
         return self.codes[:, [one.name for one in self.group.columns].index(name)]
 
     def table(self, clique: Clique, weights: Floats) -> Floats:
-        """Return the total weight in each cell from the `weights` of the rows."""
+        """Return a weighted table: the sum of the units' weights in each cell.
+
+        Args:
+            clique: The columns of the table.
+            weights: Weight of each row.
+        """
         each = weights if self.owners is None else weights[self.owners]
         return tallied([self.cells(name) for name in clique], self.group.sizes(clique), each)
 
 
 def counted(plan: Asked, codes: Codes | Repeated) -> tuple[Counted, ...]:
-    """Return the rows as one group; for two linked tables the households (in the order of `link.apart`) and the members."""
+    """Return the groups of weighted tables with their codes: the rows, as the only group.
+
+    For two linked tables they are the households (in the order of `link.apart`) and the members.
+
+    Args:
+        plan: The plan.
+        codes: Codes of the rows.
+    """
     return _counted(plan, *_apart(plan, codes))
 
 
 def _apart(plan: Asked, codes: Codes | Repeated) -> tuple[Codes, Integers, Codes]:
-    """Return codes of the rows, the row number of each member, and codes of the members; both are empty for one table."""
+    """Return the codes of the rows, the row of each member, and the codes of the members.
+
+    For one table there are no members. For two linked tables the rows are the households.
+    """
     if plan.link is not None and isinstance(codes, Repeated):
         return apart(plan.link, codes.codes)
     rows = one_table(codes)
@@ -129,7 +145,10 @@ def _counted(plan: Asked, rows: Codes, owners: Integers, members: Codes) -> tupl
 
 
 def _groups(domain: Domain, weight: WeightSpec, link: Link | None) -> tuple[Group, ...]:
-    """Return the group of rows, and for two linked tables the group of members, who have the columns of their household too."""
+    """Return the group of rows and, for two linked tables, the group of members.
+
+    Members have the columns of their household, too.
+    """
     rows = domain.attributes if link is None else (*link.households, domain[NUMBER])
     members = () if link is None else link.members.attributes
     own = tuple(one for one in rows if one.name != weight.column)
@@ -144,9 +163,14 @@ def _groups(domain: Domain, weight: WeightSpec, link: Link | None) -> tuple[Grou
 
 
 def as_weight(domain: Domain, name: str) -> Domain:
-    """Return the domain with weights outside the bounds of column `name` counted in its nearest bin.
+    """Return the domain in which weights beyond the bounds of their column count in its nearest bin.
 
-    Raises InputError if the column holds no numbers, or its values are still to be learnt.
+    Args:
+        domain: The domain.
+        name: The column of weights.
+
+    Raises:
+        InputError: The column holds no numbers, or its values are still to be learnt.
     """
     column = domain[name]
     if column.kind not in NUMBERS:
@@ -158,18 +182,27 @@ def as_weight(domain: Domain, name: str) -> Domain:
 
 
 def start(column: Attribute, inside: Mapping[str, Inside]) -> Floats:
-    """Return the weight before calibration for each cell of the weight column: the cell's mean, or 0 without one. Shape (size,)."""
+    """Return the weight before calibration for each cell of the weight column, shape (size,).
+
+    It is the mean number of the cell, at least 0, and 0 for a cell without numbers.
+
+    Args:
+        column: The weight column.
+        inside: Measured histograms by column.
+    """
     means = behind(inside[column.name].of(column).means, column) if column.name in inside else middles(column)
     return np.maximum(np.nan_to_num(means), 0.0)
 
 
 def calibrated(plan: Asked, codes: Codes | Repeated, inside: Mapping[str, Inside], stated: Measured | None) -> Floats:
-    """Return the calibrated weight of each row, or of each household for two linked tables: shape (rows,), in the order of `counted`.
+    """Return the calibrated weight of each row, or of each household of two linked tables, shape (rows,).
+
+    Rows are in the order of `counted`.
 
     Args:
         plan: The plan.
         codes: Codes of the rows.
-        inside: By column, how numbers lie in its cells.
+        inside: Measured histograms by column.
         stated: The measured weighted tables; None leaves the weights uncalibrated.
     """
     assert plan.weight is not None
@@ -189,9 +222,16 @@ def calibrated(plan: Asked, codes: Codes | Repeated, inside: Mapping[str, Inside
 def _targets(
     totals: Mapping[str, Mapping[str, float]], every: Sequence[Counted], stated: Measured, base: Floats
 ) -> list[dict[str, Floats]]:
-    """Return for rows, then members, the weighted table that each column shall have: its public totals, else its measured table.
+    """Return the weighted tables that the calibrated rows shall have, by column, for rows and then for members.
 
-    Measured tables are first drawn towards the rows' own, as far as noise explains the difference. `base` are weights before calibration.
+    A column's table is its public totals; without these its measured table, drawn towards the rows'
+    own table as far as noise explains the difference.
+
+    Args:
+        totals: Public totals by column and cell.
+        every: The groups.
+        stated: The measured weighted tables.
+        base: Weights before calibration.
     """
     targets = list[dict[str, Floats]]()
     for one, measured in zip(every, stated.parts, strict=True):
@@ -221,11 +261,15 @@ def _listed(column: Attribute, cells: Mapping[str, float]) -> Floats:
 
 
 def _in_steps(column: Attribute, most: int = STEPS) -> tuple[Attribute, Integers, float]:
-    """Return a column of weights in cells of one step each, the number of steps of each cell's weight, and the step.
+    """Return a column of weights in cells of one step each, the number of steps of each cell, and the step.
 
     Args:
         column: The column of weights.
         most: Largest number of steps of a weight.
+
+    Returns:
+        The column; the number of steps that a weight in each cell counts as; and the weight of a
+        step.
     """
     low, end = column.edges[0], column.edges[-1]
     largest = end - column.scale.whole
@@ -237,17 +281,27 @@ def _in_steps(column: Attribute, most: int = STEPS) -> tuple[Attribute, Integers
 
 
 def _steps(column: Attribute, link: Link | None) -> tuple[Attribute, Integers, float]:
-    """Return `_in_steps` of the weight column, with fewer steps for two linked tables.
+    """Return the weight column in steps (`_in_steps`), with fewer steps for two linked tables.
 
     A household is several records there, and sums must stay exact.
+
+    Args:
+        column: The column of weights.
+        link: The link of two tables; None for one table.
     """
     return _in_steps(column, STEPS if link is None else min(LINKED_STEPS, _MOST_RECORDS // link.whole))
 
 
 def _view(plan: Asked, fine: SealedKernel, times: Integers, of_members: bool) -> SealedKernel:
-    """Return the kernel over rows that count as often as their weight has steps, or over members.
+    """Return the kernel over rows, or over members, that count as often as their weight has steps.
 
-    Members count as often as the weight of their household has steps (Proposition 26). `fine` is a kernel over the cells of these steps.
+    Members have the weight of their household (Proposition 26).
+
+    Args:
+        plan: The plan.
+        fine: The kernel over records whose weight column has the cells of `_steps`.
+        times: Number of steps of each of these cells.
+        of_members: Whether members count, for two linked tables.
     """
     rows, link = fine.weighted(plan.weight.column, times), plan.link
     if link is None or not of_members:
@@ -266,9 +320,9 @@ def measure(
     Args:
         plan: The plan.
         kernel: The kernel over the records.
-        codes: The rows.
-        inside: By column, how numbers lie in its cells.
-        released: The noisy tables and the number of records. Without them `believed` stays None.
+        codes: Codes of the rows.
+        inside: Measured histograms by column.
+        released: The noisy tables and the number of records; without them `believed` stays None.
     """
     every, (column, times, step) = counted(plan, codes), _steps(plan.domain[plan.weight.column], plan.link)
     fine = kernel.over(Domain(tuple(column if one.name == column.name else one for one in plan.domain)))
@@ -294,10 +348,19 @@ def measure(
 
 
 def _sum_believed(plan: Asked, measured: Measured, codes: Codes | Repeated, inside: Mapping[str, Inside], released: Evidence) -> float:
-    """Return the mean of the measured sum of weights and of the rows' own sum, weighted by precision, in steps.
+    """Return the sum of weights, in steps, that calibrated weights get.
 
-    The mechanism measures the column of weights with the others, where a person changes one cell by 1. In weighted tables a person changes
-    a cell by the largest weight, so that the rows' own sum is often more precise.
+    It is the mean of the measured sum and the rows' own sum, weighted by precision. The mechanism
+    measures the column of weights with the others, where a person changes one cell by 1. In
+    weighted tables a person changes a cell by the largest weight, so that the rows' own sum is
+    often more precise.
+
+    Args:
+        plan: The plan.
+        measured: The measured weighted tables.
+        codes: Codes of the rows.
+        inside: Measured histograms by column.
+        released: The noisy tables and the number of records.
     """
     column = plan.domain[plan.weight.column]
     single = combined(released.measurements, (column.name,))
@@ -320,9 +383,15 @@ def _widths(column: Attribute) -> Floats:
 
 
 def _measured(of: Group, kernel: SealedKernel, step: float, members: Measured | None) -> Measured:
-    """Measure the weighted table of each single column of the group, on half of the kernel's remaining rho.
+    """Measure the weighted table of each single column of a group, with half of the kernel's remaining rho.
 
-    `step` and `members` become attributes of the result. A further cell for missing members is cut off.
+    A further cell for missing members is cut off.
+
+    Args:
+        of: The group.
+        kernel: The kernel over the group (`_view`).
+        step: The weight of a step, an attribute of the result.
+        members: The tables of members, an attribute of the result; None without.
     """
     cliques: list[Clique] = [(one.name,) for one in of.singles]
     kernel.prepare(of.cliques)
@@ -340,14 +409,21 @@ def _padded(table: Floats, sizes: Sequence[int]) -> Floats:
 
 
 def shares(of: Counted, weights: Floats) -> dict[Clique, Floats]:
-    """Return by clique the weighted table as shares that add up to 1. All rows count alike if every weight is 0."""
+    """Return the weighted tables of a group as shares that add up to 1.
+
+    If every weight is 0, all rows count alike.
+
+    Args:
+        of: The group with its codes.
+        weights: Weight of each row.
+    """
     even = weights if weights.any() else np.ones_like(weights)
     tables = {clique: of.table(clique, even) for clique in of.group.cliques}
     return {clique: table / (table.sum() or 1.0) for clique, table in tables.items()}
 
 
 def sentences(plan: Asked, stated: Weighted, final: Final) -> list[str]:
-    """Return the sentences that state the claim."""
+    """Return the sentences that state the claim about weighted tables."""
     column, step = plan.domain[plan.weight.column], stated.step * plan.records_each
     names = ("people",) if stated.members is None else ("households", "members")
     said = [
@@ -382,7 +458,15 @@ def _worst(stated: Weighted, who: str) -> str:
 
 
 def _missed(plan: Asked, final: Final, stated: Measured) -> dict[str, float]:
-    """Return by column with public totals the largest error of a cell of the calibrated rows, as a share of all cells' sum."""
+    """Return how far the calibrated rows are off public totals, for each column with such totals.
+
+    It is the largest error of a cell, as a share of the sum of all totals of the column.
+
+    Args:
+        plan: The plan.
+        final: The final parts of the release.
+        stated: The measured weighted tables.
+    """
     assert plan.weight is not None
     codes, missed = final.released.codes, dict[str, float]()
     assert codes is not None
@@ -395,9 +479,16 @@ def _missed(plan: Asked, final: Final, stated: Measured) -> dict[str, float]:
 
 
 def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
-    """Raise InputError if the column cannot be the weight, or tables or public totals do not fit the domain.
+    """Check that a column can be the weight, and that tables and public totals fit the domain.
 
-    Raises CapacityError if the tables have too many cells.
+    Args:
+        domain: The domain.
+        weight: The spec of the weight.
+        link: The link of two tables; None for one table.
+
+    Raises:
+        InputError: They do not.
+        CapacityError: The tables have too many cells.
     """
     column = domain[weight.column]
     if link is not None and column.name not in link.households:
@@ -430,7 +521,15 @@ def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
 
 
 def _check_tables(weight: WeightSpec, columns: Collection[str]) -> None:
-    """Raise InputError if a table names an unknown column or the weight, or fewer than two columns."""
+    """Check that each table names two columns or more, all known and none of them the weight.
+
+    Args:
+        weight: The spec of the weight.
+        columns: The columns that tables may name, with the weight.
+
+    Raises:
+        InputError: A table does not.
+    """
     for number, table in enumerate(weight.tables):
         for name in table:
             if name not in columns or name == weight.column:
@@ -441,9 +540,15 @@ def _check_tables(weight: WeightSpec, columns: Collection[str]) -> None:
 
 
 def _check_totals(columns: Mapping[str, Attribute], weight: WeightSpec) -> float:
-    """Return the common sum of the public totals of `columns`, 0 without totals.
+    """Return the sum of the public totals of a column, which all columns share; 0 without totals.
 
-    Raises InputError if totals miss a cell or name an unknown one, a total is out of range, or the sums of two columns differ.
+    Args:
+        columns: The columns whose totals are checked.
+        weight: The spec of the weight.
+
+    Raises:
+        InputError: Totals miss a cell or name an unknown one, a total is out of range, or the sums
+            of two columns differ.
     """
     sums = dict[str, float]()
     for name, cells in weight.totals.items():
@@ -465,7 +570,11 @@ def _check_totals(columns: Mapping[str, Attribute], weight: WeightSpec) -> float
 
 
 def _check_members(members: Sequence[Attribute], weight: WeightSpec) -> None:
-    """Raise InputError unless totals of households by size and totals of members imply the same number of members."""
+    """Check that totals of households by size and totals of members imply the same number of members.
+
+    Raises:
+        InputError: They do not.
+    """
     whole = math.fsum(int(number) * households for number, households in weight.totals[NUMBER].items())
     _check_same([whole, *(math.fsum(weight.totals[one.name].values()) for one in members if one.name in weight.totals)])
 

@@ -64,7 +64,7 @@ class WeightsMeasured(Claim[Weighted]):
 
     @staticmethod
     def _measure_as_before(plan: Asked, kernel: SealedKernel, final: Final) -> Weighted | None:
-        """Repeat the measurement of older versions, which had no `believed` sum of weights."""
+        """Measure as older versions did, without the `believed` sum of weights, to check their releases."""
         codes = final.released.codes
         if codes is None:
             return None
@@ -73,7 +73,11 @@ class WeightsMeasured(Claim[Weighted]):
         return weighing.measure(plan, kernel, codes, final.inside)
 
     def answers(self, plan: Asked, stated: Weighted | None) -> int:  # noqa: ARG002
-        """Return the number of noisy answers that `stated` used: one per table, two for errors, one per group of tables."""
+        """Return the number of kernel answers that measuring the claim took.
+
+        These are one per table, two for errors and one per group of tables, for rows and for
+        members.
+        """
         return 0 if stated is None else sum(len(one.tables) + 2 + len(one.certificate.most) for one in stated.parts)
 
     @override
@@ -99,7 +103,7 @@ class WeightsMeasured(Claim[Weighted]):
 
 
 def assumed(plan: Asked) -> str:
-    """Return a sentence with the assumptions about a weight that cannot be checked; "" without a weight."""
+    """Return a sentence with the assumptions about the weight that cannot be checked; "" if the plan has no weight."""
     if plan.weight is None:
         return ""
     whose = "record depends on it" if plan.link is None else "household depends on it and its members"

@@ -35,7 +35,12 @@ class WeightSpec(BaseModel):
 
 @dataclass(frozen=True)
 class WeightedTable:
-    """The noisy total weight of the people in each cell of one column, in steps (`Measured.step` is the weight of a step)."""
+    """The measured weighted table of a column.
+
+    Attributes:
+        column: The column.
+        measured: Noisy total weight of the people in each cell, in steps (`Measured.step`).
+    """
 
     column: str
     measured: tuple[float, ...]

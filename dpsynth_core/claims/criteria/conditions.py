@@ -17,17 +17,26 @@ from dpsynth_core.vocabulary.measurement import Clique
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition. `cells` holds the codes of the meant cells of each column, ascending; an empty condition means everybody."""
+    """A condition on people: for each named column, the cells in which they must be.
+
+    Attributes:
+        cells: Columns with the codes of their cells, ascending; empty for everybody.
+    """
 
     cells: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the condition names, in its order."""
+        """The columns that the condition names, in the order of `cells`."""
         return tuple(name for name, _ in self.cells)
 
     def on(self, domain: Domain, clique: Clique) -> NDArray[np.bool_]:
-        """Return which cells of a table that has all of its columns are meant, shaped like the table."""
+        """Return a table that is True in the cells whose people satisfy the condition.
+
+        Args:
+            domain: The domain.
+            clique: The columns of the table, among which are all columns of the condition.
+        """
         meant = np.ones(domain.sizes(clique), dtype=np.bool_)
         for name, codes in self.cells:
             chosen = np.zeros(domain[name].size, dtype=np.bool_)
@@ -36,11 +45,11 @@ class Condition:
         return meant
 
     def sentence(self, domain: Domain) -> str:
-        """Return words such as: sex “female” and age “0 to 17”."""
+        """Return the condition as text for people, such as: sex “female” and age “0 to 17”."""
         return " and ".join(f"{name} {zeros.values_in_words(domain[name], codes)}" for name, codes in self.cells)
 
     def among(self, domain: Domain) -> str:
-        """Return the words that follow a statement about these people; "" for everybody."""
+        """Return the words that restrict a statement to these people, " among those with ..."; "" for everybody."""
         return f" among those with {self.sentence(domain)}" if self.cells else ""
 
 
@@ -48,10 +57,16 @@ EVERYBODY = Condition()
 
 
 def read_condition(obj: object, domain: Domain, field: str) -> Condition:
-    """Read a condition from JSON.
+    """Return the condition that JSON states.
+
+    Args:
+        obj: For each column, its values, such as {"sex": ["female"]}.
+        domain: The domain.
+        field: Name of the condition in errors.
 
     Raises:
-        InputError: A column or value is not in the domain, is still to be learnt, or all values of a column are named.
+        InputError: A column or value is not in the domain, is still to be learnt, or all values of
+            a column are named.
     """
     if isinstance(obj, Mapping):
         check_known(map(str, obj), domain, field)
@@ -64,7 +79,18 @@ def read_condition(obj: object, domain: Domain, field: str) -> Condition:
 
 
 def check_open(of: Condition, group: Condition, field: str) -> None:
-    """Raise InputError if the group alone decides whether its people are in `of`: the share would be 0 or 1 for every table."""
+    """Check that a group of people does not decide by itself whether its members are in `of`.
+
+    The share of `of` in the group would be 0 or 1 for every table.
+
+    Args:
+        of: The condition whose share counts.
+        group: The group.
+        field: Name of `of` in errors.
+
+    Raises:
+        InputError: All or no members of the group are in `of`.
+    """
     within = dict(group.cells)
     shared = [(set(within[name]), set(codes)) for name, codes in of.cells if name in within]
     if any(inside.isdisjoint(meant) for inside, meant in shared):
@@ -74,12 +100,26 @@ def check_open(of: Condition, group: Condition, field: str) -> None:
 
 
 def read_among(entries: Mapping[str, object], domain: Domain, field: str) -> Condition:
-    """Return the people that a criterion is about: everybody, unless it has an entry "among". Raises InputError as `read_condition`."""
+    """Return the people that a criterion is about: the condition in its entry "among", or everybody.
+
+    Raises:
+        InputError: The condition is not valid (`read_condition`).
+    """
     return read_condition(entries["among"], domain, f"{field}.among") if "among" in entries else EVERYBODY
 
 
 def known_column(name: object, domain: Domain, field: str, remedy: str) -> str:
-    """Return the name of a column. Raises InputError for an unknown name, and as `check_known`."""
+    """Return `name` if it is a column of the domain with known values.
+
+    Args:
+        name: The name that a criterion states.
+        domain: The domain.
+        field: Name of the entry in errors.
+        remedy: What to do about an unknown name.
+
+    Raises:
+        InputError: The name is unknown, or the column's values are still to be learnt.
+    """
     if not isinstance(name, str) or name not in domain:
         raise InputError(field, f"{shown(name)} is not a column of the domain", remedy)
     check_known([name], domain, field)
@@ -87,7 +127,11 @@ def known_column(name: object, domain: Domain, field: str, remedy: str) -> str:
 
 
 def check_known(columns: Iterable[str], domain: Domain, field: str) -> None:
-    """Raise InputError for a column whose values are unknown before they are learnt."""
+    """Check that the values of these columns are not still to be learnt.
+
+    Raises:
+        InputError: The values of a column are.
+    """
     unknown = {attribute.name for attribute in domain.unknown}
     named = next((name for name in columns if name in unknown), None)
     if named is not None:

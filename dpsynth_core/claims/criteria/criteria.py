@@ -79,7 +79,11 @@ class Criteria(Claim[Outcomes]):
         )
 
     def to_json(self, plan: Asked, stated: Outcomes) -> list[dict[str, Any]]:
-        """Return the errors in the unit of the limit; None for an unknown error, and for all if none was measured."""
+        """Return, for each criterion, its words, limit and outcome, and its error with bounds in the unit of the limit.
+
+        An error or bound is None if it is not known; all are None if the criterion was not
+        measured.
+        """
         written = list[dict[str, Any]]()
         for one in stated:
             criterion = one.criterion
@@ -90,7 +94,11 @@ class Criteria(Claim[Outcomes]):
         return written
 
     def from_json(self, plan: Asked, written: Sequence[Mapping[str, Any]]) -> Outcomes:
-        """Return the criteria of the plan with the written bounds, from which the outcomes follow."""
+        """Return the criteria of the plan with the written errors and bounds, from which their outcomes follow.
+
+        Raises:
+            ValueError: There is not one entry per criterion of the plan.
+        """
         stated = list[Decided]()
         for criterion, item in zip(plan.criteria, written, strict=True):
             error, most = (math.nan if item["error"] is None else item["error"]), (math.inf if item["at_most"] is None else item["at_most"])
@@ -99,7 +107,18 @@ class Criteria(Claim[Outcomes]):
         return tuple(stated)
 
     def follows(self, received: Received, stated: Outcomes) -> str:
-        """Decide the criteria again, from the kernel's published answers and what is published."""
+        """Return a sentence that confirms the outcomes, by deciding the criteria again from the kernel's answers.
+
+        Args:
+            received: The release.
+            stated: The decided criteria as stated.
+
+        Raises:
+            Wrong: An outcome does not follow, or the release states a reason to be published all
+                the same that is not needed or not a sentence.
+            Open: The run ended before some were measured, which only running it again can confirm.
+            Nothing: The plan has no criteria, or the release has no measured one.
+        """
         reason, needed = received.written("despite"), any(one.needs_reason for one in stated)
         expect(not reason or needed, "it has a reason to be published all the same, and needs none")
         expect(not reason or is_reason(reason), "what it gives as a reason to be published all the same is none")
@@ -122,7 +141,13 @@ class Criteria(Claim[Outcomes]):
         return ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items()) + ": as follows from what was measured"
 
     def _decided_otherwise(self, received: Received, stated: Outcomes, answers: slice) -> list[str]:
-        """Return the numbers of the criteria that these answers decide differently."""
+        """Return the numbers, counted from 1, of the criteria whose statements do not follow from these answers.
+
+        Args:
+            received: The release.
+            stated: The decided criteria as stated.
+            answers: A possible place of the answers that decided them.
+        """
         if (again := self.again(received, answers)) is None:
             return [str(number + 1) for number, one in enumerate(stated) if one.interval is not None]
         pairs = zip(self.to_json(received.plan, again), received.written(self.part), strict=True)

@@ -60,7 +60,15 @@ class Entry(Enum):
 
 @dataclass(frozen=True)
 class Field:
-    """An entry of a criterion's JSON. `usual` is the default in a new criterion, `least` the smallest share of people."""
+    """An entry of a criterion's JSON, as forms show it.
+
+    Attributes:
+        name: Name of the entry.
+        label: Label for people.
+        holds: Kind of its content.
+        usual: Default in a new criterion, or None.
+        least: Smallest share of people.
+    """
 
     name: str
     label: str
@@ -80,12 +88,12 @@ AMONG = Field("among", "Among (all people if empty)", Entry.PEOPLE)
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """The statements of a release.
+    """The published statements that criteria are about.
 
     Attributes:
         workload: The workload.
-        tables: Returns the available marginals by clique, as fractions.
-        people: Number of people, as far as known.
+        tables: Returns the marginals of these cliques that are available, as fractions.
+        people: Number of people with its noise.
     """
 
     workload: Workload
@@ -134,12 +142,25 @@ class Criterion:
 
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
-        """Return the criterion that the JSON `entries` state. Raises InputError, about an entry of `field`, for an invalid entry."""
+        """Return the criterion that JSON states.
+
+        Args:
+            entries: The entries of the JSON object.
+            workload: The workload of the plan.
+            field: Place of the criterion in the spec, for errors.
+
+        Raises:
+            InputError: An entry is missing, unknown or not valid.
+        """
         raise NotImplementedError
 
     @classmethod
     def common(cls, entries: Entries, field: str) -> tuple[Importance, str]:
-        """Return importance and name. Raises InputError if either is invalid, or for entries that the kind does not have."""
+        """Return the importance and the name that a criterion's JSON states, after a check of the entries' names.
+
+        Raises:
+            InputError: Importance or name is not valid, or the kind does not have an entry.
+        """
         everything = ("kind", "importance", "name", *(one.name for one in cls.form))
         unknown = next((name for name in entries if name not in everything), None)
         if unknown is not None:
@@ -152,11 +173,20 @@ class Criterion:
         return importance, name
 
     def linked(self, link: Link, domain: Domain, field: str) -> Self:  # noqa: ARG002
-        """Return the criterion for two linked tables. Raises InputError, about an entry of `field`, if it decides nothing there."""
+        """Return the criterion for two linked tables.
+
+        Args:
+            link: The link of the tables.
+            domain: The domain of the pairs.
+            field: Place of the criterion in the spec, for errors.
+
+        Raises:
+            InputError: For two linked tables the criterion would decide nothing.
+        """
         return self
 
     def sentence(self, domain: Domain) -> str:
-        """Return the condition in words, without its limit; names and values in it are hostile text."""
+        """Return the condition in words, without its limit; names and values in it are untrusted text."""
         raise NotImplementedError
 
     def needs(self, workload: Workload) -> Sequence[Clique]:  # noqa: ARG002
@@ -164,7 +194,17 @@ class Criterion:
         return ()
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
-        """Return by how much the upper bound is expected to exceed the measured error, with budget `rho` and `people` people."""
+        """Return the expected uncertainty: by how much the upper bound will exceed the measured error.
+
+        Args:
+            unit: The unit of privacy.
+            rho: Budget that measures the criterion.
+            workload: The workload.
+            people: Expected number of people.
+
+        Returns:
+            The uncertainty, in the unit of the limit.
+        """
         raise NotImplementedError
 
     def amount(self, error: float) -> str:
@@ -172,7 +212,7 @@ class Criterion:
         return f"{percent(possible(error)) if self.is_share else f'{error:.3g}'} {self.unit_of_error}"
 
     def requirement(self) -> str:
-        """Return the requirement in words, such as "within 5%" and the unit of the error; it follows `sentence`."""
+        """Return the limit in words, such as "within 5% of the people"; it follows `sentence`."""
         return f"within {self.amount(self.limit)}"
 
     def finding(self, interval: Interval) -> str:
@@ -187,16 +227,26 @@ class Criterion:
         return f"Measured: {written(interval.error)}; {low}at most {written(interval.at_most)}, with 95% confidence each."
 
     def uncertainty(self, margin: float) -> str:
-        """Return the uncertainty of a measurement in words."""
+        """Return an expected uncertainty (`margin`) in words, with its unit."""
         return self.amount(margin)
 
     def rule(self, margin: float) -> str:
-        """Return a sentence: which measured errors make the criterion met, not met or undecided, given the uncertainty `margin`."""
+        """Return a sentence: which measured errors mean met, not met or undecided.
+
+        Args:
+            margin: The expected uncertainty.
+        """
         low, high = (self.amount(self.limit + sign * margin) for sign in (-1, 1))
         return f"Measured below {low}, it is met; above {high}, not met; in between it stays undecided."
 
     def hopeless(self, margin: float) -> bool:
-        """Return whether the criterion will hardly be met, however good the rows are, because `margin` reaches the limit."""
+        """Return whether the criterion will hardly be met, however good the rows are.
+
+        That is so if the expected uncertainty reaches the limit.
+
+        Args:
+            margin: The expected uncertainty.
+        """
         return margin >= self.limit
 
 
@@ -205,7 +255,7 @@ class MeasuredCriterion(Criterion):
     """A criterion that the kernel measures. Others follow from other measurements (`models`)."""
 
     def clique(self, domain: Domain) -> Clique:
-        """Return the clique of the marginal that decides the criterion, for kinds that one marginal decides."""
+        """Return the marginal that decides the criterion, for kinds that a single marginal decides."""
         raise NotImplementedError
 
     @override
@@ -213,20 +263,41 @@ class MeasuredCriterion(Criterion):
         return (self.clique(workload.domain),)
 
     def hopeless(self, margin: float) -> bool:
-        """Return whether the limit is at most `LUCKY` standard deviations of the noise, which no measurement can confirm."""
+        """Return whether no measurement can confirm the criterion, however good the rows are.
+
+        That is so if the limit is at most `LUCKY` standard deviations of the noise.
+
+        Args:
+            margin: The expected uncertainty, from which the standard deviation follows.
+        """
         return margin * LUCKY >= self.limit * normal(CONFIDENCE)
 
     def answers(self, workload: Workload) -> int:  # noqa: ARG002
-        """Return the number of kernel answers that decide the criterion."""
+        """Return the number of kernel answers that measuring the criterion takes."""
         return 1
 
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
-        """Measure the error of what is published with the kernel's remaining budget."""
+        """Measure the error of what is published with the kernel's remaining budget.
+
+        Returns:
+            The error with its bounds, in the unit of the limit; `UNKNOWN` if the release does not
+            determine it.
+        """
         raise NotImplementedError
 
 
 def positive(entries: Entries, name: str, field: str, below: float = math.inf) -> float:
-    """Return the limit that `entries` state as `name`. Raises InputError if it is not a number above 0 and below `below`."""
+    """Return a limit that a criterion's JSON states.
+
+    Args:
+        entries: The entries of the JSON object.
+        name: Name of the entry.
+        field: Place of the criterion in the spec, for errors.
+        below: The limit must be below this number.
+
+    Raises:
+        InputError: The entry is missing, or not a number above 0 and below `below`.
+    """
     value = entries.get(name)
     if value is None:
         raise InputError(f"{field}.{name}", "it is missing", "add it")

@@ -1,4 +1,4 @@
-"""The outcome of a criterion: what was measured of it, beside its limit."""
+"""The outcome of a criterion: its measured error and bounds, beside its limit."""
 
 from __future__ import annotations
 
@@ -16,14 +16,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Decided:
-    """A criterion and the measured error. The interval is `UNKNOWN` if the release does not determine it, None if the run ended before."""
+    """A criterion with its measured error.
+
+    Attributes:
+        criterion: The criterion.
+        interval: The error with its bounds; `UNKNOWN` if the release does not determine it, None if
+            the run ended before it was measured.
+    """
 
     criterion: Criterion
     interval: Interval | None = None
 
     @property
     def outcome(self) -> str:
-        """`MET` only if the error is within the limit including all noise, `NOT_MET` only if it is above the limit including all noise."""
+        """The outcome: MET, NOT_MET, UNDECIDED or UNMEASURED.
+
+        It is MET only if the upper bound of the error is within the limit, and NOT_MET only if the
+        lower bound is above the limit.
+        """
         if self.interval is None:
             return UNMEASURED
         if self.interval.at_most <= self.criterion.limit:
@@ -49,6 +59,6 @@ Outcomes = tuple[Decided, ...]
 
 
 def counted(decided: Sequence[Decided]) -> str:
-    """Return how many criteria have each outcome, in words; outcomes without a criterion are left out."""
+    """Return the number of criteria with each outcome as text, such as "2 met, 1 undecided"."""
     outcomes = Counter(one.outcome for one in decided)
     return ", ".join(f"{outcomes[kind]:,} {kind}" for kind in OUTCOMES if outcomes[kind])

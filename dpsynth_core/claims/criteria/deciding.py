@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 
 
 def measure(plan: Asked, kernel: SealedKernel, final: Final, useful: Sequence[Usefulness]) -> Outcomes:
-    """Measure the criteria. Criteria that a repeated run did not reach stay unmeasured; `useful` is what was measured of models."""
+    """Measure the criteria of a plan, in order, with the kernel's budget.
+
+    Criteria that a repeated run did not reach stay unmeasured.
+
+    Args:
+        plan: The plan.
+        kernel: The kernel.
+        final: The final parts of the release.
+        useful: The measured models, which decide the criteria on models.
+    """
     asking, decided = measured(plan.criteria), list[Decided]()
     with suppress(AnswersEnd):  # what was decided until then stays
         if asking:
@@ -44,14 +53,18 @@ def measure(plan: Asked, kernel: SealedKernel, final: Final, useful: Sequence[Us
 
 
 def places(received: Received, stated: Outcomes, name: str) -> list[slice]:
-    """Return the possible places of the answers that decided the criteria.
+    """Return the possible places of the kernel answers that decided the criteria.
 
-    Where the run ended while one was measured, its number of answers is unknown, so every possible number gives a place.
+    If the run ended while a criterion was measured, the number of its answers is unknown, and every
+    possible number gives a place.
 
     Args:
         received: The release.
         stated: The decided criteria.
         name: Name of the claim.
+
+    Returns:
+        Slices of the release's kernel answers.
     """
     plan, final = received.plan, received.final
     asking = measured(plan.criteria)
@@ -64,9 +77,14 @@ def places(received: Received, stated: Outcomes, name: str) -> list[slice]:
 
 
 def has_unused(received: Received, possible: Sequence[slice]) -> bool:
-    """Return whether there are more answers after those about models or the certificate than the criteria so far and part of the next need.
+    """Return whether the release has more answers before the criteria's than earlier claims took.
 
-    Without both, only running again tells.
+    That would be the case if a criterion that was measured is called not measured. Without models
+    and certificate this cannot be seen, and the result is False.
+
+    Args:
+        received: The release.
+        possible: The possible places of the criteria's answers (`places`).
     """
     plan, operations = received.plan, [answer.operation for answer in received.answers]
     last = "measure_right" if plan.targets else "measure_largest_error"  # the first of these, for a criterion may ask for it too
@@ -76,7 +94,7 @@ def has_unused(received: Received, possible: Sequence[slice]) -> bool:
 
 
 def asked(criterion: Criterion, domain: Domain) -> str:
-    """Return a criterion as a sentence without full stop."""
+    """Return a criterion with its name and limit as a sentence without full stop."""
     name = f"{criterion.name}: " if criterion.name else ""
     about = criterion.sentence(domain)
     return f"{name}{about[:1].upper() + about[1:] if not name else about}, {criterion.requirement()}"

@@ -41,15 +41,16 @@ _GUESSED = (
 
 @dataclass(frozen=True)
 class ModelCriterion(Criterion):
-    """A criterion on a model. Errors are the missing share; people read shares.
+    """A criterion on a model. Its error is the share of people that is missing; people read shares of right guesses.
 
     Attributes:
         lowest: Smallest possible share.
-        noise: Noise of its count, in deviations of a measured one.
+        noise: Standard deviation of its count's noise, relative to a single measured count.
         found: Words of the finding.
         column: The predicted column.
         model: Name of the model.
-        tolerance: Allowed distance of a guessed number; None where the plan states it or no number is guessed.
+        tolerance: Allowed distance of a guessed number; None if the plan states it or no number is
+            guessed.
         least: Required share, the first entry of the form.
     """
 
@@ -84,15 +85,22 @@ class ModelCriterion(Criterion):
         return f"guesses of {self.column}{near} by {self.model} that is trained on the rows"
 
     def stated(self, guesses: Guesses) -> Interval:
-        """Return the error and its bounds from the measured counts."""
+        """Return the error and its bounds, as shares of people, that follow from measured counts."""
         raise NotImplementedError
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
-        """Return the expected uncertainty (`Criterion.margin`). `rho` measures the models of its column."""
+        """Return the expected uncertainty as a share of people (`Criterion.margin`).
+
+        Args:
+            unit: The unit of privacy.
+            rho: Budget that measures the models of the criterion's column.
+            workload: Not used.
+            people: Expected number of people.
+        """
         return normal(CONFIDENCE) * self.noise * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
 
     def share(self, error: float) -> str:
-        """Return the share that people read for an error."""
+        """Return, as text, the share of right guesses that belongs to an error."""
         raise NotImplementedError
 
     @override
@@ -187,8 +195,12 @@ class ModelGain(ModelCriterion):
         return Interval(-more / guesses.people.value, -high, -low) if math.isfinite(low) else Interval(math.nan, -1.0, math.inf)
 
     def hopeless(self, margin: float) -> bool:
-        """Return whether no gain can meet the criterion with this margin of error.
+        """Return whether no model can meet the criterion.
 
-        That is so if the required gain plus the margin is 1 or more, because every gain is below 1.
+        That is so if the required gain plus the expected uncertainty is 1 or more, because every
+        gain is below 1.
+
+        Args:
+            margin: The expected uncertainty.
         """
         return margin - self.limit >= 1

@@ -78,7 +78,7 @@ class Quantile(MeasuredCriterion):
 
     @property
     def who(self) -> str:
-        """The word for whom the noise counts: people, or households of linked tables."""
+        """The word for those whom the noise counts: people, or households of linked tables."""
         return "people" if self.each == 1 else "households"
 
     @property
@@ -178,10 +178,20 @@ class Quantile(MeasuredCriterion):
 
 
 def bracket(attribute: Attribute, shares: NDArray[np.float64], p: float, tolerance: float) -> tuple[int, int] | None:
-    """Return the numbers of bins below the outermost edges within the tolerance of the quantile of `shares` (one per cell), on either side.
+    """Return the outermost bin edges within a tolerance of a quantile, as numbers of bins below the edges.
 
-    None if no person has a value, or no edge is that near. Where numbers beyond the bounds count in the nearest bin, the outermost edges
-    are not used.
+    If numbers beyond the bounds count in the nearest bin, the outermost edges of the column are not
+    used, because they bound no number.
+
+    Args:
+        attribute: The column.
+        shares: Share of people in each of its cells; only bins count.
+        p: Share of people below the quantile.
+        tolerance: The tolerance, in the column's unit.
+
+    Returns:
+        The number of bins below the lower edge and below the upper edge. None if nobody has a
+        value, or there is no edge within the tolerance on one side.
     """
     edges = np.array(attribute.edges, dtype=np.float64)
     inside = np.maximum(shares[: len(edges) - 1], 0.0)

@@ -48,17 +48,17 @@ KINDS: OnDemand[type[AnyCriterion]] = OnDemand(_MEASURED | _OF_MODELS)
 
 
 def read_criteria(listed: Sequence[object], workload: Workload, answered: bool, link: Link | None = None) -> tuple[AnyCriterion, ...]:
-    """Read the criteria of a spec, in order.
+    """Return the criteria of a spec, in order.
 
     Args:
-        listed: Their JSON.
+        listed: The JSON of each criterion.
         workload: The workload.
         answered: Whether answers to the workload's tables are published instead of rows.
-        link: The link of two tables whose pairs the workload is over.
+        link: The link of two tables whose pairs the workload is over; None for one table.
 
     Raises:
-        InputError: An entry is wrong; the error names, say, "criteria.0.limit".
-        CapacityError: A statistic is about a table that is too large.
+        InputError: An entry is not valid; the error names its place, such as "criteria.0.limit".
+        CapacityError: The criteria need tables that are too large.
     """
     if len(listed) > MOST:
         raise InputError(f"criteria.{MOST}", f"there are more than {MOST}", "keep those that matter most")
@@ -83,13 +83,34 @@ def read_criteria(listed: Sequence[object], workload: Workload, answered: bool, 
 
 
 def check_stated(listed: Sequence[object], domain: Domain) -> None:
-    """Raise InputError for a range that cuts groups, in a criterion of a new plan; sealed ones mean the groups that lie in it."""
+    """Check that no range in a criterion of a new plan covers only a part of a cell.
+
+    In a sealed plan such a range means the cells that it covers whole.
+
+    Args:
+        listed: The JSON of each criterion.
+        domain: The domain.
+
+    Raises:
+        InputError: A range does.
+    """
     for number, criterion in enumerate(listed):
         check_ranges(criterion, domain.attributes, f"criteria.{number}")
 
 
 def _linked(one: AnyCriterion, obj: Mapping[str, Any], link: Link, domain: Domain, field: str) -> AnyCriterion:
-    """Return the criterion for two linked tables. Raises InputError if it cannot count there."""
+    """Return a criterion for two linked tables.
+
+    Args:
+        one: The criterion.
+        obj: Its JSON.
+        link: The link of the tables.
+        domain: The domain of the pairs.
+        field: Place of the criterion in the spec, for errors.
+
+    Raises:
+        InputError: Its group is of members, which its kind does not support, or it decides nothing.
+    """
     part = None if one.of_members else next((part for part in ("among", "where") if set(obj.get(part) or ()) & set(link.swapped)), None)
     if part is not None:
         problem = "it is of members, whom only shares and means count"
@@ -98,7 +119,11 @@ def _linked(one: AnyCriterion, obj: Mapping[str, Any], link: Link, domain: Domai
 
 
 def tables_alone(criteria: Sequence[Criterion], workload: Workload) -> dict[Clique, int]:
-    """Return the tables that are counted for criteria alone, each once, with their numbers of cells."""
+    """Return the tables that the kernel must count for criteria but not for the workload.
+
+    Returns:
+        The number of cells of each table.
+    """
     asked = set(workload.cliques)
     return {clique: workload.domain.cells(clique) for one in criteria for clique in one.needs(workload) if clique not in asked}
 
@@ -113,7 +138,7 @@ def _check_tables(tables: Mapping[Clique, int], workload: Workload, answered: bo
 
 
 def by_models(one: Criterion) -> TypeIs[ModelCriterion]:
-    """Return whether models decide a criterion, and not the kernel."""
+    """Return whether models decide a criterion; if not, the kernel measures it."""
     return one.kind in _OF_MODELS
 
 
@@ -123,7 +148,7 @@ def measured(criteria: Iterable[AnyCriterion]) -> list[MeasuredCriterion]:
 
 
 def of_models(criteria: Iterable[AnyCriterion]) -> dict[str, ModelCriterion]:
-    """Return the criteria about models, by their field of a spec."""
+    """Return the criteria on models by their places in a spec, such as "criteria.0"."""
     return {f"criteria.{number}": one for number, one in enumerate(criteria) if by_models(one)}
 
 
@@ -133,7 +158,10 @@ def need_models(listed: Sequence[object]) -> list[bool]:
 
 
 def decide(kernel: SealedKernel, criteria: Sequence[MeasuredCriterion], published: Published) -> Iterable[Decided]:
-    """Measure each criterion with an equal part of the kernel's remaining budget, in order."""
+    """Yield each criterion with its measured error, in order.
+
+    Each is measured with an equal part of the kernel's remaining budget.
+    """
     rho = kernel.rho_left / len(criteria)
     for criterion in criteria:
         yield Decided(criterion, criterion.measure(kernel.part(rho), published))

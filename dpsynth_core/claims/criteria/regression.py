@@ -70,14 +70,14 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Coefficient(MeasuredCriterion):
-    """A criterion on a regression coefficient.
+    """A criterion on a coefficient of a linear regression.
 
     Attributes:
-        outcome: The column y.
-        on: The column x.
+        outcome: The column y that depends.
+        on: The column x whose coefficient counts.
         beside: Further regressors.
-        among: The group.
-        limit: Largest error.
+        among: The group of people.
+        limit: Largest allowed error, in units of y for each unit of x.
     """
 
     is_share: ClassVar[bool] = False
@@ -131,9 +131,16 @@ class Coefficient(MeasuredCriterion):
         return self._interval(stated.slope, one_side, either_side) if one_side and either_side else UNKNOWN
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
-        """Return the expected half width of the coefficient's bounds, for people spread evenly over all bins and a release without error.
+        """Return the expected half width of the coefficient's bounds, for a release without error.
 
-        The result is infinite if noise may hide the spread of a column (below some tens of thousands of people at epsilon 1).
+        People are assumed to be spread evenly over all bins. The result is infinite if noise may
+        hide the spread of a column (below some tens of thousands of people at epsilon 1).
+
+        Args:
+            unit: The unit of privacy.
+            rho: Budget that measures the criterion.
+            workload: The workload.
+            people: Expected number of people.
         """
         columns = (*self.beside, self.on, self.outcome)
         *regressors, y = (middles(workload.domain[name])[: workload.domain[name].values] for name in columns)
@@ -212,7 +219,13 @@ class CoefficientSign(Coefficient):
 
 @dataclass(frozen=True, eq=False)
 class Stated:
-    """The release's regression: orthogonal regressors t_0 to t_k and residuals v by cell (0 outside the group), and x's coefficient."""
+    """The release's regression.
+
+    Attributes:
+        directions: Orthogonal regressors t_0 to t_k: a number for each cell, 0 outside the group.
+        left: Residual v of y in each cell, 0 outside the group.
+        slope: The release's coefficient of x.
+    """
 
     directions: list[Floats]
     left: Floats
@@ -220,7 +233,14 @@ class Stated:
 
 
 def _stated(shares: Floats | None, regressors: list[Floats], y: Floats, members: NDArray[np.bool_]) -> Stated | None:
-    """Return the regression in the release; None if its group is empty or the regressors are collinear."""
+    """Return the regression in the release; None if its group is empty or the regressors are collinear.
+
+    Args:
+        shares: The published table, as fractions; None if it is not available.
+        regressors: Number of each regressor in each cell, x last.
+        y: Number of the outcome in each cell.
+        members: True in the cells of the group.
+    """
     weights = None if shares is None else np.where(members, shares, 0.0)
     if weights is None or not (group := float(weights.sum())) > 0:
         return None
@@ -260,9 +280,13 @@ class Measured:
     failure: float
 
     def reach(self, people: float, sides: int) -> float:
-        """Return the largest distance from the true sum, due to noise and to rounding the contributions of `people`.
+        """Return the largest distance of the measured sum from the true one, with the confidence that `failure` allows.
 
-        The failure probability is divided between `sides` sides (1 or 2).
+        It includes noise, and the rounding of people's contributions.
+
+        Args:
+            people: Upper bound of the number of people who contribute.
+            sides: Number of sides (1 or 2) between which the failure probability is divided.
         """
         deviations = normal(1 - self.failure * (1 - CONFIDENCE) / sides)
         return deviations * self.sigma + self.scale * people / SUM_STEPS
@@ -274,7 +298,14 @@ _LEFT = -1
 
 
 def _planned(last: int) -> dict[tuple[int, int], tuple[float, float]]:
-    """Return by sum (l, m) its shares of the budget and of the failure probability, for `last` regressors; the deciding sum first."""
+    """Return the share of the budget and the share of the failure probability of each sum, the deciding sum first.
+
+    Args:
+        last: Number of regressors, which is the index of x.
+
+    Returns:
+        Both shares for each sum (l, m), named as in `Sums`.
+    """
     of_g = [(one, other) for one in range(last + 1) for other in range(one, last + 1)]
     pairs = sorted([*of_g, *((one, _LEFT) for one in range(last + 1))], key=lambda pair: pair != (last, _LEFT))
     rest = len(pairs) - 2
@@ -285,7 +316,13 @@ def _planned(last: int) -> dict[tuple[int, int], tuple[float, float]]:
 
 
 def _measured(kernel: SealedKernel, clique: Clique, stated: Stated) -> Sums:
-    """Measure the sums with the kernel's remaining budget, the deciding sum first."""
+    """Measure all sums with the kernel's remaining budget, the deciding sum first.
+
+    Args:
+        kernel: The kernel.
+        clique: The columns of the table.
+        stated: The release's regression, which defines the sums.
+    """
     rho, sums = kernel.rho_left, Sums()
     for (one, other), (share, failure) in _planned(len(stated.directions) - 1).items():
         part = stated.directions[one] * (stated.left if other == _LEFT else stated.directions[other])
@@ -295,9 +332,13 @@ def _measured(kernel: SealedKernel, clique: Clique, stated: Stated) -> Sums:
 
 
 def _difference(sums: Sums, sides: int) -> Range | None:
-    """Return the bounds of the last coefficient c_k; None if noise may hide the number of people or a column's spread.
+    """Return bounds of the real coefficient of x less the release's, the last entry of c.
 
-    The failure probability of b_k is divided between `sides` sides (1 or 2).
+    None is returned if noise may hide the number of people or the spread of a column.
+
+    Args:
+        sums: The measured sums.
+        sides: Number of sides (1 or 2) between which the failure probability of b_k is divided.
     """
     last = max(one for one, _ in sums)
     count = sums[0, 0]
@@ -314,9 +355,9 @@ def _difference(sums: Sums, sides: int) -> Range | None:
 
 
 def _enclosed(g: Floats, e: Floats, b: Floats, f: Floats) -> Range | None:
-    """Return the bounds of the last entry of c with G c = B, for all |G - g| <= e and |B - b| <= f elementwise.
+    """Return bounds of the last entry of c with G c = B, for all |G - g| <= e and |B - b| <= f elementwise.
 
-    Returns None if such a G may be singular.
+    None is returned if such a G may be singular.
     """
     try:
         inverse = np.linalg.inv(g)

@@ -49,12 +49,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Statistic(MeasuredCriterion):
-    """A criterion on one number.
+    """A criterion on one number of a group, or on its difference between two groups.
 
     Attributes:
         groups: One group, or two whose difference counts; a group without condition is all people.
         limit: Largest error of the release.
-        link: The link of two tables.
+        link: The link of two tables; None for one table.
     """
 
     of_members: ClassVar[bool] = True
@@ -68,7 +68,7 @@ class Statistic(MeasuredCriterion):
         raise NotImplementedError
 
     def _counts_as(self, domain: Domain, clique: Clique) -> Floats:
-        """Return f of every cell of a table, NaN where a person has no such value."""
+        """Return f, the number that a person in each cell counts as; NaN for people without a value."""
         raise NotImplementedError
 
     def _widest(self, domain: Domain) -> float:
@@ -79,7 +79,9 @@ class Statistic(MeasuredCriterion):
     def linked(self, link: Link, domain: Domain, field: str) -> Self:
         """Return the criterion for two linked tables.
 
-        Raises InputError where members, none of whom is left out, decide nothing: see `check_open`.
+        Raises:
+            InputError: The criterion is about members, and decides nothing if all are counted: see
+                `check_open`.
         """
         one = replace(self, link=link)
         if one.who == "members":
@@ -87,7 +89,11 @@ class Statistic(MeasuredCriterion):
         return one
 
     def check_members(self, link: Link, domain: Domain, field: str) -> tuple[Condition, ...]:
-        """Return the groups by the cells of one member alone. Raises InputError for a group without members."""
+        """Return the groups as conditions on one member, without the cells of absent members.
+
+        Raises:
+            InputError: No member can be in a group.
+        """
         return tuple(_of_somebody(group, link, domain, f"{field}.among") for group in self.groups)
 
     @property
@@ -96,7 +102,7 @@ class Statistic(MeasuredCriterion):
 
     @property
     def who(self) -> str:
-        """The people who count."""
+        """The word for those who count: people, households, members, or pairs of members."""
         if self.link is None:
             return "people"
         told = {name in self.link.members for name in self._named if name in self.link.swapped}
@@ -107,7 +113,10 @@ class Statistic(MeasuredCriterion):
         return domain.clique({*self._named, *([NUMBER] if self.who == "members" else [])})
 
     def _times(self, domain: Domain, clique: Clique) -> NDArray[np.int64]:
-        """Return how often the records of each cell of a table count: once; for members, the records in which a member comes first."""
+        """Return the weight of the records in each cell of a table: 1, or for members the weight as a first member.
+
+        See `Link.times`.
+        """
         if self.link is None or self.who != "members":
             return np.ones(domain.sizes(clique), np.int64)
         name = next(name for name in self._named if name in self.link.members)
@@ -144,7 +153,10 @@ class Statistic(MeasuredCriterion):
         return normal(CONFIDENCE) * self._widest(domain) * deviation / people
 
     def _partial(self, domain: Domain, group: Condition) -> bool:  # noqa: ARG002
-        """Return whether a person may be outside the group, or lack a value."""
+        """Return whether the number of those who count must be measured.
+
+        It must if someone may be outside the group, or lack a value.
+        """
         return bool(group.cells) or self.who == "members"
 
 
@@ -245,7 +257,14 @@ class Mean(Statistic):
 
 
 def _of_somebody(condition: Condition, link: Link, domain: Domain, field: str) -> Condition:
-    """Return the condition without cells of absent members and of empty households, and without parts that then hold for everybody."""
+    """Return the condition on a member that exists.
+
+    Cells of absent members and of empty households are left out, and so are columns of which then
+    every cell is meant.
+
+    Raises:
+        InputError: No member can satisfy the condition.
+    """
     somebody = {NUMBER: range(1, domain[NUMBER].size)} | {name: range(domain[name].size - 1) for name in link.members.names}
     left = [(name, tuple(code for code in codes if code in somebody.get(name, codes))) for name, codes in condition.cells]
     if not all(codes for _, codes in left):
@@ -254,7 +273,12 @@ def _of_somebody(condition: Condition, link: Link, domain: Domain, field: str) -
 
 
 def _stated(shares: Floats, counts_as: Floats) -> float | None:
-    """Return the release's number, or None if it has none, as for a group without a row. `shares` are the shares of the group."""
+    """Return the release's number: the mean of f over the group, or None for a group without rows.
+
+    Args:
+        shares: Share of people in each cell of the group, 0 outside it.
+        counts_as: f in each cell.
+    """
     group = float(shares.sum())
     return float((shares * counts_as).sum()) / group if group > 0 else None
 
@@ -262,9 +286,19 @@ def _stated(shares: Floats, counts_as: Floats) -> float | None:
 def _measured(
     kernel: SealedKernel, rho: float, clique: Clique, counts_as: Floats, members: NDArray[np.int64], stated: float, partial: bool
 ) -> Ratio:
-    """Measure the sum of f(y) - s over the group, and the number of its people where that is needed.
+    """Measure the sum of f(y) - s over a group, and if needed the number of its people.
 
-    `members` tells how often the records of each cell are in the group.
+    Args:
+        kernel: The kernel.
+        rho: Budget of the group.
+        clique: The columns of the table.
+        counts_as: f in each cell.
+        members: Weight of the records in each cell, 0 outside the group.
+        stated: The release's number s.
+        partial: Whether the number of people in the group is measured.
+
+    Returns:
+        The sum and the number of people; 0 people if their number is not measured.
     """
     parts = members * (counts_as - stated)
     difference, scale = measured_sum(kernel, clique, parts, (1 - _PEOPLE if partial else 1.0) * rho)
@@ -275,7 +309,17 @@ def _measured(
 
 
 def measured_sum(kernel: SealedKernel, clique: Clique, parts: Floats, rho: float) -> tuple[Noisy, float]:
-    """Measure, for rho, the sum over all people of their cell's part, in units of the largest part. Return it with that unit."""
+    """Measure, for rho, the sum over all people of the number of their cell.
+
+    Args:
+        kernel: The kernel.
+        clique: The columns of the table.
+        parts: The number of each cell.
+        rho: Budget of the sum.
+
+    Returns:
+        The noisy sum in units of the largest absolute number, and that unit.
+    """
     scale = float(np.abs(parts).max()) or 1.0
     weights = parts / scale
     low, high = min(0.0, float(weights.min())), max(0.0, float(weights.max()))
@@ -302,7 +346,16 @@ def _compared(what: str, groups: tuple[Condition, ...], domain: Domain) -> str:
 
 
 def number_column(name: object, domain: Domain, field: str) -> str:
-    """Return the name of a column of numbers. Raises InputError at `field` if `name` is not one."""
+    """Return `name` if it is a column of numbers.
+
+    Args:
+        name: The name that a criterion states.
+        domain: The domain.
+        field: Name of the entry in errors.
+
+    Raises:
+        InputError: It is missing, unknown, or not a column of numbers with known values.
+    """
     if name is None:
         raise InputError(field, "no column is named", "name a column of numbers")
     known = known_column(name, domain, field, "name a column of numbers")

@@ -109,7 +109,7 @@ class SubgroupWithin(MeasuredCriterion):
         return f"every table of the workload among people with {self.where.sentence(domain)}"
 
     def needs(self, workload: Workload) -> tuple[Clique, ...]:
-        """Return each table with the columns of the condition, and these columns alone."""
+        """Return the workload's tables, each with the columns of the condition, and the table of these columns."""
         wide = [workload.domain.clique({*clique, *self.where.columns}) for clique in workload.cliques]
         return tuple(dict.fromkeys([*wide, workload.domain.clique(self.where.columns)]))
 
@@ -134,7 +134,10 @@ class SubgroupWithin(MeasuredCriterion):
         return normal((1 + CONFIDENCE) / 2) * deviation / (2 * people)
 
     def _shares(self, published: Published, domain: Domain) -> Tables:
-        """Return the release's tables within the group, as fractions of the group; empty if it has none."""
+        """Return the release's tables within the group, as fractions of the group.
+
+        Tables that the release does not determine, or in which the group has no rows, are left out.
+        """
         stated: dict[Clique, NDArray[np.float64]] = {}
         wide = {clique: domain.clique({*clique, *self.where.columns}) for clique in published.workload.cliques}
         tables = published.tables(list(dict.fromkeys(wide.values())))
@@ -152,15 +155,19 @@ def _people_share(tables: int) -> float:
 def _measured(
     kernel: SealedKernel, asked: SealedKernel, cliques: Sequence[Clique], shares: Tables, people: Noisy, rows: float
 ) -> Interval:
-    """Measure the largest error of the tables with the kernel's remaining budget.
+    """Measure the largest error of some tables with the kernel's remaining budget.
 
     Args:
-        kernel: The kernel.
-        asked: Return the kernel of all people or of a group.
+        kernel: The kernel, whose budget is spent.
+        asked: The kernel over those who are counted: all people, or a group.
         cliques: The tables.
         shares: Their published shares.
-        people: Number of people.
-        rows: Number that the published shares are multiplied by.
+        people: Number of those who are counted, with its noise.
+        rows: The number that the published shares are multiplied by.
+
+    Returns:
+        The error with its bounds, as a share of people in a wrong cell; `UNKNOWN` if a table was
+        not published.
     """
     sigma = distance_sigma(kernel.unit, kernel.rho_left, len(cliques))
     noisy = asked.measure_errors({r: shares.get(r, np.zeros(kernel.domain.sizes(r))) * rows for r in cliques}, sigma)

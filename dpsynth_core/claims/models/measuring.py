@@ -39,7 +39,13 @@ from dpsynth_core.vocabulary.rows import one_table
 
 @dataclass(frozen=True)
 class Guesses:
-    """The measured numbers of people about whom a model and the constant guess are right, and the number of people."""
+    """Measured counts of people, with their noise.
+
+    Attributes:
+        right: Number of people about whom a model is right.
+        guess: Number of people about whom the best constant guess is right.
+        people: Number of people.
+    """
 
     right: Noisy
     guess: Noisy
@@ -48,7 +54,13 @@ class Guesses:
 
 @dataclass(frozen=True)
 class Trained:
-    """The models of a column before any measurement. `digests` are by name of the model."""
+    """The models of a column before any measurement.
+
+    Attributes:
+        target: The column.
+        digests: SHA-256 of each model, by its name.
+        guess: The best constant guess, as text.
+    """
 
     target: Target
     digests: dict[str, str]
@@ -58,13 +70,15 @@ class Trained:
 def measure(
     kernel: SealedKernel, domain: Domain, codes: NDArray[np.int32], targets: Sequence[Target], total: Total
 ) -> tuple[Usefulness, ...]:
-    """Train the models of these columns on synthetic rows, and measure how often they are right with the kernel's remaining budget.
+    """Train models on synthetic rows, and measure how often they are right about the people.
+
+    The measurement spends the kernel's remaining budget.
 
     Args:
         kernel: The kernel.
         domain: The domain.
         codes: Codes of the rows, shape (rows, attributes of the domain).
-        targets: The columns.
+        targets: The columns to predict.
         total: Number of records as released.
     """
     predictors, known = list[Predictor](), list[Trained]()
@@ -77,7 +91,14 @@ def measure(
 
 
 def state(trained: Sequence[Trained], noisy: NDArray[np.float64], sigma: float, total: Total) -> tuple[Usefulness, ...]:
-    """Return the usefulness that follows from the noisy counts: for each column, the counts of its models and of the guess."""
+    """Return the usefulness that follows from noisy counts.
+
+    Args:
+        trained: The models of each column.
+        noisy: For each column, the counts for its models and for the constant guess, flat.
+        sigma: Standard deviation of the noise of each count.
+        total: Number of records as released.
+    """
     stated = []
     for one, counts in zip(trained, noisy.reshape(-1, PER_COLUMN).tolist(), strict=True):
         *models, by_guess = counts
@@ -107,7 +128,7 @@ def state(trained: Sequence[Trained], noisy: NDArray[np.float64], sigma: float, 
 
 
 def guesses(usefulness: Sequence[Usefulness]) -> dict[tuple[str, str], Guesses]:
-    """Return the measured counts by column and name of the model, from which criteria are decided."""
+    """Return the measured counts by (column, name of the model); criteria are decided by them."""
     counted = {}
     for one in usefulness:
         right, guess = (Noisy(number, math.sqrt(one.sigma**2 + ROUNDING)) for number in (one.right, one.majority_right))
@@ -116,14 +137,31 @@ def guesses(usefulness: Sequence[Usefulness]) -> dict[tuple[str, str], Guesses]:
 
 
 def share(count: float, sigma: float, total: Total) -> Share:
-    """Return a noisy count as a share of the people. Noise is normal noise rounded to whole numbers, which enlarges its variance."""
+    """Return a noisy count as a share of the people, with its 95 % interval.
+
+    The noise is normal and rounded to whole numbers, which enlarges its variance.
+
+    Args:
+        count: The noisy count.
+        sigma: Standard deviation of the noise before rounding.
+        total: Number of people.
+    """
     noisy, people = Noisy(count, math.sqrt(sigma**2 + ROUNDING)), Noisy(total.value, total.sigma)
     low, high = fraction(noisy, people, normal((1 + CONFIDENCE) / 2))
     return Share(possible(count / total.value), possible(low), possible(high))
 
 
 def again(received: Received, stated: Sequence[Usefulness], answer: Any) -> tuple[Usefulness, ...]:
-    """Return the usefulness that follows from the kernel's noisy counts, `answer`, and the stated digests. Raises Wrong without rows."""
+    """Return the usefulness that follows from the kernel's noisy counts and the stated digests of the models.
+
+    Args:
+        received: The release.
+        stated: The usefulness as stated.
+        answer: The kernel's answer with the counts.
+
+    Raises:
+        Wrong: The release has no rows, or does not tell the number of records.
+    """
     if (codes := one_table(received.final.released.codes)) is None:
         raise Wrong("there are no rows that models could be trained on")
     digests = {(one.column, one.model): one.model_sha256 for one in stated}
@@ -147,7 +185,10 @@ def sentences(plan: Asked, stated: Sequence[Usefulness], final: Final) -> list[s
 
 
 def _sentence(models: Sequence[Usefulness], target: Target | None, released: Evidence) -> str:
-    """Return the models of a column in words; for numbers, also the share of synthetic rows in cells that a guess can hit."""
+    """Return sentences about the models of a column.
+
+    For numbers they also state the share of synthetic rows in cells that a guess can hit.
+    """
     column, room = models[0].column, ""
     if target is not None and target.tolerance is not None and (codes := one_table(released.codes)) is not None:
         share = float(target.leave_room()[codes[:, released.domain.position(column)]].mean())
@@ -159,7 +200,7 @@ def _sentence(models: Sequence[Usefulness], target: Target | None, released: Evi
 
 
 def verdict(models: Sequence[Usefulness]) -> str:
-    """Return in words which of the two models of a column are shown to be better than the best constant guess."""
+    """Return a sentence: which of the two models of a column are shown to be better than the best constant guess."""
     better = [one.model for one in models if one.better]
     if len(better) == len(models):
         return "Both are right more often than that guess."

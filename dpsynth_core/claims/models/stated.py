@@ -1,4 +1,4 @@
-"""What a release states of the models that are trained on its rows: how often each is right about the people."""
+"""Statements of a release about the models that are trained on its rows: how often each is right about the people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ PER_COLUMN = 3
 
 @dataclass(frozen=True)
 class Share:
-    """A measured share of the people with its 95 % interval; all from 0 to 1."""
+    """A measured share of the people.
+
+    Attributes:
+        value: The share, from 0 to 1.
+        low95: Lower end of its 95 % interval.
+        high95: Upper end of its 95 % interval.
+    """
 
     value: float
     low95: float

@@ -55,9 +55,10 @@ class Target:
         return self.attribute.name
 
     def least_and_most(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return, by cell, the smallest and the largest guess that is right about it: float64 of shape (size,).
+        """Return the smallest and the largest guess that is right about each cell, each of shape (size,).
 
-        The smallest exceeds the largest where no guess is right: in bins wider than twice the tolerance, and for missing and other values.
+        The smallest exceeds the largest if no guess is right: in bins wider than twice the
+        tolerance, and for missing and other values.
         """
         assert self.tolerance is not None
         first, last = ends(self.attribute)
@@ -65,7 +66,10 @@ class Target:
         return np.concatenate([last - self.tolerance, none]), np.concatenate([first + self.tolerance, 0 * none])
 
     def leave_room(self) -> NDArray[np.bool_]:
-        """Return, by cell, whether more than one number is right; in bins as wide as twice the tolerance, only the middle is."""
+        """Return a mask of the cells about which more than one guess is right, shape (size,).
+
+        In bins as wide as twice the tolerance, only the middle is right.
+        """
         assert self.tolerance is not None
         least, most = self.least_and_most()
         return np.asarray(most - least > _ROUNDED * self.tolerance)
@@ -80,7 +84,11 @@ def ends(attribute: Attribute) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 
 def check_rows(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted], mechanism: Mechanism) -> None:
-    """Raise InputError unless there will be rows to train on."""
+    """Check that the mechanism makes rows if a spec asks for models or has criteria on models.
+
+    Raises:
+        InputError: It does not.
+    """
     if (models or criteria) and not mechanism.card.makes_rows:
         problem = f"{mechanism.card.title} makes no rows that models could be trained on"
         asking = "models" if models else next(iter(criteria))
@@ -88,15 +96,16 @@ def check_rows(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted], m
 
 
 def targets(domain: Domain, models: Sequence[ModelSpec], criteria: Mapping[str, Predicted] | None = None) -> tuple[Target, ...]:
-    """Return the columns to predict: the named ones, followed by those that criteria are about, each once.
+    """Return the columns to predict: first those that the spec's models name, then those of criteria, each once.
 
     Args:
         domain: The domain.
         models: The spec's models.
-        criteria: Criteria on models, by field of the spec.
+        criteria: Criteria on models by their places in the spec; None for no criteria.
 
     Raises:
-        InputError: No model can predict a column, or a criterion has another tolerance than the measured one; the error names its place.
+        InputError: No model can predict a column, there are too many columns, or a criterion has
+            another tolerance than the measured one; the error names its place.
     """
     criteria = criteria or {}
     found = tuple(_targets(domain, _wanted(models, criteria)))
@@ -111,7 +120,10 @@ def targets(domain: Domain, models: Sequence[ModelSpec], criteria: Mapping[str, 
 
 
 def _wanted(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted]) -> Iterator[tuple[str, ModelSpec]]:
-    """Yield the wanted models by field of the spec. A tolerance stated by one criterion on a column applies to those that state none."""
+    """Yield (place in the spec, model) for each wanted model.
+
+    If several criteria are about the same column, the tolerance that one states holds for all.
+    """
     yield from ((f"models.{place}", model) for place, model in enumerate(models))
     named = {model.column for model in models}
     for field, one in criteria.items():
@@ -154,19 +166,28 @@ def _obstacle(domain: Domain, attribute: Attribute) -> tuple[str, str] | None:
 
 
 def is_quantity(attribute: Attribute) -> bool:
-    """Return whether guesses can be near: True for numbers, but not for dates and times, whose unit would be unclear."""
+    """Return whether a guess can be near: True for numbers, not for dates and times, whose unit would be unclear."""
     return attribute.is_number and attribute.scale.axis == "number"
 
 
 def models_of(attribute: Attribute) -> tuple[str, str]:
-    """Return the names of the models of a column."""
+    """Return the names of the two models of a column: boosting, then the linear model."""
     return BOOSTING, LINEAR if is_quantity(attribute) else LOGISTIC
 
 
 def _tolerance(field: str, attribute: Attribute, stated: float | None) -> float | None:
-    """Return the tolerance as stated; by default a tenth of the range or the median width of the column's bins, whichever is larger.
+    """Return the tolerance of a column's guesses as stated, or the default; None for columns without numbers.
 
-    With the width, a guess in the right bin can be right. Raises InputError.
+    The default is a tenth of the column's range, or the median width of its bins if that is larger,
+    so that a guess in the right bin can be right.
+
+    Args:
+        field: Place of the tolerance in the spec, for errors.
+        attribute: The column.
+        stated: The stated tolerance, or None.
+
+    Raises:
+        InputError: The column has no numbers, or the tolerance is too small or too large.
     """
     if not is_quantity(attribute):
         if stated is not None:

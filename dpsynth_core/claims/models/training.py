@@ -40,7 +40,13 @@ MOST_INDICATORS = 64
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A predictor with its name. `guess` is the text of a constant guess."""
+    """A predictor with its name.
+
+    Attributes:
+        name: Name of the model.
+        predictor: The predictor.
+        guess: The guess of a constant predictor, as text; else "".
+    """
 
     name: str
     predictor: Predictor
@@ -72,7 +78,15 @@ class _Lesson:
 
 
 def majority(domain: Domain, codes: NDArray[np.int32], target: Target) -> Model:
-    """Return the best constant guess in the synthetic rows: the most frequent class, or the number that is near enough most often."""
+    """Return the best constant guess, judged by the synthetic rows.
+
+    It is the most frequent value, or the number that is near enough most often.
+
+    Args:
+        domain: The domain.
+        codes: Codes of the rows, shape (rows, attributes of the domain).
+        target: The column to predict.
+    """
     counts = np.bincount(codes[:, domain.position(target.column)], minlength=target.attribute.size).astype(np.int64)
     decision: Decision
     if target.tolerance is None:
@@ -86,12 +100,15 @@ def majority(domain: Domain, codes: NDArray[np.int32], target: Target) -> Model:
 
 
 def trained(domain: Domain, codes: NDArray[np.int32], target: Target) -> tuple[Model, Model]:
-    """Return both models of a column, trained on the synthetic rows.
+    """Return the two models of a column, boosting and linear, trained on synthetic rows.
+
+    If the rows have a single value, both are the constant guess.
 
     Args:
         domain: The domain.
-        codes: Codes of the rows, shape (rows, attributes of the domain); the first `TRAINING_ROWS` are used.
-        target: The column.
+        codes: Codes of the rows, shape (rows, attributes of the domain); the first `TRAINING_ROWS`
+            are used.
+        target: The column to predict.
     """
     lesson = _lesson(domain, codes[:TRAINING_ROWS], target)
     boosting, linear = models_of(target.attribute)
@@ -103,14 +120,20 @@ def trained(domain: Domain, codes: NDArray[np.int32], target: Target) -> tuple[M
 
 
 def certainties(model: Model, codes: Codes, rows: int) -> NDArray[np.float64]:
-    """Return how probable a model of classes holds its own guess, for each row: the largest probability that follows from its scores."""
+    """Return the probability that a model of classes gives to its own guess, for each row.
+
+    Args:
+        model: The model.
+        codes: Codes of the rows by column.
+        rows: Number of rows.
+    """
     scores = model.predictor.scores.of(codes, rows) / _SCALE
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(1 / weights.sum(axis=1))
 
 
 def _within(target: Target) -> Within:
-    """Return the decision about numbers, from 0 to 1 over the column's range, in steps of a score."""
+    """Return the decision whether a score, a number from 0 to 1 over the column's range, is within the tolerance."""
     first, last = ends(target.attribute)
     least, most = ((limit - first[0]) / _range(first, last) for limit in target.least_and_most())
     none = least > most
@@ -145,7 +168,13 @@ def _boosted(lesson: _Lesson) -> Predictor:
 
 
 def _forest(lesson: _Lesson, columns: Mapping[str, Ranked], model: Any) -> Predictor:
-    """Convert scikit-learn's trees (`_predictors`: for each round, the trees of the classes) to whole numbers."""
+    """Return scikit-learn's trees as a predictor in whole numbers.
+
+    Args:
+        lesson: The training data.
+        columns: The columns as the trees see them.
+        model: The trained model; its `_predictors` are, for each round, the trees of the classes.
+    """
     first = int(lesson.classes == 2)  # of two classes scikit-learn scores the second alone
     start = np.zeros(lesson.classes or 1)
     start[first:] = np.ravel(model._baseline_prediction)
@@ -156,7 +185,14 @@ def _forest(lesson: _Lesson, columns: Mapping[str, Ranked], model: Any) -> Predi
 
 
 def _tree(nodes: NDArray[Any], output: int, columns: Sequence[Ranked], width: int) -> Tree:
-    """Convert a tree. `nodes` is scikit-learn's array of records."""
+    """Return a tree of scikit-learn in whole numbers.
+
+    Args:
+        nodes: Scikit-learn's array of records, one per node.
+        output: The output that the tree adds to.
+        columns: The columns as the trees see them.
+        width: Largest number of groups of a column.
+    """
     inner = nodes["is_leaf"] == 0
     column = np.where(inner, nodes["feature_idx"], 0).astype(np.int64)
     following = np.tile(np.arange(len(nodes), dtype=np.int64)[:, None], (1, width))
@@ -188,11 +224,11 @@ def _whole(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """A column as trees see it.
+    """A column as trees see it: groups of codes, with a number for each group.
 
     Attributes:
-        groups: Group of each code, int64 of shape (size,).
-        ranks: Compared number of each group.
+        groups: Group of each code, shape (size,).
+        ranks: Number of each group, with which trees compare.
     """
 
     groups: NDArray[np.int64]
@@ -200,7 +236,10 @@ class Ranked:
 
 
 def ranked(attribute: Attribute, codes: NDArray[np.int32], outcomes: NDArray[np.float64]) -> Ranked:
-    """Rank numbers and ordered values in their order, others by how the outcomes differ between them.
+    """Return a column as trees see it.
+
+    Numbers and ordered values are ranked in their order, other values by how the outcomes differ
+    between them.
 
     Args:
         attribute: The column.
@@ -225,7 +264,14 @@ def ranked(attribute: Attribute, codes: NDArray[np.int32], outcomes: NDArray[np.
 
 
 def indicators(attribute: Attribute, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Return a column as linear models see it, shape (size, features): one indicator for each value, and the rank of ordered values."""
+    """Return a column as linear models see it: the features of each code, shape (size, features).
+
+    They are an indicator for each value (rare values share one) and, for ordered values, the rank.
+
+    Args:
+        attribute: The column.
+        codes: Its codes, shape (rows,), from which frequent values are found.
+    """
     groups = _most_frequent(attribute, codes, MOST_INDICATORS)
     table = np.eye(int(groups.max()) + 1)[groups]
     if not _in_order(attribute) or attribute.values < 2:

@@ -19,19 +19,30 @@ _A_MILLION, _MINUTES_FROM = 1e6, 90.0
 
 
 def trees_a_round(classes: int) -> int:
-    """Return the number of trees per round of boosting. `classes` is 0 for a number; of two classes, the second alone is scored."""
+    """Return the number of trees that a round of boosting grows.
+
+    Args:
+        classes: Number of classes, of two of which only the second is scored; 0 for a number.
+    """
     return 1 if classes <= 2 else classes
 
 
 def rounds(classes: int) -> int:
-    """Return the number of rounds of boosting. `classes` is 0 for a number."""
+    """Return the number of rounds of boosting.
+
+    Args:
+        classes: Number of classes; 0 for a number.
+    """
     return max(FEWEST_ROUNDS, min(ROUNDS, MOST_TREES // trees_a_round(classes)))
 
 
 def training_seconds(targets: Sequence[Target], columns: int, rows: int | None) -> float:
-    """Return the seconds of training the models of all targets in a domain of `columns` columns.
+    """Return the expected seconds of training the models of all targets.
 
-    `rows` is the number of rows to be written, None if unknown.
+    Args:
+        targets: The columns to predict.
+        columns: Number of columns of the domain.
+        rows: Number of rows to be written; None if unknown.
     """
     values = min(rows or TRAINING_ROWS, TRAINING_ROWS) * columns
     return sum(
@@ -41,7 +52,14 @@ def training_seconds(targets: Sequence[Target], columns: int, rows: int | None) 
 
 
 def asking_seconds(targets: Sequence[Target], columns: int) -> float:
-    """Return the seconds for a million records, because their number is private or not yet counted."""
+    """Return the expected seconds of asking the models about a million records.
+
+    The real number of records is private or not yet counted.
+
+    Args:
+        targets: The columns to predict.
+        columns: Number of columns of the domain.
+    """
     each = sum(_trees(target) * _ASKED_OF_A_TREE + columns * (1 + _classes(target) / 10) * _ASKED_OF_A_COLUMN for target in targets)
     return _A_MILLION * each
 

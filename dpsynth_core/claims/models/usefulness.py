@@ -60,7 +60,18 @@ class Models(Claim[tuple[Usefulness, ...]]):
         return measuring.measure(kernel, plan.domain, codes.astype(np.int32, copy=False), plan.targets, final.people(kernel))
 
     def follows(self, received: Received, stated: tuple[Usefulness, ...]) -> str:
-        """Check the statements against the noisy counts. Running everything again shows whether these models follow from the rows."""
+        """Return a sentence that confirms that the shares follow from the noisy counts.
+
+        Only running everything again shows that the models follow from the rows.
+
+        Args:
+            received: The release.
+            stated: The usefulness as stated.
+
+        Raises:
+            Wrong: A share does not follow.
+            Nothing: The release has no such claim.
+        """
         targets = received.plan.targets
         answers = [answer for answer in received.answers if answer.operation == "measure_right"]
         if not stated:
