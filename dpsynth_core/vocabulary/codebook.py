@@ -35,7 +35,16 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def without_statement(obj: object) -> tuple[str, ...]:
-    """Return the columns of a domain's JSON that do not say what happens to missing values or to those outside: they get cells for them."""
+    """Return the columns of a domain's JSON that do not state how missing or undeclared values count.
+
+    Such values get cells of their own.
+
+    Args:
+        obj: The JSON value.
+
+    Raises:
+        InputError: A column is invalid.
+    """
     entries = obj.get("attributes") if isinstance(obj, Mapping) else None
     columns = map(Column.from_json, entries) if isinstance(entries, list) else ()
     with_cells = (column for column in columns if "other" in column.about.fields and column.discover is None)
@@ -43,13 +52,29 @@ def without_statement(obj: object) -> tuple[str, ...]:
 
 
 def unstated_columns(text: str) -> tuple[str, ...]:
-    """`without_statement` of the text of a file that `parse_domain` reads; a codebook states nothing of the kind."""
+    """Return the columns of a file's domain that do not state how missing or undeclared values count.
+
+    In a codebook these are all columns.
+
+    Args:
+        text: The text of the file, as `parse_domain` reads it.
+
+    Raises:
+        InputError: It is not a domain.
+    """
     body = text.lstrip("\ufeff \t\r\n")
     return without_statement(parse_json(body, "domain")) if body[:1] in "{[" else parse_domain(text).names
 
 
 def parse_domain(text: str) -> Domain:
-    """Return a domain from the text of a file: JSON (either form), a codebook CSV with a header column,value[,label], or a DDI codebook."""
+    """Return the domain that the text of a file states.
+
+    It is JSON (in either form), a codebook in CSV with the header column,value[,label], or a DDI
+    codebook.
+
+    Raises:
+        InputError: It is not a domain.
+    """
     body = text.lstrip("\ufeff \t\r\n")
     if not body:
         raise InputError("domain", "the file is empty", "give a domain JSON or a codebook (CSV or DDI)")
@@ -72,15 +97,26 @@ def _as_named(row: dict[Any, Any]) -> dict[str, str | None]:
 
 
 def load_domain(path: str | Path) -> Domain:
-    """Read a domain from a file (`parse_domain`). Raises InputError for a file that cannot be read or is not a domain."""
+    """Return the domain that a file states (`parse_domain`).
+
+    Raises:
+        InputError: The file cannot be read, or is not a domain.
+    """
     return parse_domain(read_document(Path(path), "domain"))
 
 
 def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
-    """Return a domain from rows with the keys column, value and optionally label; columns keep the order of their first row.
+    """Return the domain that the rows of a codebook state; columns have the order of their first rows.
 
-    Each row lists one value of one column; a blank value and `*` are the cells for missing and for unlisted values, which every column has
-    here. A single value such as 17..90, 0.0..99.5, 2020-01-01..2024-12-31 (with a time of day or without) or 08:00..16:30 gives bounds.
+    Each row lists one value of one column; a blank value and `*` are the cells for missing and for
+    unlisted values, which every column has here. A single value such as 17..90, 0.0..99.5,
+    2020-01-01..2024-12-31 (with a time of day or without) or 08:00..16:30 gives bounds.
+
+    Args:
+        table: The rows, each with the keys column, value and perhaps label.
+
+    Raises:
+        InputError: A row lacks its column or value, or a column is invalid.
     """
     columns: dict[str, list[tuple[str, str]]] = {}
     for row in table:
@@ -103,7 +139,13 @@ def _from_codebook_rows(name: str, rows: list[tuple[str, str]]) -> Attribute:
 
 
 def _from_range(name: str, low: str, high: str) -> Attribute:
-    """Whole numbers, numbers, dates, dates with a time of day or times of day, as both bounds can be read."""
+    """Return a column with bounds: of whole numbers, numbers, dates, timestamps or times of day.
+
+    It is the first of these as which both bounds can be read.
+
+    Raises:
+        InputError: They cannot be read.
+    """
     parsers: dict[str, Callable[[str], Any]] = {"integer": int, "numeric": float}
     for kind, parse in parsers.items():
         try:
@@ -122,10 +164,13 @@ def _from_range(name: str, low: str, high: str) -> Attribute:
 
 
 def pasted_domain(text: str) -> Domain:
-    """Return the domain of the lines: one value of a column each, or all values in one line, as in `_all_of`.
+    """Return the domain that pasted lines state: one value of a column each, or all values in one line.
 
-    A line that names no column goes on with the one before, as merged cells do. JSON and codebooks with a header are read too. Raises
-    InputError.
+    A line that names no column goes on with the column of the line before, as merged cells do. JSON
+    and codebooks with a header are read too.
+
+    Raises:
+        InputError: The lines are not a domain.
     """
     if _is_json(text):
         return parse_domain(text)
@@ -139,7 +184,15 @@ def pasted_domain(text: str) -> Domain:
 
 
 def _spread(rows: list[list[str]], tabs: bool) -> Iterator[list[str]]:
-    """Rows of one value each, also for a column with a single row that holds everything: a column of one value would tell nothing."""
+    """Yield a row per value, each with the name of its column.
+
+    A column with a single row holds all its values in that row, because a column of one value would
+    tell nothing.
+
+    Args:
+        rows: The cells of the lines.
+        tabs: Whether tabs separate the cells.
+    """
     name, columns = "", dict[str, list[list[str]]]()
     for row in rows:
         name = row[0].strip() or name
@@ -150,7 +203,10 @@ def _spread(rows: list[list[str]], tabs: bool) -> Iterator[list[str]]:
 
 
 def _labelled(lines: list[list[str]]) -> list[list[str]]:
-    """Return the lines of a column, each label apart from its value where all have it in the value's cell. Raises InputError for no values.
+    """Return the lines of a column, with labels apart from values if all lines have both in one cell.
+
+    Raises:
+        InputError: A line has dots in place of values, or bounds beside single numbers.
     """
     values = [line[1].strip() if len(line) > 1 else "" for line in lines]
     if any(re.fullmatch(r"\.\.+|…", value) for value in values):
@@ -166,10 +222,18 @@ def _labelled(lines: list[list[str]]) -> list[list[str]]:
 
 
 def _all_of(name: str, cells: list[str], tabs: bool) -> list[list[str]]:
-    """Parse the cells behind a column's name: bounds, such as 0-95 or 2020-01-01 to 2024-12-31, or values.
+    """Return a line per value, or a line with bounds, from the cells behind a column's name.
 
-    Values stand in one cell each, or between semicolons, bars or commas. In a sheet with tabs between its cells, the second one is a label.
-    Raises InputError.
+    Bounds are written as 0-95 or 2020-01-01 to 2024-12-31. Values are in one cell each, or between
+    semicolons, bars or commas. In a sheet with tabs between its cells, the second one is a label.
+
+    Args:
+        name: Name of the column in errors.
+        cells: The cells.
+        tabs: Whether tabs separate the cells.
+
+    Raises:
+        InputError: A bound may be in thousands or have three decimals.
     """
     value = ",".join(cells)
     bounds = next((found for form in _BOUNDS if (found := form.fullmatch(value))), None)
@@ -186,13 +250,17 @@ def _all_of(name: str, cells: list[str], tabs: bool) -> list[list[str]]:
 
 
 def holds_values(text: str) -> bool:
-    """Return whether the lines give values of columns, and not only names."""
+    """Return whether pasted lines state values of columns, and not only names."""
     rows = _rows(text)
     return _is_json(text) or (len(rows) > 1 and any(len(row) > 1 for row in rows))
 
 
 def pasted_names(text: str) -> tuple[str, ...]:
-    """Names of columns: one a line, or side by side in the first line as in a header. Raises InputError if one is there twice."""
+    """Return names of columns from pasted text: one in each line, or all in a single line.
+
+    Raises:
+        InputError: The text has no names, or one twice.
+    """
     rows = _rows(text)
     cells = rows[0] if len(rows) == 1 else [row[0] for row in rows]
     names = [cell.strip() for cell in cells if cell.strip()]
@@ -208,7 +276,11 @@ def _is_json(text: str) -> bool:
 
 
 def _rows(text: str) -> list[list[str]]:
-    """Return the cells of each line that has any text. Raises InputError."""
+    """Return the cells of each line that is not empty.
+
+    Raises:
+        InputError: A quotation mark is not closed.
+    """
     delimiter = next((mark for mark in "\t;," if mark in text), "\t")
     lines = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True, strict=True)
     try:

@@ -38,7 +38,14 @@ class Draw:
     seed: int
 
     def weights(self, names: Sequence[str]) -> dict[tuple[str, ...], int]:
-        """Return how often each marginal was drawn, in the order of the columns `names`. At most C(len(names), k) can differ."""
+        """Return the number of times that each marginal was drawn.
+
+        Marginals are ordered by the positions of their columns; those that were not drawn are left
+        out.
+
+        Args:
+            names: The columns to draw from, in order.
+        """
         rng = Random(self.seed)
         drawn = _skewed(len(names), self.k, self.count, rng) if self.kind == SKEWED else _uniform(len(names), self.k, self.count, rng)
         return {tuple(names[place] for place in places): times for places, times in sorted(Counter(drawn).items())}
@@ -49,7 +56,11 @@ Places = tuple[int, ...]
 
 
 def _uniform(columns: int, k: int, count: int, rng: Random) -> list[Places]:
-    """`count` different sets: the first ones of a shuffled list of all sets, of which only the places that were exchanged are kept."""
+    """Return `count` different sets of k columns, each set as likely as any other.
+
+    They are the first ones of a shuffled list of all sets, of which only the places that were
+    exchanged are stored.
+    """
     every = math.comb(columns, k)
     exchanged: dict[int, int] = {}
     chosen = []
@@ -61,7 +72,13 @@ def _uniform(columns: int, k: int, count: int, rng: Random) -> list[Places]:
 
 
 def _set_of_rank(rank: int, columns: int, k: int) -> Places:
-    """Return the set at this place of all sets in lexicographic order."""
+    """Return the set of k columns at this place among all such sets in lexicographic order.
+
+    Args:
+        rank: The place, counted from 0.
+        columns: Number of columns.
+        k: Number of columns of a set.
+    """
     places: list[int] = []
     for place in range(columns):
         with_it = math.comb(columns - place - 1, k - len(places) - 1)
@@ -75,14 +92,18 @@ def _set_of_rank(rank: int, columns: int, k: int) -> Places:
 
 
 def _skewed(columns: int, k: int, count: int, rng: Random) -> list[Places]:
-    """Weights w = E^2 with E exponential of mean 1, then `count` draws, each a number below the sum of all products, by inversion."""
+    """Return `count` sets of k columns, each drawn with probability proportional to its columns' weights.
+
+    Weights are w = E^2 with E exponential of mean 1. A set is drawn by inversion: by a number below
+    the sum of all products.
+    """
     weights = [math.log(1.0 - rng.random()) ** 2 for _ in range(columns)]
     sums = _sums_of_products(weights, k)
     return [_set_of_mass(rng.random() * sums[0][k], weights, sums, k) for _ in range(count)]
 
 
 def _sums_of_products(weights: Sequence[float], k: int) -> list[list[float]]:
-    """Return sums[i][m]: the sum of products of m different ones of weights[i:] over all choices."""
+    """Return sums[i][m]: the sum, over all choices of m of the weights from place i on, of their product."""
     sums = [[1.0] + [0.0] * k]
     for weight in reversed(weights):
         after = sums[-1]
@@ -91,7 +112,14 @@ def _sums_of_products(weights: Sequence[float], k: int) -> list[list[float]]:
 
 
 def _set_of_mass(mass: float, weights: Sequence[float], sums: Sequence[Sequence[float]], k: int) -> Places:
-    """Return the set at which the products, added up in lexicographic order, first exceed `mass`."""
+    """Return the set at which the products, added up in lexicographic order, first exceed a number.
+
+    Args:
+        mass: The number.
+        weights: Weight of each column.
+        sums: Result of `_sums_of_products`.
+        k: Number of columns of a set.
+    """
     places: list[int] = []
     for place, weight in enumerate(weights):
         missing = k - len(places)

@@ -79,21 +79,26 @@ class Filled:
 
     @property
     def is_listed(self) -> bool:
-        """Return `Attribute.is_listed`, for writers of rows."""
+        """True if writers of rows treat the values as listed ones (`Attribute.is_listed`)."""
         return self.dtype != "float64"
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The one value of a constant as a tuple, () for an identifier."""
+        """The value of a constant, as a tuple of one; () for an identifier."""
         return (self.text,) if self.is_constant else ()
 
     @property
     def edges(self) -> tuple[float, ...]:
-        """Bounds of the values, if they are numbers that count up."""
+        """Lower and upper bound of an identifier's values if they are numbers; () for other columns."""
         return () if self.is_constant or self.dtype != "int64" else (int(self.text), int(self.text) + MOST_ROWS)
 
     def values(self, rows: int, first: int = 0) -> list[Any]:
-        """Return the values of `rows` rows from row `first` on, in the column's type."""
+        """Return the values of consecutive rows, in the column's type.
+
+        Args:
+            rows: Number of rows.
+            first: Number of the first row, counted from 0.
+        """
         if self.is_constant:
             return [TYPED[self.dtype](self.text)] * rows
         match = _COUNTED.fullmatch(self.text)
@@ -106,15 +111,23 @@ class Filled:
         return [f"{before}{one:0{len(number)}d}{behind}" for one in numbers]
 
     def after(self, rows: int) -> Self:
-        """Return the column with identifiers that go on behind so many rows; a constant is unchanged."""
+        """Return the column for rows that follow so many rows of another table.
+
+        Identifiers go on counting; a constant stays the same.
+        """
         return replace(self, start=self.start + rows)
 
     def holds(self, values: list[Any], first: int) -> bool:
-        """Return whether rows from `first` on have its values."""
+        """Return whether consecutive rows have the values that this column gives them.
+
+        Args:
+            values: The values of the rows.
+            first: Number of the first row, counted from 0.
+        """
         return values == self.values(len(values), first)
 
     def in_words(self) -> str:
-        """Return sentences that explain the values."""
+        """Return a sentence or two for people that explain the values."""
         if self.is_constant:
             return f"Every row has the value '{self.text}', as the curator wrote it. It is not measured."
         first, second = self.values(2)
@@ -139,7 +152,12 @@ class Calibrated(Filled):
 
     @classmethod
     def of_column(cls, name: str, of: Callable[[], NDArray[np.float64]] = lambda: np.empty(0)) -> Self:
-        """Return the calibrated weights that belong to the column of weights `name`."""
+        """Return the column of calibrated weights that belongs to a column of weights.
+
+        Args:
+            name: Name of the column of weights; the new name ends in "_calibrated".
+            of: Returns all calibrated weights, shape (rows,).
+        """
         return cls(f"{name}_calibrated", NUMERIC.name, "", label="Calibrated weight", of=of)
 
     @override
@@ -147,7 +165,12 @@ class Calibrated(Filled):
         return list(self.of()[first : first + rows].tolist())
 
     def holds(self, values: list[Any], first: int) -> bool:
-        """Up to what sums on another machine may be rounded to."""
+        """Return whether consecutive rows have these weights, up to rounding of sums on another machine.
+
+        Args:
+            values: The weights of the rows.
+            first: Number of the first row, counted from 0.
+        """
         ours = self.values(len(values), first)
         return None not in values and len(ours) == len(values) and bool(np.allclose(ours, values, rtol=1e-6, atol=1e-5))
 
@@ -161,9 +184,15 @@ RowColumn = Attribute | Filled
 
 
 def filled(name: str, kind: str, stated: dict[str, Any]) -> Filled:
-    """Return a column from JSON or typed input: value and dtype, or pattern.
+    """Return a constant or an identifier from JSON or typed input.
 
-    Raises InputError for a value that is not a text, number or truth value.
+    Args:
+        name: Name of the column.
+        kind: "constant" or "identifier".
+        stated: The entries: value and dtype, or pattern.
+
+    Raises:
+        InputError: The value is not a text, number or truth value, or the declaration is invalid.
     """
     text = stated.get("value" if kind == CONSTANT.name else "pattern", "")
     if isinstance(text, bool):

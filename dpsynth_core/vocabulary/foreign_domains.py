@@ -41,9 +41,13 @@ class Peer:
 
 
 def read(text: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the JSON of a domain from JSON or YAML text, and the columns that are left out as identifiers.
+    """Return the JSON of a domain from another program's document in JSON or YAML.
 
-    Raises InputError for text that is none of the known documents.
+    Returns:
+        The JSON, and the names of the columns that it leaves out as identifiers.
+
+    Raises:
+        InputError: The text is not a document of a known program.
     """
     return _columns(_parsed(text))
 
@@ -84,7 +88,9 @@ class LinkedTables:
 
 
 def read_linked(text: str) -> LinkedTables | None:
-    """Return two tables and the key that links them, from SDV (`relationships`) or google/dpsynth (`foreign_keys`); None without a link.
+    """Return two linked tables from a document of SDV (`relationships`) or google/dpsynth (`foreign_keys`).
+
+    None is returned if the document has no link.
 
     Raises:
         InputError: The document is invalid.
@@ -116,9 +122,14 @@ def _without(section: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def write(domain: Domain, peer: str) -> dict[str, Any]:
-    """Return the document of a domain for another program, by its name in `PEERS`, to be written as JSON or YAML.
+    """Return a domain as a document of another program, to be written as JSON or YAML.
 
-    Raises InputError for an unknown program.
+    Args:
+        domain: The domain.
+        peer: Name of the program in `PEERS`.
+
+    Raises:
+        InputError: The program is unknown, or cannot describe a column.
     """
     if peer not in PEERS:
         raise InputError("peer", "it is not known", f"use one of {', '.join(PEERS)}")

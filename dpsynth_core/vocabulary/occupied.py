@@ -28,12 +28,12 @@ _NOTHING = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 @dataclass(frozen=True, eq=False)
 class Occupied:
-    """The occupied cells.
+    """The occupied cells of a table over some columns, with their numbers of records.
 
     Attributes:
-        sizes: Sizes of the columns.
+        sizes: Number of values of each column.
         cells: Numbers of the occupied cells, ascending.
-        records: Number of records in each, at least one.
+        records: Number of records in each of these cells, at least one.
     """
 
     sizes: tuple[int, ...]
@@ -42,7 +42,10 @@ class Occupied:
 
     @property
     def codes(self) -> NDArray[np.unsignedinteger]:
-        """Codes of the distinct records, shape (cells, columns), in the narrowest type, since there may be millions."""
+        """Codes of the distinct records, shape (cells, columns).
+
+        Their type is the narrowest, since there may be millions.
+        """
         codes, left = np.empty((len(self.cells), len(self.sizes)), np.min_scalar_type(max(self.sizes, default=1))), self.cells
         for place in reversed(range(len(self.sizes))):
             left, codes[:, place] = np.divmod(left, self.sizes[place])
@@ -50,10 +53,14 @@ class Occupied:
 
 
 class OccupiedCounts:
-    """A running count of the cells that records are in, as `vocabulary.tally.Tally` is for tables.
+    """A running count of the records in each occupied cell, with the interface of `vocabulary.tally.Tally`.
+
+    Args:
+        domain: The domain.
+        clique: The columns.
 
     Raises:
-        ValueError: 64 bits cannot number the table's cells.
+        ValueError: The table has too many cells to number them with 64 bits.
     """
 
     nbytes = 0
@@ -68,16 +75,16 @@ class OccupiedCounts:
 
     @property
     def occupied(self) -> Occupied:
-        """The cells that records are in, with their numbers of records."""
+        """The occupied cells of all records so far, with their numbers of records."""
         return Occupied(self._sizes, *self._merged())
 
     @property
     def tables(self) -> tuple[Integers, ...]:
-        """Cells and records so far, for `absorb`."""
+        """The numbers of the occupied cells and of their records so far, for `absorb`."""
         return self._merged()
 
     def _merged(self) -> tuple[Integers, Integers]:
-        """All that was counted, which is one part from now on."""
+        """Merge all parts into one, and return its cells and their numbers of records."""
         cells, records = (np.concatenate(same) for same in zip(_NOTHING, *self._parts, strict=True))
         distinct, place = np.unique(cells, return_inverse=True)
         total = np.zeros(len(distinct), dtype=np.int64)
@@ -86,7 +93,10 @@ class OccupiedCounts:
         return self._parts[0]
 
     def absorb(self, tables: Iterable[Integers]) -> None:
-        """Add the cells of other records by the same domain and clique, in any order, some perhaps several times."""
+        """Add counts (`tables`) of other records with the same domain and clique.
+
+        Their cells may be in any order, and the same cell may occur several times.
+        """
         cells, records = tables
         self._parts.append((cells, records))
         first, *others = (len(part[0]) for part in self._parts)
@@ -94,7 +104,12 @@ class OccupiedCounts:
             self._merged()
 
     def add(self, codes: Mapping[str, NDArray[np.integer]], rows: int) -> None:
-        """Count one batch: `rows` codes of every column in `columns`."""
+        """Count one batch of records.
+
+        Args:
+            codes: Codes of the records for every column in `columns`.
+            rows: Number of records.
+        """
         cells = np.zeros(rows, dtype=np.int64)
         for name, size in zip(self.columns, self._sizes, strict=True):
             cells = cells * size + codes[name]
@@ -102,7 +117,13 @@ class OccupiedCounts:
 
 
 def row_cells(domain: Domain, codes: NDArray[np.integer], clique: Clique) -> Occupied:
-    """Return the cells that the rows of a table of codes are in, shape (rows, attributes of the domain)."""
+    """Return the occupied cells of some rows.
+
+    Args:
+        domain: The domain.
+        codes: Codes of the rows, shape (rows, attributes of the domain).
+        clique: The columns of the cells.
+    """
     counts = OccupiedCounts(domain, clique)
     counts.add({name: codes[:, domain.position(name)] for name in clique}, len(codes))
     return counts.occupied

@@ -48,14 +48,15 @@ class PublishedTable:
 def read(
     columns: Sequence[str], cells: Sequence[Sequence[object]], source: str, attributes: Sequence[Attribute], field: str = FIELD
 ) -> PublishedTable:
-    """Read a published table.
+    """Return a published table.
 
     Args:
         columns: Its columns.
-        cells: For each cell a label of each column, in order, and a count. Cells that are left out count 0, but each value must occur.
+        cells: For each cell a label of each column, in order, and a count. Cells that are left out
+            count 0, but each value must occur.
         source: Where it was published.
         attributes: The attributes of the domain.
-        field: The field that errors name.
+        field: Place of the table in the spec, for errors.
 
     Raises:
         InputError: The table is not usable.
@@ -93,11 +94,16 @@ def read(
 
 
 def check_named(seen: NDArray[np.bool_], attributes: Sequence[Attribute], field: str) -> None:
-    """Raise InputError unless every value of every column is in some line.
+    """Check that each value of each column is in some line of a table.
 
     Args:
-        seen: the cells that have a line, with one axis for each of `attributes`. Cells for other and missing values need none.
-        field: what the error names.
+        seen: The cells that have a line, with one axis per column. Cells for other and missing
+            values need no line.
+        attributes: The columns.
+        field: Place of the table in errors.
+
+    Raises:
+        InputError: A value is in no line.
     """
     for axis, attribute in enumerate(attributes):
         named = np.asarray(seen.any(axis=tuple(other for other in range(seen.ndim) if other != axis)))[: attribute.values]
@@ -107,7 +113,16 @@ def check_named(seen: NDArray[np.bool_], attributes: Sequence[Attribute], field:
 
 
 def check(tables: Sequence[PublishedTable], zeros: Mapping[Clique, Cells]) -> None:
-    """Raise InputError if the tables contradict each other or the domain's impossible cells `zeros`."""
+    """Check that published tables contradict neither each other nor the domain's impossible cells.
+
+    Args:
+        tables: The tables.
+        zeros: Tables that are True in impossible cells (`Domain.zeros`).
+
+    Raises:
+        InputError: Two tables differ on common columns by more than AGREE, or a table counts people
+            in impossible combinations.
+    """
     for number, table in enumerate(tables):
         for clique, impossible in zeros.items():
             shared = tuple(name for name in clique if name in table.columns)
