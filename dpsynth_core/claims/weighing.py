@@ -521,7 +521,7 @@ def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
 
 
 def _check_tables(weight: WeightSpec, columns: Collection[str]) -> None:
-    """Check that each table names two columns or more, all known and none of them the weight.
+    """Check that each table names two columns or more, which are known and not the weight.
 
     Args:
         weight: The spec of the weight.

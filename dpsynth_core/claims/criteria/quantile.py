@@ -190,8 +190,8 @@ def bracket(attribute: Attribute, shares: NDArray[np.float64], p: float, toleran
         tolerance: The tolerance, in the column's unit.
 
     Returns:
-        The number of bins below the lower edge and below the upper edge. None if nobody has a
-        value, or there is no edge within the tolerance on one side.
+        The number of bins below the lower edge and below the upper edge. None if no person has a
+        value, or no edge is within the tolerance on one side.
     """
     edges = np.array(attribute.edges, dtype=np.float64)
     inside = np.maximum(shares[: len(edges) - 1], 0.0)

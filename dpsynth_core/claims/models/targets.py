@@ -96,7 +96,7 @@ def check_rows(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted], m
 
 
 def targets(domain: Domain, models: Sequence[ModelSpec], criteria: Mapping[str, Predicted] | None = None) -> tuple[Target, ...]:
-    """Return the columns to predict: first those that the spec's models name, then those of criteria, each once.
+    """Return the columns to predict: first the spec's models', then the criteria's, each once.
 
     Args:
         domain: The domain.
