@@ -136,8 +136,8 @@ def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, 
 def measure_queries(asked: Asked, queries: QueryClass, numbers: Integers, sigma: float) -> Answer[Float]:
     """Measure q(D) for each of k queries with rounded Gaussian noise.
 
-    One unit of privacy changes each count by at most query_l1: l2 = sqrt(k) query_l1 (Proposition
-    3).
+    One unit of privacy changes each count by at most query_l1, so that l2 = sqrt(k) query_l1
+    (Proposition 3).
 
     Args:
         asked: The public facts of the call.
@@ -382,8 +382,8 @@ def select_rule(asked: Asked, task: Task, eps: float) -> Answer[Integers]:
 def measure_rules(asked: Asked, task: Task, rules: Sequence[Rule], sigma: float) -> Answer[Float]:
     """Measure the cost of each of k rules, without rivals, with rounded Gaussian noise.
 
-    One unit of privacy changes each cost by at most query_l1: l2 = sqrt(k) query_l1 (Proposition
-    3).
+    One unit of privacy changes each cost by at most query_l1, so that l2 = sqrt(k) query_l1
+    (Proposition 3).
 
     Args:
         asked: The public facts of the call.

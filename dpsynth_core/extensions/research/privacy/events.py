@@ -41,11 +41,10 @@ class PermuteAndFlip(_Pure):
 
 @dataclass(frozen=True)
 class Laplace(_Pure):
-    """Discrete Laplace noise on counts: pure (l1 / scale)-DP, rho = (l1 / scale)^2 / 2 (Proposition 6).
+    """Discrete Laplace noise of parameter `scale` on counts of L1 sensitivity `l1`, both in counts.
 
-    Attributes:
-        scale: Scale of the noise, in counts.
-        l1: L1 sensitivity of the counts.
+    It is pure (l1 / scale)-DP and costs rho = (l1 / scale)^2 / 2 (Proposition 6). The privacy loss
+    has a range of twice l1 / scale.
     """
 
     scale: float
@@ -62,18 +61,12 @@ class Laplace(_Pure):
 
 @dataclass(frozen=True)
 class Retention(Event):
-    """Random bits that decide which queries are kept (`operations.keep_queries`); DQRS pays for old samples with it.
+    """Random bits that decide which queries are kept (`operations.keep_queries`). DQRS pays for old samples with it.
 
-    Each bit is True with a probability p <= exp(-gamma), and ln p is a constant minus or plus eta *
-    count / records. The privacy loss of a bit has range r = u * (1 + 1/(e^gamma - 1)) with u = eta
-    * rows / records, and rho = count * r^2 / 8 (Proposition 11).
-
-    Attributes:
-        eta: Weight of a query's count.
-        gamma: Constant above 0 that bounds p.
-        records: Number of people by which counts are divided.
-        rows: Largest change of a count by one unit of privacy.
-        count: Number of bits.
+    Each of `count` bits is True with a probability p <= exp(-gamma), and ln p is a constant minus
+    or plus eta times the count of a query over `records`. That count changes by at most `rows` with
+    one unit of privacy. The privacy loss of a bit has range r = u * (1 + 1/(e^gamma - 1)) with u =
+    eta * rows / records, and rho = count * r^2 / 8 (Proposition 11).
     """
 
     eta: float
