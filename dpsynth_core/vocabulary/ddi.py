@@ -120,5 +120,5 @@ def _children(element: ElementTree.Element, name: str) -> Iterator[ElementTree.E
 
 
 def _name(element: ElementTree.Element) -> str:
-    """Without its namespace, which differs by version and publisher. Comments have none."""
+    """Return an element's name without its namespace, which differs by version and publisher; "" for a comment."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""

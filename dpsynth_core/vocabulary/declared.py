@@ -70,7 +70,13 @@ def declared(
 
 
 def domain_json(columns: Iterable[Column], origin: str = "") -> dict[str, Any]:
-    """Return the JSON of a domain with these columns in this order. `origin` is left out if information is missing."""
+    """Return the JSON of a domain with these columns, in this order.
+
+    Args:
+        columns: The columns.
+        origin: Origin of the domain (`domain.ORIGINS`), or ""; it is left out while a column is
+            open ("to_do").
+    """
     every = list(columns)
     complete = not any(column.to_do for column in every)
     return {"version": 1, "attributes": [one.to_json() for one in every]} | ({"origin": origin} if origin and complete else {})

@@ -130,7 +130,13 @@ def as_shown(rule: StructuralZeros, by_name: Mapping[str, Attribute]) -> Structu
 
 
 def boxes_of(table: Cells) -> tuple[Box, ...]:
-    """Return the True cells of a table of two columns as boxes: codes of the first column whose rows are equal share one."""
+    """Return the True cells of a table of two columns as boxes.
+
+    Codes of the first column with the same cells share a box.
+
+    Args:
+        table: A mask, shape (size of the first column, size of the second).
+    """
     rows: dict[Codes, list[int]] = {}
     for code, forbidden in enumerate(table):
         if forbidden.any():

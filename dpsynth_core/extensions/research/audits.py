@@ -93,7 +93,7 @@ def _mixture(kernel: PrivacyKernel, _: Neighbours) -> Question:
 def _halfway(queries: QueryClass, neighbours: Neighbours) -> Any:
     """Return the mean of the answers without and with the person, for every query of the class.
 
-    The person then moves both tables' errors equally far.
+    The errors without and with the person then have the same size, with opposite signs.
     """
     without, with_person = (queries.counts(table.counts(queries.cliques)) for table in neighbours.tables)
     return (without + with_person) / 2
