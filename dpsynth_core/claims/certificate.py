@@ -402,15 +402,14 @@ def _bound(error: float, sigma: float, mass: float, total: Total, count: int) ->
 
 
 def floor_of(total: Total, confidence: float) -> tuple[float, float]:
-    """Return a lower bound of the number of records, and the probability that it fails.
+    """Return the probability that a lower bound of the number of records fails, and that bound.
+
+    The probability is 0 if the number is exact.
 
     Args:
         total: The number of records.
         confidence: Confidence of the bound of errors, of whose failure the lower bound gets a small
             part.
-
-    Returns:
-        The probability, 0 for an exact number, and the lower bound, in this order.
     """
     share = _FLOOR_SHARE * (1 - confidence) if total.sigma else 0.0
     return share, total.at_least(1 - share)
