@@ -90,7 +90,9 @@ def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
     if st.session_state.get(_CHOSEN) != chosen:
         st.session_state[_CHOSEN], st.session_state[_WANTED] = chosen, around
     offered = registry.PURPOSES if own in registry.PURPOSES else (*registry.PURPOSES, own)  # one of another package, in a spec
-    titles = {one.name: one.title for one in offered if not one.research} | {_RESEARCH: "Research methods"}
+    titles = {one.name: one.title for one in offered if not one.research}
+    if any(one.research for one in offered):
+        titles[_RESEARCH] = "Research methods"
     st.session_state.setdefault(_WANTED, around)
     wanted = str(st.pills("Show all mechanisms for", list(titles), format_func=titles.get, key=_WANTED, required=True))
     purposes = [one for one in offered if one.name == wanted or (one.research and wanted == _RESEARCH)]

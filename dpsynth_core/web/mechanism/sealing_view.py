@@ -118,7 +118,7 @@ def planning(project: Current) -> None:
     assessed = feasibility.assess(plan.asked, shares.mechanism, plan.counted, people, once=once)
     plan_view.noise(assessed, "people" if plan.link is None else "households")
     plan_view.parameters(mechanism, plan.domain.names)
-    if spec.public is not None:
+    if spec.public is not None and public_check.MECHANISM in registry.MECHANISMS:
         _check_card(project)
     _seal(project, plan, account, fits=isinstance(forecast := forecasts[mechanism.card.name], Forecast) and forecast.fits)
 
