@@ -8,6 +8,7 @@ what takes at most `QUICK` seconds and needs neither a browser nor a release.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -60,9 +61,10 @@ def of(tier: str, tests: Sequence[tuple[str, str, bool]]) -> list[bool]:
         takes = seconds.get(name, 0.0)
         one = file, name
         tried = name in LONG_BUT_KEPT or (takes <= LONG and _fits(name, seen[one], cases[one], takes))
-        in_test = tried and not file.startswith(NOT_SHIPPED)
+        room = re.sub(r"^tests/extensions/\w+/", "tests/", file)  # an extension's tests are as slow as those of the core
+        in_test = tried and not room.startswith(NOT_SHIPPED)
         seen[one] += 1
-        quick = not browser and not file.startswith(PREPARED) and takes <= QUICK
+        quick = not browser and not room.startswith(PREPARED) and takes <= QUICK
         chosen.append({"check": in_test and quick, "test": in_test, "rest": not in_test}.get(tier, True))
     return chosen
 
