@@ -10,10 +10,8 @@ import pytest
 
 from dpsynth_core.audit.evidence import FALSE_ALARM, Accounted, Finding, smallest_visible
 from dpsynth_core.audit.losses import Losses
-from dpsynth_core.audit.mechanisms import MOST_COLUMNS, MOST_VALUES, Configuration, examine, invented_spec
+from dpsynth_core.audit.mechanisms import MOST_VALUES, Configuration, examine, invented_spec
 from dpsynth_core.audit.neighbours import Neighbours, worst_cases
-from dpsynth_core.extensions.research.inference.relaxed.losses import Descent
-from dpsynth_core.extensions.research.mechanisms.projection import gem, rap
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical import models
@@ -26,6 +24,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
+from tests.additions import added, listed
 from tests.audit.broken import HalfNoise, HardlyAnyNoise, priced_for_one_row
 from tests.refusals import refused
 from tests.specs import usual
@@ -68,15 +67,15 @@ def audited(name: str, unit: dict[str, Any], noise: Noise, draws: int, **options
 @pytest.fixture
 def rough_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fits see answers only. The audit looks at the kernel's answers, and they are no less private where a fit ends early."""
-    monkeypatch.setattr(rap, "DESCENT", Descent(steps=10))
-    exact, trained = models.estimate, gem.train
+    for module in added("mechanisms.haste"):
+        module.rough(monkeypatch)
+    exact = models.estimate
 
     def rough(*known: Any) -> GraphicalModel:
         *facts, stopping, folding, columns = known
         return exact(*facts, replace(stopping, iterations=3), folding, columns)
 
     monkeypatch.setattr(models, "estimate", rough)
-    monkeypatch.setattr(gem, "train", lambda *known: trained(*known[:-1], steps=1))
 
 
 @pytest.mark.usefixtures("rough_fits")
@@ -113,7 +112,7 @@ def test_a_person_with_two_rows_who_is_taken_for_one_with_one_is_found_in_a_whol
     assert audited("gaussian", UNITS[3], SeededNoise(2), 1000, kernels=priced_for_one_row)[0].broken
 
 
-@pytest.mark.parametrize("name", ["mwem", "pmwpub", "mixture"])
+@pytest.mark.parametrize("name", ["mst", *listed("HARDLY_ANY_NOISE_SHOWS")])
 def test_a_mechanism_with_hardly_any_noise_is_found_with_the_draws_of_a_build(name: str) -> None:
     assert audited(name, UNITS[0], HardlyAnyNoise(2), FEW.get(name, OTHERS))[0].broken
 
@@ -177,21 +176,6 @@ def test_a_small_spec_is_audited_as_it_is() -> None:
     assert configuration.left_out == ()
 
 
-def test_the_column_that_a_rule_predicts_is_kept() -> None:
-    domain = Domain.from_json(dict.fromkeys("abcdef", 2))
-    mechanism = {"name": "learn", "settings": {"target": "e"}}
-    configuration = Configuration.of(large(domain=domain.to_json(), workload={"kind": "all", "k": 2}, mechanism=mechanism))
-    assert "e" in configuration.plan.domain
-    assert len(configuration.plan.domain) == MOST_COLUMNS
-
-
-def test_a_threshold_workload_keeps_its_threshold() -> None:
-    spec = large(workload={"kind": "all", "k": 3, "threshold": 2}, mechanism={"name": "fem", "settings": {}})
-    workload = Configuration.of(spec).plan.workload
-    assert workload.threshold == 2
-    assert min(map(len, workload.cliques)) >= 2
-
-
 def test_what_cannot_run_is_refused_as_a_plan_is() -> None:
-    refused(Configuration.of, large(mechanism={"name": "pmwpub", "settings": {}}), kind=CapacityError, saying="public table")
+    refused(Configuration.of, large(mechanism={"name": "aim_public", "settings": {}}), kind=CapacityError, saying="public table")
     refused(Configuration.of, large(budget={"epsilon": -1.0, "delta": 1e-9}), saying="epsilon")

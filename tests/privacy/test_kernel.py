@@ -13,7 +13,6 @@ import pytest
 
 from dpsynth_core.audit.cases import Case
 from dpsynth_core.audit.operations import CASES
-from dpsynth_core.extensions.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.foundation.errors import BudgetExceeded, InputError
 from dpsynth_core.privacy import kernel as kernel_module
 from dpsynth_core.privacy.events import Gaussian, Selection
@@ -30,6 +29,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from dpsynth_core.vocabulary.workload import all_kway
+from tests.additions import added, listed
 from tests.offers import offered, selected
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, rounded_normal, table
 from tests.refusals import refused
@@ -59,18 +59,6 @@ def select(kernel: PrivacyKernel, eps: float, cliques: Collection[Clique] = PAIR
     return selected(kernel, zeros(cliques), eps)
 
 
-QUERIES = QueryClass.of(all_kway(DOMAIN, 2))
-NONE, THREE = np.zeros(0, dtype=np.int64), np.array([2, 0, 7])
-NOTHING = SparseAnswers(NONE, np.zeros(0))
-FOREIGN = QueryClass.of(all_kway(Domain.from_json({"a": 4, "b": 3, "c": 6}), 2))
-
-
-def keep(
-    kernel: PrivacyKernel, signs: Collection[int] = (1, -1, 1), answers: Collection[float] = (0.0, 0.5, 1.0), *rates: float
-) -> np.ndarray:
-    return kernel.keep_queries(QUERIES, THREE, np.array(signs), np.array(answers), *(rates or (0.3, 0.2, 50.0)))
-
-
 class BrokenSource(ArraySource):
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, np.ndarray]:  # noqa: ARG002
         raise OSError("the disk is gone")
@@ -89,25 +77,22 @@ OPERATIONS = pytest.mark.parametrize(
         (lambda kernel: kernel.measure_total(5.0), 1 / 50),
         (lambda kernel: select(kernel, 0.4), 0.16 / 8),
         (lambda kernel: kernel.measure_errors(zeros(), 6.0), 3 / 72),
-        (lambda kernel: kernel.select_signed_query(QUERIES, NOTHING, 0.4, 3), 3 * 0.16 / 8),
-        (lambda kernel: kernel.select_worst_queries(QUERIES, NOTHING, 0.4, 2, NONE), 2 * 0.16 / 8),
-        (lambda kernel: kernel.permute_and_flip(QUERIES, NOTHING, 0.4), 0.16 / 2),
-        (lambda kernel: kernel.measure_queries(QUERIES, THREE, 6.0), 3 / 72),
-        (lambda kernel: keep(kernel), 3 * (0.3 / 50 * (1 + 1 / math.expm1(0.2))) ** 2 / 8),
         (lambda kernel: kernel.measure_largest_error(zeros(), 6.0), 1 / 72),
         (lambda kernel: kernel.measure_largest_error(zeros(), 6.0, 1), 1 / 72),
         (lambda kernel: kernel.measure_largest_range(zeros(), ("a", "b"), 6.0), 1 / 72),
         (lambda kernel: kernel.measure_right(GUESSES, 6.0), 3 / 72),
         (lambda kernel: kernel.measure_ranked_error(zeros(), 2, 6.0), 1 / 72),
         (lambda kernel: kernel.measure_sum(("a",), np.array([-0.5, 0.0, 0.25, 0.25]), -0.5, 0.25, 6.0), 0.25 / 72),
+        *(case for module in added("privacy.kernel_cases") for case in module.OPERATIONS.values()),
     ],
     ids=[
-        *("measure_marginals", "measure_total", "select", "measure_errors", "select_signed_query", "select_worst_queries"),
-        *("permute_and_flip", "measure_queries", "keep_queries", "measure_largest_error", "measure_largest_error_of_thresholds"),
+        *("measure_marginals", "measure_total", "select", "measure_errors"),
+        *("measure_largest_error", "measure_largest_error_of_thresholds"),
         "measure_largest_range",
         "measure_right",
         "measure_ranked_error",
         "measure_sum",
+        *(name for module in added("privacy.kernel_cases") for name in module.OPERATIONS),
     ],
 )
 
@@ -227,33 +212,12 @@ def test_the_total_is_exact_and_free_only_when_it_is_public(relation: str, rows:
         lambda kernel: kernel.measure_largest_error(zeros(), 1.0, 3),
         lambda kernel: kernel.measure_largest_error({("a",): np.zeros(3)}, 1.0),
         lambda kernel: kernel.measure_largest_error(zeros() | {("a", "b"): np.full((4, 3), np.nan)}, 1.0),
-        lambda kernel: kernel.select_signed_query(QUERIES, NOTHING, 0.0),
-        lambda kernel: kernel.select_signed_query(QUERIES, NOTHING, 1.0, 0),
-        lambda kernel: kernel.select_signed_query(FOREIGN, NOTHING, 1.0),
-        lambda kernel: kernel.select_signed_query(QUERIES, SparseAnswers(np.array([QUERIES.size]), np.ones(1)), 1.0),
-        lambda kernel: kernel.select_signed_query(QUERIES, SparseAnswers(NONE, np.zeros(0), math.nan), 1.0),
-        lambda kernel: kernel.select_worst_queries(QUERIES, NOTHING, 1e-12, 1, NONE),
-        lambda kernel: kernel.select_worst_queries(QUERIES, NOTHING, 1.0, QUERIES.size, THREE),
-        lambda kernel: kernel.select_worst_queries(QUERIES, NOTHING, 1.0, 1, np.array([-1])),
-        lambda kernel: kernel.permute_and_flip(QUERIES, NOTHING, 1e-12),
-        lambda kernel: kernel.permute_and_flip(FOREIGN, NOTHING, 1.0),
-        lambda kernel: kernel.permute_and_flip(QUERIES, SparseAnswers(NONE, np.zeros(0), math.nan), 1.0),
-        lambda kernel: kernel.measure_queries(QUERIES, NONE, 1.0),
-        lambda kernel: kernel.measure_queries(QUERIES, THREE, 0.0),
-        lambda kernel: kernel.measure_queries(QUERIES, np.array([QUERIES.size]), 1.0),
-        lambda kernel: keep(kernel, (1, 0, 1)),
-        lambda kernel: keep(kernel, (1, 1)),
-        lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, 1.5)),
-        lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, math.nan)),
-        lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, 0.0), 0.0, 0.2, 50.0),
-        lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, 0.0), 0.3, 0.0, 50.0),
-        lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, 0.0), 0.3, 0.2, 0.5),
-        lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, 0.0), math.inf, 0.2, 50.0),
         lambda kernel: selected(kernel, {("a",): np.zeros(3)}, 1.0),
         lambda kernel: selected(kernel, {("a",): np.full(4, np.nan)}, 1.0),
         lambda kernel: selected(kernel, zeros(), 1.0, dict.fromkeys(PAIRS, -1.0)),
         lambda kernel: selected(kernel, zeros(), 1.0, offsets=dict.fromkeys(PAIRS, np.inf)),
         lambda kernel: selected(kernel, zeros(), 0.0),
+        *(misuse for module in added("privacy.kernel_cases") for misuse in module.MISUSES),
     ],
 )
 def test_a_misused_operation_costs_nothing_and_reads_nothing(misuse) -> None:
@@ -523,7 +487,7 @@ def test_no_operation_reads_anything_that_the_budget_does_not_cover(case: Case) 
     source.values = source.over = source.roots = source.counts  # type: ignore[attr-defined]
     kernel = PrivacyKernel(source, unit, 1e-9, SeededNoise(0), 0.9)
     refused(getattr(kernel, case.operation), **question, kind=BudgetExceeded)
-    assert source.reads == (case.operation == "learn_rule_robustly")
+    assert source.reads == (case.operation in listed("OF_A_PUBLIC_NUMBER"))
 
 
 def test_what_is_free_sees_no_counts(monkeypatch: pytest.MonkeyPatch) -> None:

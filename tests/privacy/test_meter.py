@@ -10,18 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.extensions.research.privacy.events import Laplace
 from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy.events import Event, Gaussian, Selection
 from dpsynth_core.privacy.meter import Meter
+from tests.additions import added
 from tests.refusals import refused
 
 rhos = st.floats(-15, 3).map(lambda x: 10.0**x)
 events = st.one_of(
     st.builds(Gaussian, st.floats(0.1, 1e6), st.sampled_from([1.0, math.sqrt(2), 3.0])),
     st.builds(Selection, st.floats(1e-4, 10)),
-    st.builds(Laplace, st.floats(0.1, 1e6), st.sampled_from([1.0, 2.0])),
+    *(module.drawn() for module in added("privacy.event_builds")),
 )
+OTHERS = [build for module in added("privacy.event_builds") for build in module.OF_ONE_NUMBER]
 
 
 @given(rhos, st.lists(events, max_size=40))
@@ -92,7 +93,7 @@ def test_a_budget_that_is_not_a_positive_number_is_refused(rho: float) -> None:
     refused(Meter, rho, kind=ValueError, saying="rho")
 
 
-@pytest.mark.parametrize("build", [Selection, lambda x: Gaussian(x, 1.0), lambda x: Gaussian(1.0, x), lambda x: Laplace(x, 1.0)])
+@pytest.mark.parametrize("build", [Selection, lambda x: Gaussian(x, 1.0), lambda x: Gaussian(1.0, x), *OTHERS])
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
 def test_events_of_impossible_noise_do_not_exist(build: type[Selection], value: float) -> None:
     refused(build, value, kind=ValueError, saying="positive")

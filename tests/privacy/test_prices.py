@@ -11,22 +11,25 @@ import pytest
 
 from dpsynth_core.audit.cases import DOMAIN, Case
 from dpsynth_core.audit.operations import CASES
-from dpsynth_core.extensions.research.privacy.events import PerturbedMinimum
-from dpsynth_core.privacy.events import Event, Gaussian, Selection
+from dpsynth_core.privacy.events import Event, Gaussian, Residual, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.registry import everything
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.release.transcript import Call, RecordedAnswer, due, recording
 from dpsynth_core.vocabulary.measurement import Measurement
+from tests.additions import added, listed
 from tests.refusals import refused
 
 UNITS = [Unit(relation, rows) for relation in ("add-remove", "replace") for rows in (1, 3)]
+OF_A_PUBLIC_NUMBER = listed("OF_A_PUBLIC_NUMBER")
+STRANGERS = [Residual(1e3, 1.0), *(event for module in added("privacy.prices") for event in module.STRANGERS)]
+"""Events that are the price of no question here."""
 
 
 def test_every_operation_that_costs_something_is_compared_below() -> None:
     free = {name for name, operation in everything().items() if operation.event is None}
-    assert free == {"seed", "residual_l2", "mixture_l1"}
+    assert free == {"seed", "residual_l2"}.union(*(module.FREE for module in added("privacy.prices")))
     assert {case.operation for case in CASES} == set(everything()) - free
 
 
@@ -51,7 +54,7 @@ def called(case: Case, unit: Unit) -> tuple[list[RecordedAnswer], tuple[Event, .
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.operation} {case.variant}".strip())
 def test_the_price_of_a_call_is_what_the_kernel_charged(case: Case, unit: Unit) -> None:
-    if case.operation == "learn_rule_robustly" and unit != Unit(REPLACE, 1):
+    if case.operation in OF_A_PUBLIC_NUMBER and unit != Unit(REPLACE, 1):
         pytest.skip("needs a public number of rows")
     (answer,), events = called(case, unit)
     wanted = due(Call(unit, DOMAIN, answer.operation, answer.arguments, answer.value))
@@ -64,13 +67,13 @@ def test_the_price_of_a_call_is_what_the_kernel_charged(case: Case, unit: Unit) 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.operation} {case.variant}".strip())
 def test_no_other_noise_or_sensitivity_pays(case: Case) -> None:
-    unit = Unit(REPLACE, 1) if case.operation == "learn_rule_robustly" else Unit()
+    unit = Unit(REPLACE, 1) if case.operation in OF_A_PUBLIC_NUMBER else Unit()
     (answer,), (event,) = called(case, unit)
     wanted = due(Call(unit, DOMAIN, answer.operation, answer.arguments, answer.value))
     assert wanted is not None
     for field in fields(event):
         assert not replace(event, **{field.name: getattr(event, field.name) * 2}).pays(wanted)
-    assert not PerturbedMinimum(1e3, 1.0).pays(wanted)
+    assert not any(stranger.pays(wanted) for stranger in STRANGERS)
 
 
 def test_what_an_older_release_asked_costs_what_it_did_and_what_nobody_knows_is_refused() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.extensions.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.plan import Plan, Shares
@@ -32,6 +31,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement, Residual
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
+from tests.additions import added
 from tests.mechanisms.offered import TABLES
 from tests.offers import selected
 from tests.refusals import refused
@@ -203,31 +203,18 @@ FIRST, SECOND = (Predictor("a", Additive(np.array(scores, dtype=np.int64), {}), 
 
 
 A_DOMAIN = Domain.from_json({"a": 2, "b": 1})
-QUERIES = QueryClass(A_DOMAIN, (("a",),))
-SUPPORT, START = np.array([[0, 0], [1, 0]], dtype=np.int32), np.full(2, 0.5)
+ASKED: dict[str, Callable[[SealedKernel, float], Any]] = {
+    "errors": lambda kernel, x: kernel.measure_errors({("a",): np.array([0.0, x])}, 2.0),
+    "largest": lambda kernel, x: kernel.measure_largest_error({("a",): np.array([0.0, x])}, 2.0),
+    "tables": lambda kernel, x: selected(kernel, {("a",): np.array([0.0, x])}, 1.0),
+    "weights": lambda kernel, x: selected(kernel, {("a",): np.zeros(2), ("b",): np.zeros(1)}, 1.0, {("a",): 1.0, ("b",): 2.0 + x}),
+    "offsets": lambda kernel, x: selected(kernel, {("a",): np.zeros(2)}, 1.0, offsets={("a",): x}),
+}
+for module in added("release.transcript_cases"):
+    ASKED |= module.asked(A_DOMAIN)
 
 
-def sparse(value: float) -> SparseAnswers:
-    return SparseAnswers(np.array([0]), np.array([value]))
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda kernel, x: kernel.measure_errors({("a",): np.array([0.0, x])}, 2.0),
-        lambda kernel, x: kernel.measure_largest_error({("a",): np.array([0.0, x])}, 2.0),
-        lambda kernel, x: selected(kernel, {("a",): np.array([0.0, x])}, 1.0),
-        lambda kernel, x: selected(kernel, {("a",): np.zeros(2), ("b",): np.zeros(1)}, 1.0, {("a",): 1.0, ("b",): 2.0 + x}),
-        lambda kernel, x: selected(kernel, {("a",): np.zeros(2)}, 1.0, offsets={("a",): x}),
-        lambda kernel, x: kernel.select_signed_query(QUERIES, sparse(x), 1.0),
-        lambda kernel, x: kernel.select_worst_queries(QUERIES, sparse(0.0), 1.0, 1, np.array([int(4 * x)])),
-        lambda kernel, x: kernel.permute_and_flip(QUERIES, sparse(x), 1.0),
-        lambda kernel, x: kernel.measure_queries(QUERIES, np.array([int(4 * x)]), 2.0),
-        lambda kernel, x: kernel.keep_queries(QUERIES, np.array([0]), np.array([1], dtype=np.int8), np.array([0.5 + x]), 0.1, 0.1, 3.0),
-        lambda kernel, x: kernel.best_mixture_error(QUERIES, SUPPORT, START * (1 + x), 3.0, 1.0, 50.0),
-    ],
-    ids=["errors", "largest", "tables", "weights", "offsets", "signed", "left out", "flip", "numbers", "bits", "mixture"],
-)
+@pytest.mark.parametrize("ask", ASKED.values(), ids=list(ASKED))
 def test_every_array_that_was_asked_about_shows_in_the_transcript(ask: Callable[[SealedKernel, float], Any]) -> None:
     """Two questions with the same names and numbers differ by what else they are about; the same question never does."""
 
