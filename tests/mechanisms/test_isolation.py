@@ -17,13 +17,14 @@ from pathlib import Path
 import pytest
 
 import dpsynth_core
-import dpsynth_core.extensions.research.mechanisms
-import dpsynth_core.mechanisms
+from dpsynth_core.extensions import BUILT_IN
+from dpsynth_core.mechanisms.registry import MECHANISMS
 
 CORE = Path(dpsynth_core.__file__).parent
 ROOT = CORE.parent
-ROOMS = (dpsynth_core.mechanisms, dpsynth_core.extensions.research.mechanisms)
-MODULES = tuple(sorted(module.name for room in ROOMS for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")))
+ROOMS = ("mechanisms", *(f"extensions.{name}.mechanisms" for name in BUILT_IN))
+FOLDERS = {f"dpsynth_core.{room}.": CORE / room.replace(".", "/") for room in ROOMS}
+MODULES = tuple(sorted(module.name for name, folder in FOLDERS.items() for module in pkgutil.walk_packages([str(folder)], name)))
 OFF_LIMITS = (
     "dpsynth_core.sources",
     "dpsynth_core.privacy.kernel",
@@ -86,6 +87,7 @@ def reachable(start: str) -> dict[str, str]:
 
 def test_there_are_mechanisms_to_check() -> None:
     assert {f"dpsynth_core.mechanisms.{name}" for name in ("graphical.aim", "answers.gaussian", "graphical.independent")} <= set(MODULES)
+    assert {type(mechanism).__module__ for mechanism in MECHANISMS.values()} <= set(MODULES)
 
 
 def test_a_fresh_interpreter_that_loads_every_mechanism_holds_no_way_to_records() -> None:

@@ -23,6 +23,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import all_kway
+from tests.additions import listed
 from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, SHORT, people, ready, run
 from tests.refusals import refused
@@ -59,7 +60,7 @@ def test_every_mechanism_is_wanted_for_one_purpose() -> None:
     assert [entry["purpose"] for entry in describe()] == [purpose(name).name for name in MECHANISMS]
     rows = {one.name: {get(name).card.makes_rows for name in one.mechanisms} for one in PURPOSES}
     assert rows["answers"] == {False}
-    assert rows["default"] == rows["large"] == rows["small"] == {True}
+    assert all(rows[name] == {True} for name in ("default", *listed("PURPOSES_OF_ROWS")))
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
@@ -178,7 +179,7 @@ def test_the_planned_split_is_a_whole_budget(name: str, relation: str) -> None:
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
-@pytest.mark.parametrize("name", ["mst", "mwem_pgm", "independent", "gaussian"])
+@pytest.mark.parametrize("name", ["mst", "independent", "gaussian", *listed("CHARGED_AS_PLANNED")])
 def test_the_planned_split_is_what_a_run_is_charged(name: str, relation: str) -> None:
     done = run(name, all_kway(DOMAIN, 2), 1.0, relation)
     planned = dict(get(name).split(all_kway(DOMAIN, 2), done.kernel.unit.total_is_public))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import ExitStack
 from dataclasses import replace
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
-from dpsynth_core.extensions.research.inference.relaxed.losses import Descent
-from dpsynth_core.extensions.research.mechanisms.projection import rap
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
@@ -25,16 +23,18 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 from dpsynth_core.vocabulary.zeros import StructuralZeros
+from tests.additions import added, listed
 from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, SHORT, ready
 from tests.privacy.tables import ArraySource
 from tests.tiers import examples
 
-REFUSING = "all_pairs"
-KEEPING = [name for name in TABLES if name != REFUSING]
+KEEPING = [name for name in TABLES if name not in listed("REFUSE_ZEROS")]
 WRITERS = [name for name in KEEPING if get(name).card.makes_rows]
 CLIQUES = [c for k in (2, 3) for c in itertools.combinations(DOMAIN.names, k)]
 
+CAPPED = ["aim", "mst", *listed("CAPPED")]
+"""Their models may have a size."""
 FEW_ROUNDS = {**SHORT, "rap": {**SHORT["rap"], "rounds": 3, "queries": 5}}
 
 
@@ -77,14 +77,16 @@ def finished(name: str, domain: Domain, seed: int, relation: str, workload, **gi
 @given(domains(), st.sampled_from(["add-remove", "replace"]), st.integers(0, 2**32 - 1))
 def test_no_synthetic_row_is_impossible(name: str, domain: Domain, relation: str, seed: int) -> None:
     workload = hand_picked(domain, {("a", "d"): 1.0, ("b", "c"): 2.0, ("a", "b", "c"): 1.0})
-    with patch.object(rap, "DESCENT", Descent(steps=30)):
+    with ExitStack() as fits:
+        for module in added("mechanisms.haste"):
+            fits.enter_context(module.fits_of_steps(30))
         last = finished(name, domain, seed, relation, workload, **FEW_ROUNDS.get(name, {}))
     codes = last.model.rows(300, workload.weights, np.random.default_rng(seed))
     assert len(codes) == 300
     assert violations(domain, codes) == 0
 
 
-@pytest.mark.parametrize("name", ["aim", "mwem_pgm", "mst", "privmrf", "privbayes"])
+@pytest.mark.parametrize("name", CAPPED)
 @examples(12, suppress_health_check=(HealthCheck.differing_executors,))
 @given(domains(), st.floats(1.0, 3.0), st.integers(0, 2**32 - 1))
 def test_no_model_outgrows_its_capacity_zeros_included(name: str, domain: Domain, room: float, seed: int) -> None:
@@ -100,7 +102,7 @@ def test_no_model_outgrows_its_capacity_zeros_included(name: str, domain: Domain
     assert last.details["model_size_mb"] >= least * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("name", ["aim", "mwem_pgm", "mst", "privmrf", "privbayes"])
+@pytest.mark.parametrize("name", CAPPED)
 def test_zeros_that_leave_no_room_for_anything_are_refused_before_the_run(name: str) -> None:
     everywhere = Domain(DOMAIN.attributes, (StructuralZeros(DOMAIN.names, (((0,), (0,), (0,), (0,)),)),))
     needed = DOMAIN.cells(DOMAIN.names) * BYTES_PER_CELL / MEGABYTE
@@ -108,12 +110,6 @@ def test_zeros_that_leave_no_room_for_anything_are_refused_before_the_run(name: 
     assert not forecast.fits
     assert "impossible combinations" in forecast.reason
     assert replace(get(name), max_size_mb=needed).forecast(all_kway(everywhere, 2), 0.05).fits
-
-
-def test_what_does_not_keep_to_zeros_is_refused_before_the_run() -> None:
-    limited = Domain(DOMAIN.attributes, (StructuralZeros(("a", "b"), (((0,), (0,)),)),))
-    assert get(REFUSING).forecast(all_kway(DOMAIN, 2), 0.05).fits
-    assert "impossible combinations" in get(REFUSING).forecast(all_kway(limited, 2), 0.05).reason
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
