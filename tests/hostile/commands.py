@@ -10,6 +10,7 @@ import socket
 from pathlib import Path
 from zlib import crc32
 
+from tests.additions import added
 from tests.hostile import people, values
 from tests.hostile.attempts import ANY, BAD, Attempt, of_group
 from tests.hostile.prepared import home_with_books, spool
@@ -71,7 +72,7 @@ def settings(rng: random.Random, _place: Path) -> Attempt:
         [
             ("aim", ["max_size_mb", "rounds_per_attribute", "reserve_rounds", "measure_share"]),
             ("mst", ["max_size_mb"]),
-            ("privbayes", ["max_size_mb", "usefulness", "max_parents", "measure_share"]),
+            *((name, knobs) for module in added("hostile_settings") for name, knobs in module.KNOBS.items()),
             ("independent", ["rounds"]),
         ]
     )
@@ -152,7 +153,7 @@ def strange_files(rng: random.Random, place: Path) -> Attempt:
             people.synthesize(strange),
             people.synthesize(domain=strange),
             people.synthesize(workload=strange),
-            people.synthesize(public=strange, mechanism="pmwpub"),
+            people.synthesize(public=strange, mechanism="aim_public"),
             people.synthesize(out=inside),
             ("run", strange, "--out", "out"),
             ("recover", strange, "--out", "out"),
@@ -182,7 +183,7 @@ def paths_in_a_spec(rng: random.Random, place: Path) -> Attempt:
     if rng.random() < 0.7:
         document["data"]["path"] = strange
     else:
-        document |= {"public": {"path": strange}, "mechanism": {"name": "pmwpub"}}
+        document |= {"public": {"path": strange}, "mechanism": {"name": "aim_public"}}
     (place / "spec.json").write_text(json.dumps(document))
     return Attempt(("run", "spec.json", "--out", "out", "--population", "people"), charges=True)
 

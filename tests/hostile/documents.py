@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+from tests.additions import listed
 from tests.hostile import people, values
 from tests.hostile.attempts import ANY, BAD, Attempt, of_group
 
@@ -223,7 +224,7 @@ def other_kinds(rng: random.Random, place: Path) -> Attempt:
         "path": rng.choice(["people.csv", "public.csv", "nowhere", ".", "/dev/zero", "a\x00b"]),
         "sha256": rng.choice(["", "0" * 64]),
     }
-    document["mechanism"] = {"name": rng.choice(["pmwpub", "aim_public", "mixture", "independent"])}
+    document["mechanism"] = {"name": rng.choice(["aim_public", "independent", *listed("HOSTILE_PUBLIC")])}
     (place / "public.csv").write_text(people.text(rng, count=rng.choice([1, 60])))
     path = rng.choice(list(values.paths(document)))
     if rng.random() < 0.7:

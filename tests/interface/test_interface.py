@@ -363,7 +363,7 @@ def test_a_plan_that_two_threads_carry_out_at_once_is_charged_once(monkeypatch: 
 def test_an_interrupted_run_is_recovered_and_spends_nothing_again(
     population: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plan = planned(people(), population=population, mechanism="hdmm_pgm")  # it asks table by table
+    plan = planned(people(), population=population, mechanism="aim")  # it asks table by table
     with monkeypatch.context() as patch:
         interrupt_after(2, patch)
         with pytest.raises(KeyboardInterrupt):

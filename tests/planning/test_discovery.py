@@ -9,7 +9,8 @@ import pytest
 from dpsynth_core.planning.discovery import of_column, sentences
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.privacy.conversions import rho_from
+from dpsynth_core.privacy.accountant import GDP
+from tests.additions import added
 from tests.refusals import refused
 from tests.specs import usual
 
@@ -33,8 +34,8 @@ def test_shares_add_up_and_the_thresholds_delta_is_part_of_delta() -> None:
     assert shares.mechanism + shares.of("certificate") + shares.of("discovery") == pytest.approx(shares.rho)
     assert shares.of("discovery") == pytest.approx(0.1 * shares.rho)
     assert shares.delta == pytest.approx(1e-10)
-    alone = Plan.of(spec(mechanism={"name": "fem"})).shares
-    assert alone.rho == rho_from(1.0, 1e-9 - shares.delta)
+    alone = Plan.of(spec(mechanism={"name": "aim"})).shares
+    assert alone.rho == GDP.rho_from(1.0, 1e-9 - shares.delta)
 
 
 def test_numbers_need_no_delta() -> None:
@@ -65,7 +66,7 @@ def test_a_share_out_of_range_is_refused(share: float) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"mechanism": {"name": "oraclequery"}, "unit": {"relation": "replace"}}, "needs to know them"),
+        *(case for module in added("planning.discovery_cases") for case in module.REFUSED),
         ({"public": {"path": "public.csv"}}, "public table"),
         ({"data": {"kind": "standin", "standin": {}}}, "stand-in"),
     ],

@@ -10,14 +10,12 @@ from dpsynth_core.planning import leaks
 from dpsynth_core.planning.leaks import Severity
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
+from tests.additions import added
 from tests.specs import usual
 
 CLEAN: dict[str, Any] = usual(
     {"kind": "demo"}, {"a": 2}, k=1, unit={"relation": "add-remove", "person_column": "id", "max_rows_per_person": 2},
 )
-
-
-SEARCHED = {"learner": "laplace", "oracle": "cp-sat"}
 
 
 def leaks_found(releases: int = 0, elsewhere: tuple[str, ...] = (), **fields: Any) -> dict[str, leaks.Leak]:
@@ -44,7 +42,7 @@ def test_a_clean_plan_has_none() -> None:
         ("same-file", {"elsewhere": ("others",)}),
         ("assumed-public", {"public": {"path": "census.csv"}}),
         ("assumed-published", {"published_tables": [{"columns": ["a"], "cells": [["0", 1], ["1", 2]], "source": "a census"}]}),
-        ("conditional", {"domain": {"a": 2, "b": 2}, "mechanism": {"name": "learn", "settings": SEARCHED}}),
+        *(case for module in added("planning.leak_cases") for case in module.LEAKS),
     ],
 )
 def test_each_leak_is_found_alone_and_has_a_fix_and_a_place(code: str, change: dict[str, Any]) -> None:

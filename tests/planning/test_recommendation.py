@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -18,6 +17,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources import demo
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.domain import Domain
+from tests.additions import listed
 
 WORKLOAD = workloads.all_kway(demo.demo_domain(), 2)
 
@@ -67,28 +67,11 @@ def test_answers_without_rows_are_left_out() -> None:
 def test_among_equals_the_usual_one_comes_first_unless_it_takes_long(monkeypatch: pytest.MonkeyPatch, seconds: float, first: str) -> None:
     model = recommendation._model()
     same = model["mechanisms"]["aim"]
-    monkeypatch.setattr(recommendation, "_model", lambda: model | {"mechanisms": dict.fromkeys(("aim", "mst", "rap"), same)})
-    advice = recommend(situation(), fitting("aim", seconds=seconds) | fitting("mst", seconds=2.0) | fitting("rap", seconds=3.0)).value
-    assert [one.name for one in advice] == [first, *(name for name in ("mst", "rap", "aim") if name != first)]
+    monkeypatch.setattr(recommendation, "_model", lambda: model | {"mechanisms": dict.fromkeys(("aim", "mst", "independent"), same)})
+    forecasts = fitting("aim", seconds=seconds) | fitting("mst", seconds=2.0) | fitting("independent", seconds=3.0)
+    advice = recommend(situation(), forecasts).value
+    assert [one.name for one in advice] == [first, *(name for name in ("mst", "independent", "aim") if name != first)]
     assert f"about as accurate as {registry.get(first).card.title}" in advice[1].reasons
-
-
-def test_where_noise_is_very_small_a_fixed_plan_that_can_be_fitted_comes_first() -> None:
-    quiet, loud = (replace(situation(), noise=noise) for noise in (recommendation.SMALL_NOISE, 1.5 * recommendation.SMALL_NOISE))
-    assert recommend(quiet, fitting("aim", "hdmm_pgm", "mst")).value[0].name == "hdmm_pgm"
-    assert recommend(loud, fitting("aim", "hdmm_pgm", "mst")).value[0].name == "aim"
-    refused = {"hdmm_pgm": Forecast(fits=False, seconds=0, memory_mb=0, reason="too large")}
-    assert recommend(quiet, refused | fitting("aim", "mst")).value[0].name == "aim"
-
-
-def test_a_fixed_plan_comes_first_with_more_noise_where_tables_are_few_and_not_where_single_columns_alone_are_asked_for() -> None:
-    few = workloads.target(WORKLOAD.domain, WORKLOAD.domain.names[0], 2)
-    for noise, first in ((recommendation.FEW_NOISE, "hdmm_pgm"), (1.5 * recommendation.FEW_NOISE, "aim")):
-        asked = replace(Situation.of(few, rho_from(1.0, 1e-9), Unit(), 50_000), noise=noise)
-        assert asked.few
-        assert recommend(asked, fitting("aim", "hdmm_pgm", "mst")).value[0].name == first
-    alone = Situation.of(workloads.all_kway(WORKLOAD.domain, 1), rho_from(1.0, 1e-9), Unit(), 50_000)
-    assert recommend(alone, fitting("aim", "hdmm_pgm", "mst")).value[0].name == "aim"
 
 
 def test_the_usual_one_gives_way_only_to_what_is_expected_to_err_far_less(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,9 +104,10 @@ def test_the_best_by_the_measure_that_was_asked_for_comes_first(measure: str) ->
 
 
 def test_what_needs_a_public_table_says_that_it_depends_on_that_table() -> None:
-    advice = recommend(situation(), fitting("pmwpub", "aim_public", "independent")).value
+    uses = ("aim_public", *listed("ON_SHORT_LISTS_WITH_PUBLIC"))
+    advice = recommend(situation(), fitting(*uses, "independent")).value
     reasons = {one.name: " ".join(one.reasons) for one in advice}
-    assert all("resemble" in reasons[name] for name in ("pmwpub", "aim_public"))
+    assert all("resemble" in reasons[name] for name in uses)
     assert "resemble" not in reasons["independent"]
 
 
@@ -147,7 +131,7 @@ def test_of_two_columns_of_many_values_no_expected_error_is_put_before_the_usual
 
 
 def test_what_answers_another_question_is_on_no_list() -> None:
-    assert not {"learn", "oraclequery", "mixture"} & recommendation._model()["mechanisms"].keys()
+    assert not {*listed("ON_NO_LIST")} & recommendation._model()["mechanisms"].keys()
 
 
 def test_far_outside_of_the_trials_the_list_says_so_and_does_not_extrapolate() -> None:

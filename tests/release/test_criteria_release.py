@@ -147,7 +147,7 @@ def test_what_was_measured_of_a_run_that_ended_early_cannot_be_changed_unseen() 
 
 
 def test_a_run_that_ends_within_its_mechanism_has_measured_no_criterion() -> None:
-    ended = cut(run(spec(criteria=CRITERIA, mechanism={"name": "hdmm_pgm"})), 1)
+    ended = cut(run(spec(criteria=CRITERIA, mechanism={"name": "aim"})), 1)
     assert ended.branded(INTERRUPTED)
     assert {one.outcome for one in ended.criteria} == {UNMEASURED}
     assert ended.needs_reason

@@ -170,7 +170,7 @@ def test_a_domain_that_was_not_asked_for_is_refused(release: Release, change: Ca
 
 
 def test_the_same_release_comes_from_its_answers_and_nothing_from_too_few(table: Path) -> None:
-    release = run(spec(table, mechanism={"name": "hdmm_pgm"}))  # it asks table by table
+    release = run(spec(table, mechanism={"name": "aim"}))  # it asks table by table
     whole = recovery.recover(ended(release, release.transcript), lambda _: None)
     assert whole.domain == release.domain
     assert whole.table == release.table

@@ -22,6 +22,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.recovery import carried_out
 from dpsynth_core.release.release import Release
+from tests.additions import listed
 from tests.bundle import pack
 from tests.bundle.bundles import run, spec, verified
 from tests.refusals import refused
@@ -29,7 +30,9 @@ from tests.releases import ended
 
 INVENTED = {"data": {"kind": "standin", "standin": {"rows": 2000}}, "mechanism": {"name": "independent"}}
 FOUR = INVENTED | {"models": [{"column": "marital_status"}, {"column": "age", "tolerance": 25.0}]}
-WITHOUT_TOTAL = INVENTED | {"models": [{"column": "sex"}], "budget": {"epsilon": 2.0, "delta": 1e-9}, "mechanism": {"name": "dualquery"}}
+BARE = INVENTED | {"models": [{"column": "sex"}], "budget": {"epsilon": 2.0, "delta": 1e-9}}
+OTHERS = [BARE | {"mechanism": {"name": name}} for name in ("mst", *listed("WITHOUT_TABLES"))]
+"""Without a certificate; some measure no table either, and so not the number of people."""
 UNITS = [{}, {"unit": {"relation": "replace"}}]
 pytestmark = pytest.mark.usefixtures("few_rounds")
 
@@ -88,7 +91,7 @@ def test_what_cannot_be_measured_is_refused_before_anything_is_charged(fields: d
     assert error.field == field
 
 
-@pytest.mark.parametrize("fields", [FOUR, WITHOUT_TOTAL], ids=["certified", "without a certificate"])
+@pytest.mark.parametrize("fields", [FOUR, *OTHERS], ids=lambda fields: fields["mechanism"]["name"])
 def test_the_bundle_is_sound_and_comes_out_again(fields: dict[str, Any]) -> None:
     made = released(json.dumps(fields))
     bundle = pack.pack(made)

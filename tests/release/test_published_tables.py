@@ -27,6 +27,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.release import recovery, synthesis
 from dpsynth_core.vocabulary.domain import Domain
+from tests.additions import listed
 from tests.bundle.pack import pack
 from tests.refusals import refused
 from tests.releases import check_sound, ended, found, packed, run
@@ -73,7 +74,7 @@ def test_nothing_is_measured_of_them_and_rows_keep_to_them(mechanism: str, relat
     assert max(rows_off(release.domain, np.asarray(release.codes))) < 1
 
 
-@pytest.mark.parametrize("mechanism", ["aim", "mst", "mwem_pgm"])
+@pytest.mark.parametrize("mechanism", ["aim", "mst", *listed("KEEP_PUBLISHED")])
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_where_all_columns_are_published_pairs_get_everything(mechanism: str, relation: str) -> None:
     release = run(stated(WORK_BY_SEX, ZONES, AGES, mechanism=mechanism, unit={"relation": relation}), SeededNoise(6))

@@ -27,6 +27,7 @@ from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.statement import statement
 from dpsynth_core.statistics.distances import in_wrong_cell, largest_error
 from dpsynth_core.vocabulary.rows import row_marginals
+from tests.additions import listed
 from tests.mechanisms.offered import TABLES
 from tests.refusals import refused
 from tests.releases import run
@@ -336,11 +337,13 @@ def test_the_certificate_is_about_what_is_published(make_spec: Make, mechanism: 
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
-@pytest.mark.parametrize("threshold", [None, 1])
-def test_the_certified_largest_error_is_that_of_the_questions_asked(make_spec: Make, relation: str, threshold: int | None) -> None:
+@pytest.mark.parametrize(("mechanism", "threshold"), [("mst", None), *((name, at) for name in listed("THRESHOLDS") for at in (None, 1))])
+def test_the_certified_largest_error_is_that_of_the_questions_asked(
+    make_spec: Make, mechanism: str, relation: str, threshold: int | None
+) -> None:
     spec = make_spec(
         budget={"epsilon": 50.0, "delta": 1e-9, "certificate": 0.5},
-        mechanism={"name": "mwem"},
+        mechanism={"name": mechanism},
         workload={"kind": "all", "k": 2, "threshold": threshold},
         unit={"relation": relation},
         output={"seed": 1, "rows": 7},  # so few cannot be right

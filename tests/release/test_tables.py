@@ -22,6 +22,7 @@ from dpsynth_core.release.rows import whole
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.released import of_codes
+from tests.additions import listed
 from tests.bundle.bundles import run, spec
 from tests.refusals import refused
 
@@ -51,7 +52,7 @@ def test_the_first_table_and_what_is_spent_are_those_of_one_table() -> None:
     assert len(three.further) == 2
 
 
-@pytest.mark.parametrize("mechanism", ["independent", "aim", "mwem", "privsyn"])
+@pytest.mark.parametrize("mechanism", ["independent", "aim", *listed("DRAWN_TWICE")])
 def test_tables_differ_and_follow_the_same_law(mechanism: str) -> None:
     """Sums of cells of two tables from one model differ by no more than two independent draws of as many rows: 5 deviations, of a few
     hundred cells, are exceeded by chance once in a thousand seeds; this one is fixed."""

@@ -60,7 +60,7 @@ class Racing(datetime):
 
 
 def run(name: str, slow: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[Release, Stopwatch]:
-    plan = synthesis.plan(load_spec(goldens.FOLDER / name / "spec.json"))
+    plan = synthesis.plan(load_spec(goldens.folder(name) / "spec.json"))
     source, stopwatch = synthesis.open_source(plan), Stopwatch()
     Racing.looks = 0
     monkeypatch.setattr(synthesis, "datetime", Racing)

@@ -23,8 +23,8 @@ from dpsynth_core.store.ledger import Charge
 from tests.bundle import pack
 from tests.store.conftest import Driver, measured
 
-ONE_BY_ONE = {"name": "hdmm_pgm"}
-"""It asks for each of three tables with a noise of its own, so that a run may end between them."""
+ONE_BY_ONE = {"name": "aim"}
+"""It asks for one of three tables after the other, so that a run may end between them."""
 
 
 def check_honest(project: str, run: str, fault: str = "kill") -> str:

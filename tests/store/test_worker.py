@@ -35,7 +35,7 @@ from tests.store.conftest import measured
 @pytest.fixture
 def started(project: str, make_spec: Callable[..., Spec], no_workers: list[str]) -> str:
     """A run that waits for its worker."""
-    run = runs.submit("ann", project, make_spec(mechanism={"name": "hdmm_pgm"}))
+    run = runs.submit("ann", project, make_spec(mechanism={"name": "aim"}))
     assert no_workers == [run]
     return run
 

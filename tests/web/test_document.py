@@ -11,6 +11,7 @@ import pytest
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.mechanism import Learner
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DEFAULT_INSIDE, DEFAULT_MEANS
 from dpsynth_core.privacy.accountant import GDP, ZCDP
@@ -90,7 +91,7 @@ GAUSSIAN += ("privsyn", "all_pairs", "privmrf", "gem")
 """Those whose noise is nearly all Gaussian."""
 LEARNERS = ("laplace", "gaussian", "prsma", "exponential")
 CHOSEN = [(name, {}) for name in registry.MECHANISMS]
-CHOSEN += [(name, {"learner": learner}) for name in ("learn", "oraclequery") for learner in LEARNERS]
+CHOSEN += [(name, {"learner": learner}) for name, one in registry.MECHANISMS.items() if isinstance(one, Learner) for learner in LEARNERS]
 
 
 @pytest.mark.parametrize(("name", "settings"), CHOSEN)
