@@ -28,6 +28,7 @@ from dpsynth_core.release.release import Brand, Release
 from dpsynth_core.report import explore
 from dpsynth_core.report.answers import PHRASES, breakdown_sentences, cells_phrase, number, rounded, sentences
 from dpsynth_core.vocabulary.domain import Domain
+from tests.additions import listed
 from tests.browser.conftest import opened
 from tests.browser.test_accessibility import AXE
 from tests.bundle.bundles import run, spec
@@ -39,7 +40,7 @@ from tests.servers import Server
 pytestmark = pytest.mark.browser
 
 RELEASES: dict[str, Callable[[], Release]] = {
-    **{name: partial(goldens.kept, name) for name in ("aim", "gaussian", "mwem", "oraclequery")},
+    **{name: partial(goldens.kept, name) for name in ("aim", "gaussian", *listed("GOLDEN_ROWS"))},
     "hostile": hostile,
 }
 
@@ -128,7 +129,7 @@ def test_the_page_lights_what_is_certain_as_the_core_does(page: Page, tmp_path: 
             assert said == light(known, question, stated) == UNKNOWN
 
 
-@pytest.mark.parametrize("mechanism", ["aim", "fem"])
+@pytest.mark.parametrize("mechanism", ["aim", *listed("WITHOUT_COUNTS")])
 def test_the_page_answers_about_ranges_as_the_core_does(mechanism: str, page: Page, tmp_path: Path) -> None:
     """With noisy counts beside the largest error of a range, and without."""
     settings = {"rounds": 5, "records": 5} if mechanism == "fem" else {}

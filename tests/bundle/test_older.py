@@ -38,7 +38,7 @@ def without(name: str, obj: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("golden", goldens.specs())
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_document_does_not_speak_of_was_not_made(name: str, golden: str) -> None:
-    whole = json.loads((goldens.FOLDER / golden / "release.json").read_text(encoding="utf-8"))
+    whole = json.loads((goldens.folder(golden) / "release.json").read_text(encoding="utf-8"))
     read = releases.from_json(without(name, whole))
     claim = next(claim for claim in CLAIMS if claim.name == name)
     assert read.claims[name] == claim.absent(read.plan)
@@ -50,14 +50,14 @@ def test_what_a_document_does_not_speak_of_was_not_made(name: str, golden: str) 
 
 @pytest.mark.parametrize("golden", goldens.specs())
 def test_a_document_that_does_not_say_how_numbers_lie_in_cells_has_it_nowhere(golden: str) -> None:
-    whole = json.loads((goldens.FOLDER / golden / "release.json").read_text(encoding="utf-8"))
+    whole = json.loads((goldens.folder(golden) / "release.json").read_text(encoding="utf-8"))
     del whole["inside"], whole["spec"]["budget"]["inside"]
     assert releases.from_json(whole).inside == {}
 
 
 @pytest.mark.parametrize("name", UNMADE)
 def test_its_report_states_the_seal_that_was_made(name: str) -> None:
-    older = without(name, json.loads((goldens.FOLDER / "aim" / "release.json").read_text(encoding="utf-8")))
+    older = without(name, json.loads((goldens.folder("aim") / "release.json").read_text(encoding="utf-8")))
     kept = goldens.kept("aim")
     read = releases.from_json(older, kept.codes, kept.values)
     assert older["spec_sha256"] != read.spec.digest()

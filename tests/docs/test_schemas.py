@@ -94,7 +94,7 @@ def test_a_spec_is_taken_and_a_misspelt_one_is_not() -> None:
         assert not takes("spec", wrong)
 
 
-GOLDEN = sorted((ROOT / "tests" / "golden").glob("*/**/release.json"))
+GOLDEN = sorted((ROOT / "tests").glob("**/golden/*/**/release.json"))
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.parent.name)

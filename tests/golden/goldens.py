@@ -1,9 +1,10 @@
-"""Five seeded releases, kept whole: what a refactoring may not change.
+"""Seeded releases, kept whole: what a refactoring may not change.
 
     python -m tests.golden.goldens NAME ...        write what a change was meant to change, of some of them
 
 Each is a folder with `spec.json`, `release.json`, the rows and `pins.json`: the digest of the spec, that of its charge, and the SHA-256 of
-every file of its bundle. What differs from build to build (versions, dates) is left out.
+every file of its bundle. What differs from build to build (versions, dates) is left out. The goldens of an extension's mechanisms are with
+the extension's tests, in `golden/`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.store import charging
+from tests.additions import added
 from tests.bundle import pack
 
 FOLDER = Path(__file__).resolve().parent
@@ -46,26 +48,28 @@ _THREE = {
     ],
     "impossible": [{"never": {"age": ["0 to 24"], "work": ["part", "full"]}, "note": "no child works"}],
 }
-_BINARY = {"smoker": 2, "active": 2, "ill": 2, "old": 2}
+BINARY = {"smoker": 2, "active": 2, "ill": 2, "old": 2}
+
+
+SEVERAL_ROWS = {"relation": "add-remove", "person_column": "person", "max_rows_per_person": 2}
 
 
 def specs() -> dict[str, dict[str, Any]]:
-    """The five documents. Together: both relations, several rows a person, a certificate, zeros, thresholds, every kind of output."""
-    return {
-        "aim": _spec("aim", epsilon=2.0, certificate=0.05),
-        "gaussian": _spec("gaussian", unit={"relation": "replace"}, certificate=0.1),
-        "learn": _spec("learn", domain=_BINARY, settings={"learner": "gaussian", "rule": "conjunction"}, epsilon=5.0),
-        "oraclequery": _spec("oraclequery", domain=_BINARY, epsilon=3.0, certificate=0.05),
-        "mwem": _spec(
-            "mwem",
-            unit={"relation": "add-remove", "person_column": "person", "max_rows_per_person": 2},
-            workload={"kind": "all", "k": 2, "threshold": 1},
-            certificate=0.2,
-        ),
+    """The documents. Together: both relations, several rows a person, a certificate, zeros, thresholds, every kind of output."""
+    core = {
+        "aim": spec("aim", epsilon=2.0, certificate=0.05),
+        "gaussian": spec("gaussian", unit={"relation": "replace"}, certificate=0.1),
     }
+    return core | {name: document for module in added("golden.specs") for name, document in module.specs().items()}
 
 
-def _spec(
+def folder(name: str) -> Path:
+    """Where a golden is kept."""
+    beside = (Path(str(module.__file__)).parent for module in added("golden.specs") if name in module.specs())
+    return next(beside, FOLDER) / name
+
+
+def spec(
     mechanism: str,
     *,
     domain: Mapping[str, Any] = _THREE,
@@ -90,7 +94,7 @@ def _spec(
 
 
 def people() -> str:
-    """A table of 300 invented people as CSV: every column of the five domains, and two rows for every second person."""
+    """A table of 300 invented people as CSV: every column of the domains, and two rows for every second person."""
     rng = np.random.default_rng(20261122)
     lines = ["person,age,sex,work,smoker,active,ill,old"]
     for i in range(300):
@@ -104,14 +108,23 @@ def people() -> str:
 
 def run(name: str) -> Release:
     """Make the release of a golden again."""
-    plan = synthesis.plan(load_spec(FOLDER / name / "spec.json"))
+    return _made(load_spec(folder(name) / "spec.json"))
+
+
+def like(name: str, **fields: Any) -> Release:
+    """The release of a plan that differs from a golden's in these fields."""
+    return _made(Spec.from_json(specs()[name] | {"data": {"path": str(FOLDER / PEOPLE)}} | fields))
+
+
+def _made(spec: Spec) -> Release:
+    plan = synthesis.plan(spec)
     made = synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
     return replace(made, created=CREATED, versions={"dpsynth_core": IDENTITY})
 
 
 def kept(name: str) -> Release:
     """The release of a golden as it is kept."""
-    return releases.load(FOLDER / name)
+    return releases.load(folder(name))
 
 
 def document(release: Release) -> dict[str, Any]:
@@ -165,20 +178,20 @@ def fixed_identity() -> Iterator[None]:
 
 def write(name: str) -> None:
     """Write one golden anew."""
-    folder = FOLDER / name
-    folder.mkdir(exist_ok=True)
-    (FOLDER / PEOPLE).write_text(people(), encoding="utf-8")
+    place = folder(name)
+    place.mkdir(exist_ok=True)
+    (place.parent / PEOPLE).write_text(people(), encoding="utf-8")
     obj = specs()[name]
     obj["data"] = {"path": f"../{PEOPLE}"}
-    (folder / "spec.json").write_text(json.dumps(obj, indent=1) + "\n", encoding="utf-8")
+    (place / "spec.json").write_text(json.dumps(obj, indent=1) + "\n", encoding="utf-8")
     _keep(name, run(name))
-    (folder / "pins.json").write_text(json.dumps(pins(load_spec(folder / "spec.json"), kept(name)), indent=1) + "\n", encoding="utf-8")
+    (place / "pins.json").write_text(json.dumps(pins(load_spec(place / "spec.json"), kept(name)), indent=1) + "\n", encoding="utf-8")
 
 
 def _keep(name: str, made: Release) -> None:
     """Unless it is the one that is kept: another processor would change its last digits and nothing else."""
-    folder = FOLDER / name
-    if (folder / releases.DOCUMENT).exists():
+    place = folder(name)
+    if (place / releases.DOCUMENT).exists():
         try:
             assert_same_release(made, kept(name), name)
         except (AssertionError, InputError):
@@ -186,8 +199,8 @@ def _keep(name: str, made: Release) -> None:
         else:
             return
     for old in (releases.CODES, releases.ROWS_PARQUET, releases.DOCUMENT):
-        (folder / old).unlink(missing_ok=True)
-    releases.save(made, folder)
+        (place / old).unlink(missing_ok=True)
+    releases.save(made, place)
 
 
 if __name__ == "__main__":

@@ -19,11 +19,11 @@ def test_a_seeded_spec_still_makes_the_same_release(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_digest_ledger_entry_and_bundle_keep_their_bytes(name: str) -> None:
-    pinned = json.loads((goldens.FOLDER / name / "pins.json").read_text(encoding="utf-8"))
-    assert goldens.pins(load_spec(goldens.FOLDER / name / "spec.json"), goldens.kept(name)) == pinned
+    pinned = json.loads((goldens.folder(name) / "pins.json").read_text(encoding="utf-8"))
+    assert goldens.pins(load_spec(goldens.folder(name) / "spec.json"), goldens.kept(name)) == pinned
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_goldens_are_the_specs_that_are_listed(name: str) -> None:
-    written = json.loads((goldens.FOLDER / name / "spec.json").read_text(encoding="utf-8"))
+    written = json.loads((goldens.folder(name) / "spec.json").read_text(encoding="utf-8"))
     assert {**goldens.specs()[name], "data": {"path": f"../{goldens.PEOPLE}"}} == written

@@ -22,7 +22,7 @@ PROTO = "__proto__"
 
 def hostile() -> Release:
     """The release of the golden of AIM, whose names mean harm."""
-    text = (goldens.FOLDER / "aim" / "release.json").read_text()
+    text = (goldens.folder("aim") / "release.json").read_text()
     for name, harm in (("sex", HOSTILE), ("work", PROTO), ("part", HOSTILE), ("full", "constructor"), ("golden aim", PRINTABLE)):
         text = text.replace(json.dumps(name), json.dumps(harm))
     kept = goldens.kept("aim")
