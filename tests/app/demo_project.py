@@ -12,6 +12,7 @@ from unittest.mock import patch
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core.mechanisms.registry import PURPOSES
 from dpsynth_core.sources import demo
 from dpsynth_core.store import dispatch, jobs, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -94,12 +95,17 @@ def open_page(name: str, project_id: str, **parameters: str) -> AppTest:
     return app.run()
 
 
+def card_groups() -> list[str]:
+    """The keys of the groups of cards: a purpose each, but for those of research, which share the last."""
+    return [one.name for one in PURPOSES if not one.research] + ["research"] * any(one.research for one in PURPOSES)
+
+
 def every_card(place: str) -> str:
     """All text on the Mechanism page with the cards of every mechanism opened, one group after the other."""
     app = open_page("mechanism", place).button(key="change_mechanism").click().run()
     groups = app.button_group(key="mechanism_wanted").options
     texts = []
-    for group in ("default", "public", "answers", "research"):
+    for group in card_groups():
         app = app.button_group(key="mechanism_wanted").set_value(group).run()
         texts.append(words(app))
     assert len(texts) == len(groups)

@@ -369,20 +369,15 @@ def _(_: Path) -> AppTest:
 
 @state("mechanism-cards-answers")
 def _(_: Path) -> AppTest:
-    return _cards("answers")
+    return cards("answers")
 
 
 @state("mechanism-cards-public")
 def _(_: Path) -> AppTest:
-    return _cards("public")
+    return cards("public")
 
 
-@state("mechanism-cards-research")
-def _(_: Path) -> AppTest:
-    return _cards("research")
-
-
-def _cards(group: str) -> AppTest:
+def cards(group: str) -> AppTest:
     app = open_page("mechanism", project()).button(key="change_mechanism").click().run()
     return app.button_group(key="mechanism_wanted").set_value(group).run()
 

@@ -20,6 +20,7 @@ from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.web.results import open_runs, quality_view, results_view
 from dpsynth_core.web.shell import curator
+from tests.additions import listed
 from tests.app.demo_project import finished_run, hostile_project, open_page, project, words
 
 WATERMARK = "CURATOR-ONLY"
@@ -46,8 +47,9 @@ def done() -> dict[str, str]:
         "answers": project(mechanism={"name": "gaussian", "settings": {}}),
         "hostile": hostile_project(HOSTILE),
         "bare": project(budget=bare, mechanism={"name": "mst", "settings": {}}),
-        "unmeasured": project(population="Other people", budget=bare, unit=replace, mechanism={"name": "dualquery", "settings": {}}),
     }
+    for name in listed("WITHOUT_TABLES"):
+        places[name] = project(population="Other people", budget=bare, unit=replace, mechanism={"name": name, "settings": {}})
     for place in places.values():
         assert finished_run(place).state == "done"
     return places
@@ -65,7 +67,7 @@ def charts(app: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("kind", ["rows", "answers", "hostile", "bare", "unmeasured"])
+@pytest.mark.parametrize("kind", ["rows", "answers", "hostile", "bare", *listed("WITHOUT_TABLES")])
 def test_every_view_of_every_kind_of_release_can_be_drawn(done: dict[str, str], kind: str, view: str) -> None:
     app = at(done[kind], view)
     assert not any(WATERMARK in chart for chart in charts(app))
@@ -225,7 +227,7 @@ def test_a_kind_of_tables_filters_the_list_and_the_charts(done: dict[str, str]) 
     assert min(counts.values()) > 0
 
 
-@pytest.mark.parametrize("kind", ["rows", "answers", "bare", "unmeasured"])
+@pytest.mark.parametrize("kind", ["rows", "answers", "bare", *listed("WITHOUT_TABLES")])
 def test_the_verdict_on_the_page_is_the_one_in_report_and_data_card(done: dict[str, str], kind: str) -> None:
     release = runs.release(LOCAL_OWNER, runs.list(LOCAL_OWNER, done[kind])[0].id)
     verdict = report.quality_of(release).value.verdict

@@ -17,6 +17,7 @@ from dpsynth_core.bundle import confined, decision, verdicts
 from dpsynth_core.sources import demo
 from dpsynth_core.store.home import home as home_folder
 from dpsynth_core.web.shell.text import WHOLE, literal
+from tests.additions import listed
 from tests.app.demo_project import open_page, project, words
 from tests.bundle import pack, test_signature
 from tests.bundle.bundles import DOMAIN, edited, packed, repacked, run, spec, verified
@@ -136,13 +137,14 @@ def test_a_bundle_of_answers_is_consistent_too() -> None:
     assert not any("Not checked" in element.value for element in app.markdown)
 
 
+@pytest.mark.parametrize("mechanism", ["aim_public", *listed("PUBLIC_CHECKS")])
 def test_with_the_public_table_the_mechanism_is_run_again_and_the_file_is_gone_afterwards(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mechanism: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = tmp_path / "twin.csv"
     demo.simulate(rows=150, seed=4).to_csv(table, index=False)
     domain = {"version": 1, "attributes": DOMAIN["attributes"][:2]}
-    plan = spec(domain=domain, mechanism={"name": "mixture"}, public={"path": str(table)}, output={}, unit={"relation": "replace"})
+    plan = spec(domain=domain, mechanism={"name": mechanism}, public={"path": str(table)}, output={}, unit={"relation": "replace"})
     seen: list[Path | None] = []
 
     def here(bundle: bytes, public: Path | None = None, **_: object) -> verdicts.Report:

@@ -11,7 +11,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.store import chain, dispatch, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import button, finished_run, open_page, project, words
-from tests.app.test_learning import HALVES
+from tests.extensions.research.app.test_learning import HALVES
 
 NAMES = ("fem", "sepfem", "dualquery", "dqrs", "oraclequery", "learn")
 FEW = {"fem": {"records": 5}, "sepfem": {"records": 5}, "oraclequery": {"records": 5}}
