@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 
 from dpsynth_core.foundation.causes import EXTRAS
 from dpsynth_core.sources.demo import demo_domain
+from tests.additions import added, listed
 from tests.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -145,9 +146,7 @@ def rooms(within: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> list[s
 
 
 OUT_OF_REACH = ("dpsynth_core.sources.arrow", "dpsynth_core.evaluation.truth", "dpsynth_core.store.home", "pyarrow", "pandas", "opendp")
-RESEARCH = "extensions.research"
-BELOW_MECHANISMS = ("inference", "privacy", "oracles", "vocabulary")
-ASKING = ("mechanisms", "inference", *(f"{RESEARCH}.{room}" for room in ("mechanisms", *BELOW_MECHANISMS)))
+ASKING = ("mechanisms", "inference", *listed("ASKING"))
 OPENERS = ("tradeoffs", "store", "cli", "interface", "web")
 """Rooms that may open a table of records; so may three files: the kernel, `evaluation.truth` and `release.synthesis`."""
 
@@ -158,10 +157,7 @@ OPENERS = ("tradeoffs", "store", "cli", "interface", "web")
         ("layers", "dpsynth_core.web", rooms(without=("web", "extensions"))),
         ("layers", "dpsynth_core.store", rooms(without=("web", "store", "cli", "interface", "charts", "extensions"))),
         ("layers", "dpsynth_core.mechanisms", rooms(within=("privacy", "inference", "sources", "vocabulary", "foundation"))),
-        ("layers", "dpsynth_core.extensions.research.operations", rooms(without=("extensions",))),
-        ("research", f"dpsynth_core.{RESEARCH}.mechanisms", rooms(within=tuple(f"{RESEARCH}.{room}" for room in BELOW_MECHANISMS))),
-        ("research_below", "dpsynth_core.release.release", rooms(within=(RESEARCH,))),
-        ("solvers", "ortools", rooms(without=(RESEARCH,))),
+        *[(contract, name, rooms(within, without)) for module in added("import_rules") for contract, name, within, without in module.RULES],
         *[("mechanisms", imported, rooms(within=ASKING)) for imported in OUT_OF_REACH],
         ("kernel", "dpsynth_core.privacy.kernel", rooms(without=("privacy", "audit"))),
         ("counts", "dpsynth_core.privacy.counts", rooms(without=("privacy",))),
