@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,14 +14,42 @@ COPIED = ("dpsynth_core", "pages", "tests", "benchmarks", "assets", ".streamlit"
 DOCUMENTS = ("ARCHITECTURE.md", "README.md", "CHANGELOG.md", "requirements.in", "requirements-dev.in")
 
 
-def copied(to: Path) -> Path:
-    """Everything that tests of a new file need, in an empty folder."""
-    for name in (*COPIED, *DOCUMENTS):
+def copied(to: Path, *more: str) -> Path:
+    """Everything that tests of a new file need, and more, in an empty folder."""
+    for name in (*COPIED, *DOCUMENTS, *more):
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, to / name)
     return to
+
+
+def deleted(project: Path, name: str) -> None:
+    """Delete an extension as ARCHITECTURE.md says: its folders and what names it. What is generated stays as it was."""
+    module = f"dpsynth_core.extensions.{name}"
+    for folder in ("dpsynth_core", "tests"):
+        shutil.rmtree(project / folder / "extensions" / name)
+    built_in = project / "dpsynth_core" / "extensions" / "__init__.py"
+    listed = re.search(r"^BUILT_IN.* = \((.*)\)$", built_in.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert listed is not None
+    others = [one for one in re.findall(r'"(\w+)"', listed[1]) if one != name]
+    entry(built_in, (listed[0], f"BUILT_IN: tuple[str, ...] = {tuple(others)!r}"))
+    rules = project / ".importlinter"
+    contracts = re.split(r"^(?=(?:#.*\n)*\[importlinter:)", rules.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    kept = [one for one in contracts if not re.search(rf"^\[importlinter:contract:{name}(_\w+)?\]$", one, flags=re.MULTILINE)]
+    rules.write_text(re.sub(rf"^.*\b{re.escape(module)}\b.*\n", "", "".join(kept), flags=re.MULTILINE), encoding="utf-8")
+    for file in _importing(project / "benchmarks", module):
+        file.unlink()
+
+
+def _importing(folder: Path, module: str) -> list[Path]:
+    """The files that import it, or one that does."""
+    texts = {file: file.read_text(encoding="utf-8") for file in folder.glob("*.py")}
+    found = [file for file, text in texts.items() if f"from {module}" in text]
+    for file in found:
+        one = rf"^from benchmarks(\.{file.stem} import| import .*\b{file.stem}\b)"
+        found += [other for other, text in texts.items() if other not in found and re.search(one, text, flags=re.MULTILINE)]
+    return found
 
 
 def entry(file: Path, *changes: tuple[str, str]) -> None:
