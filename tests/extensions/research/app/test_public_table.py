@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpsynth_core.store import balance, jobs, projects, runs, worker
+from dpsynth_core.store import balance, dispatch, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell.session import Current
@@ -13,7 +13,7 @@ from tests.app.test_public_table import CENSUS, census, with_public
 
 
 def test_the_check_is_a_run_of_its_own_that_warns_before_more_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "_launch", lambda job: worker.work(jobs.claim(job)))
+    monkeypatch.setattr(dispatch, "_launch", lambda job: worker.work(dispatch.claim(job)))
     one_sex = CENSUS[CENSUS["sex"] == CENSUS["sex"].iloc[0]].to_csv(index=False).encode()
     place = with_public(project(population="Checked people", mechanism={"name": "pmwpub", "settings": {}}), one_sex)
     stored = projects.load(LOCAL_OWNER, place)
