@@ -15,7 +15,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.vocabulary.kinds.kind import Scale, as_number, is_number, is_whole
 from dpsynth_core.vocabulary.names import column_field
 
@@ -176,20 +176,23 @@ def _spanned(cuts: list[Any], first: Any, end: Any) -> tuple[float, ...]:
 
 
 def own_values(name: str, scale: Scale, stated: Any) -> list[float]:
-    """Return the numbers of the values that are to have a cell each.
+    """Return the numbers of the values that have a cell each, in the order stated.
 
     Args:
-        name: Name of the column in errors.
-        scale: The mapping of values to numbers.
+        name: The column, for errors.
+        scale: Maps its values to numbers.
         stated: A list of values, or a text with spaces between them.
 
     Raises:
-        InputError: `stated` is something else, or a value cannot be read.
+        InputError: It is neither, a value cannot be read, or the column cannot have it.
     """
     values = stated.split() if isinstance(stated, str) else stated
     if not isinstance(values, Sequence):
         raise InputError(column_field(name), "the values with a cell of their own are no list", "write them as [0, 99999]")
-    return [scale.number(scale.typed(name, value)) for value in values]
+    typed = [scale.typed(name, value) for value in values]
+    if wrong := [value for value, bound in zip(values, typed, strict=True) if scale.checked(bound) is None]:
+        raise InputError(column_field(name), f"{shown(wrong[0])} cannot have a cell of its own", f"give {scale.wanted}")
+    return [scale.number(bound) for bound in typed]
 
 
 def with_own_cells(name: str, scale: Scale, edges: tuple[float, ...], own: Sequence[float]) -> tuple[float, ...]:

@@ -492,6 +492,17 @@ def test_what_is_no_value_of_the_column_is_refused(own: Any, problem: str) -> No
     refused(Attribute.integer, "gain", 0, 99_999, width=5000, own_cells=own, saying=problem)
 
 
+@pytest.mark.parametrize("own", [[2.5], "2.5", [None], [True], [[1]], [2**53]])
+def test_whole_numbers_alone_have_cells_of_their_own_in_integer_columns(own: Any) -> None:
+    column = {"name": "gain", "kind": "integer", "lower": 0, "upper": 99_999, "width": 5000, "own_cells": own}
+    refused(parse_domain, json.dumps({"version": 1, "attributes": [column]}), saying="cannot have a cell of its own; give whole numbers")
+
+
+@pytest.mark.parametrize("own", [[None], [True], [[1]], [float("-inf")]])
+def test_finite_numbers_alone_have_cells_of_their_own_in_numeric_columns(own: Any) -> None:
+    refused(Attribute.numeric, "price", 0, 100, width=10, own_cells=own, saying="cannot have a cell of its own; give finite numbers")
+
+
 GAIN = Attribute.integer("gain", 0, 29, width=10, missing=True)
 ZEROS = Inside((0, 1, 10, 15, 20, 30), (90.0, 10.0, 0.0, 0.0, 7.0))
 
