@@ -307,14 +307,14 @@ def with_groups(stated: Certificate, published: Tables, noisy: Mapping[ranks.Gro
 
 
 def mean_bound(certificate: Certificate, published: Tables) -> float:
-    """Return the 95 % bound on the mean error of some marginals, as a share of people in a wrong cell.
+    """Return the 95 % upper bound on the mean error of the marginals in `published`.
 
-    It is below the mean of their bounds, because noise averages out. For all marginals it is
-    `Certificate.mean_bound95`.
+    The error is the share of people in a wrong cell. The bound is below the mean of the marginals'
+    own bounds, because noise averages out. For all marginals it is `Certificate.mean_bound95`.
 
     Args:
         certificate: The certificate.
-        published: The marginals, as published fractions.
+        published: Some of its marginals, as fractions.
     """
     distances = [one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals if one.attributes in published]
     k = len(distances)
@@ -327,11 +327,13 @@ def _at_threshold(published: Tables, threshold: int | None) -> Tables:
 
 
 def table_bounds(certificate: Certificate, confidence: float) -> dict[Clique, float]:
-    """Return, for each marginal of a certificate of rows, an upper bound of the share of people in a wrong cell.
+    """Return by marginal an upper bound of the share of people in a wrong cell, from 0 to 1.
+
+    Each bound holds with probability `confidence` by itself; they need not hold all at once.
 
     Args:
-        certificate: The certificate.
-        confidence: Probability with which each bound holds.
+        certificate: The certificate of released rows; for noisy tables the bounds would be wrong.
+        confidence: The probability, from 0 to 1.
     """
     total, distances = certificate.total, [one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals]
     share, fewest = floor_of(total, confidence)
@@ -402,14 +404,14 @@ def _bound(error: float, sigma: float, mass: float, total: Total, count: int) ->
 
 
 def floor_of(total: Total, confidence: float) -> tuple[float, float]:
-    """Return the probability that a lower bound of the number of records fails, and that bound.
-
-    The probability is 0 if the number is exact.
+    """Return a lower bound of the number of records, and the probability that this bound fails.
 
     Args:
-        total: The number of records.
-        confidence: Confidence of the bound of errors, of whose failure the lower bound gets a small
-            part.
+        total: The number of records, exact or measured.
+        confidence: Confidence of the whole statement, of whose failure probability this is a part.
+
+    Returns:
+        The failure probability (0 for an exact number) and the lower bound, in this order.
     """
     share = _FLOOR_SHARE * (1 - confidence) if total.sigma else 0.0
     return share, total.at_least(1 - share)
@@ -440,6 +442,16 @@ class ErrorsMeasured(Claim[Certificate]):
 
     @override
     def follows(self, received: Received, stated: Certificate | None) -> str:
+        """Return a clause if the certificate follows from the kernel's answers; else raise.
+
+        All numbers are computed again from the measured errors, whose noise must have been paid
+        for. Digests beside the answers show that errors of the published tables were measured.
+
+        Raises:
+            Wrong: A number does not follow, or the certificate is missing.
+            Open: The tables may differ because other versions made them.
+            Nothing: No certificate was asked for, or the run ended before it.
+        """
         plan, final = received.plan, received.final
         share = plan.shares.of(self.name)
         if stated is None:
@@ -479,21 +491,21 @@ CERTIFICATE = ErrorsMeasured()
 
 
 def _check_measured_of(received: Received, certificate: Certificate, operation: str, released: Tables, *numbers: float) -> None:
-    """Check, by the digest in a kernel's answer, that errors were measured of the published tables.
+    """Check by the digest beside the kernel's answer that the published tables were measured.
 
     Tables of rows are the same on every machine; tables from noisy answers may be rounded
     differently.
 
     Args:
         received: The release.
-        certificate: Its certificate.
-        operation: Name of the kernel operation.
+        certificate: The certificate.
+        operation: Name of the kernel operation that measured the errors.
         released: The published tables, as fractions.
-        *numbers: The other arguments of the operation.
+        *numbers: The operation's first arguments, before the digests.
 
     Raises:
-        Wrong: The errors are about other tables.
-        Open: Another version or machine made the release, so that digests may differ.
+        Wrong: No such answer is about these tables.
+        Open: Likewise, but other versions made the release, so that the tables may differ.
     """
     wanted = questions.digests(({clique: fractions * certificate.total.value for clique, fractions in released.items()},))
     for answer in (one for one in received.answers if one.operation == operation):
@@ -506,16 +518,11 @@ def _check_measured_of(received: Received, certificate: Certificate, operation: 
 
 
 def _ranked(received: Received, certificate: Certificate, released: Tables) -> dict[ranks.Group, float]:
-    """Return the measured errors of groups of tables, as L1 distances in records, after a check.
-
-    Args:
-        received: The release.
-        certificate: Its certificate.
-        released: The published tables, as fractions.
+    """Return the measured errors of groups of tables, in records; {} if no groups were measured.
 
     Raises:
-        Wrong: They are other groups than follow from the budget, the tables and the number of
-            records, or were not measured.
+        Wrong: The groups are not those that follow from the budget, the tables and the number of
+            records, or an error is not what the kernel answered.
     """
     unit, stated = received.plan.unit, {one.group: one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.most}
     for_errors = unit.errors_l2(len(released)) ** 2 / (2 * certificate.sigma**2) / (1 - ranks.RANKED if stated else 1)
@@ -527,12 +534,22 @@ def _ranked(received: Received, certificate: Certificate, released: Tables) -> d
 
 
 def _largest(received: Received, certificate: Certificate) -> Largest:
+    """Return the largest error in records. Raises Wrong if its noise was not paid for."""
     paid = any(type(e) is Gaussian and near(e.sigma, certificate.max_sigma) for e in received.charges)
     expect(paid, "its noise is not what was paid for")
     return Largest(certificate.max_error * certificate.total.value, certificate.max_sigma, received.plan.workload.threshold)
 
 
 def _recomputed_columns(received: Received, certificate: Certificate, released: Tables) -> ColumnsAlone | None:
+    """Return the yardstick of columns alone, computed again from the kernel's answers.
+
+    Returns:
+        The yardstick; None if such a release cannot have one.
+
+    Raises:
+        Wrong: The certificate has a yardstick and cannot have one, lacks one, or has one whose
+            noise was not paid for.
+    """
     stated, sigma = certificate.columns, received.plan.columns_sigma
     operations = [answer.operation for answer in received.answers]
     ended = operations.index("measure_largest_error")  # with that a certificate ends; criteria follow

@@ -80,7 +80,7 @@ class Shares(Protocol):
         """The rho of the whole budget."""
 
     def of(self, name: str) -> float:
-        """Return the rho that is set aside for the claim of this name; 0 without a share."""
+        """Return the rho set aside for the claim `name`; 0 if none is."""
 
 
 class Asked(Protocol):
@@ -193,7 +193,7 @@ class Final:
         return next((total for total in totals if isinstance(total, Total)), self.known)
 
     def people(self, kernel: SealedKernel) -> Total:
-        """Return the number of people: as known, or else measured now with part of the kernel's remaining budget."""
+        """Return the number of people, as known or measured with part of the kernel's budget."""
         return self.total or measured_total(kernel)
 
 
@@ -214,7 +214,7 @@ class Received(Protocol):
 
     @property
     def charges(self) -> Sequence[Event]:
-        """The charges of all answers, in order."""
+        """The privacy events of all answers, in order; an answer may have several or none."""
 
     @property
     def interrupted(self) -> bool:
@@ -229,16 +229,20 @@ class Received(Protocol):
         """The names of programs, libraries and processor that differ here from those that made the release."""
 
     def branded(self, code: str) -> bool:
-        """Return whether the release has the warning with this code."""
+        """Return whether the release has the warning with this code (such as `Claim.brand`)."""
 
     def written(self, part: str) -> Any:
-        """Return a part of release.json as written."""
+        """Return an entry of release.json as written there, before it is read as a claim."""
 
     def behind(self, name: str) -> int:
-        """Return the number of kernel answers that were given to claims later than the one of this name."""
+        """Return the number of kernel answers that claims measured after the claim `name` took."""
 
     def replaying(self, answers: slice) -> SealedKernel:
-        """Return a kernel that repeats the stored answers in this slice."""
+        """Return a kernel that gives the stored answers of a slice again, with their charges.
+
+        It reads no record. A question other than the recorded one is refused with an InputError,
+        and one after the last answer with `AnswersEnd`.
+        """
 
 
 class Claim(Generic[Stated]):
@@ -273,11 +277,11 @@ class Claim(Generic[Stated]):
     form: TypeAdapter[Any]
 
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
-        """Return whether a spec that states no share for this claim gives it the default share.
+        """Return whether a new spec has this claim by default, with the share `share.default`.
 
         Args:
-            document: The parts of a spec, such as "criteria".
-            mechanism: The mechanism of the plan.
+            document: The parts of the spec, such as "criteria".
+            mechanism: The mechanism of the spec.
         """
         return True
 
@@ -294,10 +298,10 @@ class Claim(Generic[Stated]):
         return plan.shares.of(self.name) > 0
 
     def check(self, plan: Asked) -> None:
-        """Check that a plan that sets budget aside for this claim can state it.
+        """Check that a plan sets no budget aside for a claim that the run could not measure.
 
         Raises:
-            InputError: It cannot.
+            InputError: It does; the error names the share or the part of the spec.
         """
 
     def needs(self, plan: Asked) -> Sequence[Clique]:  # noqa: ARG002
@@ -305,51 +309,50 @@ class Claim(Generic[Stated]):
         return ()
 
     def stage(self, plan: Asked, kernel: SealedKernel) -> SealedKernel:
-        """Return the kernel that measures this claim: a part of the kernel with the claim's share of the budget.
-
-        If the share is 0, it is the kernel itself.
-
-        Args:
-            plan: The plan.
-            kernel: The kernel of the run.
-        """
+        """Return a kernel with this claim's share of the budget; `kernel` itself if that is 0."""
         rho = plan.shares.of(self.name)
         return kernel.part(rho) if rho else kernel
 
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Stated:
-        """Measure the claim with the kernel's whole budget, and return what the release states.
+        """Measure the claim with the kernel's whole remaining budget, and return it.
 
         Args:
             plan: The plan.
-            kernel: The kernel of this claim (`stage`).
-            final: The final parts of the release.
+            kernel: The kernel of `stage`.
+            final: The released tables and rows, and the claims before this one.
 
         Raises:
-            AnswersEnd: In a repeated run, the stored answers end before the claim is measured.
+            AnswersEnd: The kernel repeats an interrupted run, which ended before an answer.
         """
         raise NotImplementedError
 
     def absent(self, plan: Asked) -> Any:  # noqa: ARG002
-        """Return the value that stands for a claim that was not measured."""
+        """Return what a release holds in place of this claim if it was not measured.
+
+        The default is None. Claims that are sequences return (); criteria return each criterion of
+        the plan as not measured.
+
+        Args:
+            plan: The plan of the release.
+        """
         return None
 
     def answers(self, plan: Asked, stated: Any) -> int:
-        """Return the number of kernel answers that measuring the claim took.
+        """Return the number of kernel answers that measuring `stated` took; 0 without it.
 
-        The checks of a release find the answers of each claim by these numbers.
+        The checks of a release find the answers of each claim by these numbers, so they must be
+        exact.
 
         Args:
-            plan: The plan.
-            stated: The claim as stated.
+            plan: The plan of the release.
+            stated: The claim, or `absent`.
         """
         return 0 if stated == self.absent(plan) else 1
 
     def lacks(self, plan: Asked, stated: Any) -> str:
-        """Return a warning if the claim has a share of the budget but was not measured; otherwise "".
+        """Return a warning that the claim was not measured despite its share, else "".
 
-        Args:
-            plan: The plan.
-            stated: The claim as stated.
+        The warning is plain text. It is "" also if the plan has no share for the claim.
         """
         return self.unmeasured if self.asked(plan) and stated == self.absent(plan) else ""
 
@@ -381,27 +384,32 @@ class Claim(Generic[Stated]):
         return self.form.validate_python(written)
 
     def follows(self, received: Received, stated: Any) -> str:
-        """Return a sentence that confirms that the claim follows from the measurements.
+        """Return a clause if the claim follows from the kernel's published answers; else raise.
+
+        The clause says what was checked, without a full stop, and is shown to the recipient.
 
         Args:
             received: The release.
-            stated: The claim as stated.
+            stated: The claim as release.json states it; `absent` if the release has none.
 
         Raises:
-            Wrong: It does not follow.
-            Open: That cannot be decided.
-            Nothing: The release has no such claim.
+            Wrong: The claim does not follow, or is missing though the plan asks for it.
+            Open: This cannot be decided here, for example because another version made the release.
+            Nothing: The release has no such claim and need not have one.
         """
         raise NotImplementedError
 
     def again(
         self, received: Received, answers: slice, measure: Callable[[Asked, SealedKernel, Final], Stated | None] | None = None
     ) -> Stated | None:
-        """Return the claim as measured again from stored kernel answers; None if they answer other questions.
+        """Return the claim measured again from stored kernel answers; None if that is impossible.
+
+        It is impossible if the measurement asks other questions than those that were answered, or
+        more. Reads no record.
 
         Args:
             received: The release.
-            answers: The place of the answers among the kernel's.
+            answers: The place of the claim's answers in `received.answers`.
             measure: The method of an earlier version; None for `measure` of this version.
         """
         try:
@@ -410,19 +418,25 @@ class Claim(Generic[Stated]):
             return None
 
     def took(self, received: Received, stated: Any) -> slice:
-        """Return the slice of the release's kernel answers that measuring this claim took.
+        """Return the slice of `received.answers` that measuring this claim took.
 
-        Args:
-            received: The release.
-            stated: The claim as stated.
+        It ends before the answers of later claims, and has the length `answers`.
         """
         end = len(received.answers) - received.behind(self.name)
         return slice(max(0, end - self.answers(received.plan, stated)), end)
 
     def heading(self, stated: Any) -> str:  # noqa: ARG002
-        """Return the heading of the claim's sentences."""
+        """Return the heading of the claim's sentences, as plain text; it may add the outcome."""
         return self.title
 
     def sentences(self, plan: Asked, stated: Any, final: Final) -> list[str]:
-        """Return the sentences that state the claim, as plain text with unescaped names; [] if it was not measured."""
+        """Return the sentences that state the claim; [] if there is nothing to state.
+
+        They are plain text with unescaped names of columns and cells.
+
+        Args:
+            plan: The plan of the release.
+            stated: The claim, or `absent`.
+            final: The released tables and rows.
+        """
         raise NotImplementedError

@@ -5,13 +5,17 @@ the kernel measures it. The answers are known: for every table, the product of t
 mean of their k errors by marginal_l1 at most for every k, so that a small part of the certificate's budget is enough.
 
 That product differs from a run of Independent on the same budget, because the two have different noise in their columns. The interval
-covers such a run. With d a cell's distance from the product and s the noise that columns bring into it, to first order: - The mean of |d +
-s Z| grows with s. How much the noise of either raises the mean error is computed with the released tables in the place of d, and the
-interval is widened by the difference towards Independent. Only widened: released tables may be flatter than the private ones, or full of
-noise, and this cannot tell where the truth lies between the two. - An error depends on one draw of the noise. With w_i the share of the
-tables that have column i, and n_i its cells that are not empty, the mean L1 distance is sqrt(sum of w_i^2 n_i s_i^2)-Lipschitz in the noise
-in standard units, and so has no larger standard deviation (Poincare's inequality). Counts below 0 are mended by taking the nearest
-distribution, which removes most of the noise from empty cells. The rest in each cell is simulated, with the same draws each time.
+covers such a run. With d a cell's distance from the product and s the noise that columns bring into it, to first order:
+
+- The mean of |d + s Z| grows with s. How much the noise of either raises the mean error is computed with the released tables in the place
+  of d, and the interval is widened by the difference towards Independent. Only widened: released tables may be flatter than the private
+  ones, or full of noise, and this cannot tell where the truth lies between the two.
+- An error depends on one draw of the noise. With w_i the share of the tables that have column i, and n_i its cells that are not empty, the
+  mean L1 distance is sqrt(sum of w_i^2 n_i s_i^2)-Lipschitz in the noise in standard units, and so has no larger standard deviation
+  (Poincare's inequality).
+
+Counts below 0 are mended by taking the nearest distribution, which removes most of the noise from empty cells. The rest in each cell is
+simulated, with the same draws each time.
 
 The run of Independent has the whole of the mechanism's share, after the same certificate.
 """
@@ -114,9 +118,11 @@ class Columns:
     def stated(self, mean: float, sigma: float, published: Mapping[Clique, Array], total: Total) -> ColumnsAlone:
         """Return the yardstick that follows from the measured mean of the L1 distances.
 
+        Its interval holds with 95 % confidence and is about the mean error of a run of Independent.
+
         Args:
-            mean: Mean of the measured distances of the products, in records.
-            sigma: Standard deviation of the noise of each distance, in records.
+            mean: Mean distance over the tables, in records.
+            sigma: Noise of each distance, in records.
             published: The published tables, as fractions.
             total: Number of records.
         """
@@ -135,11 +141,14 @@ class Columns:
         return ColumnsAlone(IN_WRONG_CELL * error, IN_WRONG_CELL * low, IN_WRONG_CELL * high, sigma)
 
     def _raised(self, distances: Mapping[Clique, Array], left: Mapping[str, _Left]) -> float:
-        """Return by how much the noise in the columns raises a product's mean L1 distance from its table.
+        """Return how much the columns' noise raises the L1 distance of a product from its table.
 
         Args:
-            distances: For each table, the distance of each cell from the product, as fractions.
-            left: The noise that remains in each column.
+            distances: Distance of each cell of the published tables from the product, as fractions.
+            left: The remaining noise by column.
+
+        Returns:
+            The expected increase as a fraction, averaged over the tables.
         """
         raised, squares = [], {name: share**2 for name, share in self.shares.items()}
         variances = {name: one.deviations**2 for name, one in left.items()}
@@ -167,11 +176,14 @@ class Columns:
         return math.sqrt(math.fsum(part[name] ** 2 * one.filled * one.sigma**2 for name, one in left.items()))
 
     def _left(self, noise: Mapping[str, float], total: Total) -> dict[str, _Left]:
-        """Return the noise that remains in each column after taking the nearest distribution, by simulation.
+        """Return the noise that remains in each column after taking the nearest distribution.
 
         Args:
-            noise: Standard deviation of a cell's noise in each column, in records.
+            noise: Standard deviation of the noise in a cell before, in records, by column.
             total: Number of records.
+
+        Returns:
+            The remaining noise by column, as shares of the records.
         """
         left = {}
         for name, share in self.shares.items():
@@ -207,11 +219,11 @@ def nearest_distributions(rows: Array) -> Array:
 
 
 def of(evidence: Evidence, sigma: float, cliques: Mapping[Clique, Array]) -> Columns | None:
-    """Return the single columns of a release, or None if it does not publish every column of the tables.
+    """Return the columns of a release for tables; None if a column is not published.
 
     Args:
         evidence: The released tables and rows.
-        sigma: Standard deviation of a cell's noise in a run of Independent, in records.
+        sigma: Noise of a cell in a run of Independent with the same budget, in records.
         cliques: The tables.
     """
     wanted = [(name,) for name in evidence.domain.names if any(name in clique for clique in cliques)]

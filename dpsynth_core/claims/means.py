@@ -223,6 +223,7 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
     @override
     def absent(self, plan: Asked) -> tuple[MeanMeasured, ...]:
+        """Return (), for no means."""
         return ()
 
     def lacks(self, plan: Asked, stated: tuple[MeanMeasured, ...]) -> str:  # noqa: ARG002
@@ -231,6 +232,10 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
     @override
     def answers(self, plan: Asked, stated: tuple[MeanMeasured, ...]) -> int:
+        """Return the number of kernel answers behind the means: one per column, or two.
+
+        A second answer counts the people who have a number, for columns where some may have none.
+        """
         return sum(2 if plan.domain[one.column].size > plan.domain[one.column].values else 1 for one in stated)
 
     @override
@@ -241,6 +246,13 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
     @override
     def follows(self, received: Received, stated: tuple[MeanMeasured, ...]) -> str:
+        """Measure the means again from the kernel's answers; return a clause if they are as stated.
+
+        Raises:
+            Wrong: A mean differs, is of another column, or was measured of other rows.
+            Open: The answers do not fit these rows, but other versions made the release.
+            Nothing: No means were measured.
+        """
         if not stated:
             raise Nothing("no means were measured")
         if (again := self.again(received, self.took(received, stated))) is None:
@@ -257,14 +269,10 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
 
 def near(column: Attribute, one: MeanMeasured) -> bool | None:
-    """Return whether the rows' mean of a column is near the people's mean.
+    """Return whether the rows' mean is near the people's mean; None if the noise leaves that open.
 
-    It is if it is within a tenth of the distance from the people's mean to the nearer bound. None
-    is returned if the 95 % interval of the people's mean leaves the answer open.
-
-    Args:
-        column: The column.
-        one: Its measured mean.
+    Near is within a tenth of the distance from the people's mean to the nearer bound of the column.
+    It is decided for the whole 95 % interval of the people's mean.
     """
     low, high = float(column.edges[0]), float(column.edges[-1] - column.scale.whole)
     room = LIMIT * min(one.value - low, high - one.value)
@@ -274,7 +282,7 @@ def near(column: Attribute, one: MeanMeasured) -> bool | None:
 
 
 def sentence(column: Attribute, one: MeanMeasured) -> str:
-    """Return a sentence that states the means of a column in the rows and among the people."""
+    """Return the means of a column in rows and people as sentences; the name is unescaped."""
     width = float(column.edges[-1] - column.edges[0])
 
     def shown(number: float) -> str:

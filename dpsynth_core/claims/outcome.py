@@ -47,19 +47,19 @@ def near(a: float, b: float) -> bool:
 
 
 def named(clique: Clique) -> str:
-    """Return the name of a table in a sentence."""
+    """Return the name of a table in a sentence, unescaped; "the number of records" for ()."""
     return " × ".join(clique) or "the number of records"
 
 
 def some(names: list[str], most: int = 3) -> str:
-    """Return the first names, at most `most` and each cut at 60 characters, as a list in words."""
+    """Return the first `most` names, each cut at 60 characters, as a list in words; unescaped."""
     return listed([name[:60] for name in names], most)
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Return whether two documents (JSON values) are equal up to rounding of numbers.
+    """Return whether two documents are equal up to a relative difference of `ROUNDED` in numbers.
 
-    Entries of objects that only `b` has are ignored.
+    A mapping `b` may have entries that `a` lacks; lists must have the same length.
     """
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() <= b.keys() and all(alike(value, b[key]) for key, value in a.items())

@@ -74,13 +74,16 @@ class RangeErrors:
 
 
 def bound(error: float, sigma: float, total: Total, confidence: float = CONFIDENCE) -> float:
-    """Return an upper bound of the largest error of a range, as a share of the people; 1 at most.
+    """Return the upper bound of the largest error of a range, as a share of people, at most 1.
+
+    It holds with probability `confidence`, for all ranges at once, because the largest was
+    measured.
 
     Args:
-        error: The measured error, as a share of `total`.
-        sigma: Standard deviation of its noise, in records.
-        total: The number of records.
-        confidence: Probability with which the bound holds.
+        error: The measured largest error, as a share of `total`.
+        sigma: Noise of the measurement, in records.
+        total: Number of records.
+        confidence: The probability.
     """
     share, fewest = floor_of(total, confidence)
     records = error * total.value + margin(sigma, total.sigma, 1, confidence + share)
@@ -96,7 +99,8 @@ def columns_of(plan: Asked) -> Clique:
 
 
 def pairs_of(plan: Asked) -> list[Clique]:
-    """Return the pairs, inside tables of the workload, that contain a column whose ranges are measured."""
+    """Return the pairs of a column with ranges and another column that a table of the workload has.
+    """
     ordered = set(columns_of(plan))
     return [pair for pair in plan.workload.closure() if len(pair) == 2 and not ordered.isdisjoint(pair)]
 
@@ -152,21 +156,18 @@ class RangesMeasured(Claim[RangeErrors]):
 
     @override
     def answers(self, plan: Asked, stated: RangeErrors | None) -> int:
+        """Return the number of kernel answers: one or two errors, and people if counted here."""
         return 0 if stated is None else 1 + (stated.within is not None) + stated.counted
 
     def follows(self, received: Received, stated: RangeErrors | None) -> str:
-        """Return a sentence that confirms the claim, by measuring it again from the kernel's published answers.
+        """Measure the claim again from the kernel's answers; return a clause if it is as stated.
 
-        Their digests show that they were asked about these rows.
-
-        Args:
-            received: The release.
-            stated: The claim as stated.
+        Digests beside the answers show whether the kernel was asked about these rows.
 
         Raises:
-            Wrong: It does not follow.
-            Open: Another version made the release, so that digests may differ.
-            Nothing: The release has no such claim.
+            Wrong: An error is not what was measured, is missing, or was measured of other rows.
+            Open: The digests differ, but another version made the release.
+            Nothing: The release has no such claim and need not have one.
         """
         plan, final = received.plan, received.final
         if stated is None:

@@ -448,7 +448,15 @@ def _reach(stated: Measured) -> str:
 
 
 def _worst(stated: Weighted, who: str) -> str:
-    """Return a sentence with the errors of weighted tables, the largest bound first. `who` names the units, such as "people"."""
+    """Return a sentence with the errors of weighted tables, the largest bound first.
+
+    Bounds hold with 95 % confidence, each by itself. At most `_NAMED` tables are named, unescaped.
+    If noise hides all errors, the sentence says so.
+
+    Args:
+        stated: The errors.
+        who: The word for the units, such as "people".
+    """
     if stated.certificate.says_nothing:
         return f"Noise hides how far weighted tables of {who} are off: nothing is known of their errors."
     worst = sorted(stated.certificate.marginals, key=lambda one: -one.bound95)

@@ -73,15 +73,22 @@ class WeightsMeasured(Claim[Weighted]):
         return weighing.measure(plan, kernel, codes, final.inside)
 
     def answers(self, plan: Asked, stated: Weighted | None) -> int:  # noqa: ARG002
-        """Return the number of kernel answers that measuring the claim took.
+        """Return the number of kernel answers that `stated` took; 0 for None.
 
-        These are one per table, two for errors and one per group of tables, for rows and for
-        members.
+        They are one per single column, two for the errors of each part, and one per group of
+        tables.
         """
         return 0 if stated is None else sum(len(one.tables) + 2 + len(one.certificate.most) for one in stated.parts)
 
     @override
     def follows(self, received: Received, stated: Weighted | None) -> str:
+        """Measure the claim again from the kernel's answers; return a clause if it is as stated.
+
+        Raises:
+            Wrong: They are missing, not what was measured, or measured of other rows.
+            Open: They differ, but other versions made the release.
+            Nothing: No weighted tables were asked for, or the run ended before them.
+        """
         if stated is None:
             excused = received.interrupted or received.branded(self.brand)
             expect(excused or not self.asked(received.plan), "the plan asks for them, and they are missing")

@@ -59,16 +59,17 @@ class Ratio:
 
 
 def absolute(parts: Sequence[Ratio]) -> Interval:
-    """Return the interval of the error |sum of the ratios|, to first order in the noise of the numbers of people.
+    """Return the interval of the error |sum of the ratios in `parts`|.
+
+    It is exact to first order in the noise of the numbers of people.
 
     The upper bound follows the CLs rule (`statistics.naming`): it is the smallest error that
     measures as small as this one a twentieth as often as an error of 0 does. It fails in 5 % of
-    cases at most. A bound that fails in exactly 5 % would let luck satisfy limits below the noise;
-    this bound satisfies no limit below 2.45 deviations. Without a finite bound of each ratio, the
-    error is NaN and the upper bound infinite.
+    cases at most. A bound that fails in exactly 5 % would let luck keep limits below the noise;
+    this bound keeps no limit below 2.45 deviations.
 
-    Args:
-        parts: The ratios, whose noises are independent.
+    Each bound holds by itself. Where a number of people does not exceed its noise, nothing is
+    known: the error is NaN and the bounds are 0 and infinity.
     """
     limits = [part.at_most() for part in parts]
     if not all(map(math.isfinite, limits)):

@@ -55,11 +55,13 @@ def fieller(above: float, below: float, covariances: tuple[float, float, float],
 
 
 def fraction(count: Noisy, people: Noisy, reach: float) -> tuple[float, float]:
-    """Return the confidence interval (low, high) of count / people, measured with independent noises (`fieller`).
+    """Return the confidence interval (low, high) of count / people for independent noises.
+
+    It is (-inf, inf) if the number of people does not exceed its noise.
 
     Args:
-        count: The measured count.
-        people: The measured number of people.
-        reach: Number of standard deviations.
+        count: Measured numerator.
+        people: Measured denominator.
+        reach: Half width of the interval in standard deviations, such as 1.96.
     """
     return fieller(count.value, people.value, (count.sigma**2, 0.0, people.sigma**2), reach)

@@ -37,18 +37,16 @@ class Total:
     sigma: float
 
     def doubt(self, confidence: float) -> float:
-        """Return the half width of the confidence interval of N around T, in records; 0 if T is exact.
+        """Return the half width of the two-sided confidence interval of N around T, in records.
 
-        Args:
-            confidence: Probability that the interval contains N.
+        It is 0 if T is exact.
         """
         return normal((1 + confidence) / 2) * self.sigma if self.sigma else 0.0
 
     def at_least(self, confidence: float) -> float:
-        """Return a lower bound of N, in records; it is T if T is exact, and may be below 0.
+        """Return a one-sided lower bound of N with this confidence.
 
-        Args:
-            confidence: Probability that the bound holds, at least 0.5.
+        It is T if T is exact, never above T, and below 0 where the noise exceeds T.
         """
         return self.value - normal(confidence) * self.sigma if self.sigma else self.value
 

@@ -31,11 +31,11 @@ class Condition:
         return tuple(name for name, _ in self.cells)
 
     def on(self, domain: Domain, clique: Clique) -> NDArray[np.bool_]:
-        """Return a table that is True in the cells whose people satisfy the condition.
+        """Return which cells of a table the condition means, as truth values shaped like the table.
 
         Args:
             domain: The domain.
-            clique: The columns of the table, among which are all columns of the condition.
+            clique: The columns of the table, among them all columns of the condition.
         """
         meant = np.ones(domain.sizes(clique), dtype=np.bool_)
         for name, codes in self.cells:
@@ -45,7 +45,7 @@ class Condition:
         return meant
 
     def sentence(self, domain: Domain) -> str:
-        """Return the condition as text for people, such as: sex “female” and age “0 to 17”."""
+        """Return words such as: sex “female” and age “0 to 17”; names and labels are unescaped."""
         return " and ".join(f"{name} {zeros.values_in_words(domain[name], codes)}" for name, codes in self.cells)
 
     def among(self, domain: Domain) -> str:
@@ -100,10 +100,10 @@ def check_open(of: Condition, group: Condition, field: str) -> None:
 
 
 def read_among(entries: Mapping[str, object], domain: Domain, field: str) -> Condition:
-    """Return the people that a criterion is about: the condition in its entry "among", or everybody.
+    """Return the people that a criterion is about: everybody, unless it has an entry "among".
 
     Raises:
-        InputError: The condition is not valid (`read_condition`).
+        InputError: As in `read_condition`.
     """
     return read_condition(entries["among"], domain, f"{field}.among") if "among" in entries else EVERYBODY
 

@@ -59,6 +59,7 @@ class Criteria(Claim[Outcomes]):
 
     @override
     def absent(self, plan: Asked) -> Outcomes:
+        """Return every criterion of the plan as not measured."""
         return tuple(map(Decided, plan.criteria))
 
     @override
@@ -69,6 +70,7 @@ class Criteria(Claim[Outcomes]):
 
     @override
     def lacks(self, plan: Asked, stated: Outcomes) -> str:
+        """Return a sentence that warns how many criteria were not measured; "" if all were."""
         missing = sum(one.outcome == UNMEASURED for one in stated)
         if not missing:
             return ""
@@ -107,17 +109,17 @@ class Criteria(Claim[Outcomes]):
         return tuple(stated)
 
     def follows(self, received: Received, stated: Outcomes) -> str:
-        """Return a sentence that confirms the outcomes, by deciding the criteria again from the kernel's answers.
+        """Decide the criteria again from the kernel's answers; return a clause with their outcomes.
 
-        Args:
-            received: The release.
-            stated: The decided criteria as stated.
+        The clause counts the criteria by outcome. A needless or empty reason for publication is
+        wrong too.
 
         Raises:
-            Wrong: An outcome does not follow, or the release states a reason to be published all
-                the same that is not needed or not a sentence.
-            Open: The run ended before some were measured, which only running it again can confirm.
-            Nothing: The plan has no criteria, or the release has no measured one.
+            Wrong: A criterion is decided otherwise than the answers decide it, or is not measured
+                though it was, or the reason for publication is not usable or not needed.
+            Open: Some criteria were not measured, and only running again shows that the run had
+                ended.
+            Nothing: The plan has no criteria, or the run ended before any was measured.
         """
         reason, needed = received.written("despite"), any(one.needs_reason for one in stated)
         expect(not reason or needed, "it has a reason to be published all the same, and needs none")
@@ -141,12 +143,9 @@ class Criteria(Claim[Outcomes]):
         return ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items()) + ": as follows from what was measured"
 
     def _decided_otherwise(self, received: Received, stated: Outcomes, answers: slice) -> list[str]:
-        """Return the numbers, counted from 1, of the criteria whose statements do not follow from these answers.
+        """Return the numbers (texts, from "1") of criteria that these answers decide otherwise.
 
-        Args:
-            received: The release.
-            stated: The decided criteria as stated.
-            answers: A possible place of the answers that decided them.
+        If the answers are to other questions, all measured criteria are returned.
         """
         if (again := self.again(received, answers)) is None:
             return [str(number + 1) for number, one in enumerate(stated) if one.interval is not None]

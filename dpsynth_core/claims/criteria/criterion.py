@@ -145,12 +145,12 @@ class Criterion:
         """Return the criterion that JSON states.
 
         Args:
-            entries: The entries of the JSON object.
-            workload: The workload of the plan.
-            field: Place of the criterion in the spec, for errors.
+            entries: The JSON object.
+            workload: The workload, with the domain.
+            field: Name of the object, with which the fields of errors begin.
 
         Raises:
-            InputError: An entry is missing, unknown or not valid.
+            InputError: An entry is missing or invalid.
         """
         raise NotImplementedError
 
@@ -186,24 +186,24 @@ class Criterion:
         return self
 
     def sentence(self, domain: Domain) -> str:
-        """Return the condition in words, without its limit; names and values in it are untrusted text."""
+        """Return the condition as a clause, without its limit; names and values are unescaped."""
         raise NotImplementedError
 
     def needs(self, workload: Workload) -> Sequence[Clique]:  # noqa: ARG002
-        """Return the cliques that the kernel must count to measure the criterion."""
+        """Return the cliques that the kernel must count to measure the criterion; () by default."""
         return ()
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
-        """Return the expected uncertainty: by how much the upper bound will exceed the measured error.
+        """Return by how much the upper bound is expected to exceed the measured error.
 
         Args:
             unit: The unit of privacy.
-            rho: Budget that measures the criterion.
+            rho: The criterion's part of the budget.
             workload: The workload.
-            people: Expected number of people.
+            people: A public or declared number of people.
 
         Returns:
-            The uncertainty, in the unit of the limit.
+            The margin in the unit of the limit; infinite if such a measurement could tell nothing.
         """
         raise NotImplementedError
 
@@ -212,11 +212,15 @@ class Criterion:
         return f"{percent(possible(error)) if self.is_share else f'{error:.3g}'} {self.unit_of_error}"
 
     def requirement(self) -> str:
-        """Return the limit in words, such as "within 5% of the people"; it follows `sentence`."""
+        """Return the requirement in words, such as "within 5% of the people", to follow `sentence`.
+        """
         return f"within {self.amount(self.limit)}"
 
     def finding(self, interval: Interval) -> str:
-        """Return a sentence with the measured error and its bounds, or that the group is too small to know a share."""
+        """Return a sentence with the measured error and its bounds of 95 % confidence each.
+
+        If the bounds leave every share possible, the sentence says that the group is too small.
+        """
         if self.is_share and interval.at_most >= 1 and interval.at_least <= 0:
             return TOO_SMALL
 
@@ -231,10 +235,10 @@ class Criterion:
         return self.amount(margin)
 
     def rule(self, margin: float) -> str:
-        """Return a sentence: which measured errors mean met, not met or undecided.
+        """Return a sentence: which measured errors are met, not met or undecided, given the noise.
 
         Args:
-            margin: The expected uncertainty.
+            margin: The result of `margin`.
         """
         low, high = (self.amount(self.limit + sign * margin) for sign in (-1, 1))
         return f"Measured below {low}, it is met; above {high}, not met; in between it stays undecided."
@@ -242,10 +246,10 @@ class Criterion:
     def hopeless(self, margin: float) -> bool:
         """Return whether the criterion will hardly be met, however good the rows are.
 
-        That is so if the expected uncertainty reaches the limit.
+        That is so because the noise alone may reach the limit.
 
         Args:
-            margin: The expected uncertainty.
+            margin: The result of `margin`.
         """
         return margin >= self.limit
 
@@ -263,25 +267,25 @@ class MeasuredCriterion(Criterion):
         return (self.clique(workload.domain),)
 
     def hopeless(self, margin: float) -> bool:
-        """Return whether no measurement can confirm the criterion, however good the rows are.
+        """Return whether no measurement can confirm the limit, because noise is too large for it.
 
         That is so if the limit is at most `LUCKY` standard deviations of the noise.
 
         Args:
-            margin: The expected uncertainty, from which the standard deviation follows.
+            margin: The result of `margin`.
         """
         return margin * LUCKY >= self.limit * normal(CONFIDENCE)
 
     def answers(self, workload: Workload) -> int:  # noqa: ARG002
-        """Return the number of kernel answers that measuring the criterion takes."""
+        """Return the number of kernel answers that `measure` takes, the same for every outcome."""
         return 1
 
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
-        """Measure the error of what is published with the kernel's remaining budget.
+        """Measure the error of what is published with the kernel's whole remaining budget.
 
         Returns:
             The error with its bounds, in the unit of the limit; `UNKNOWN` if the release does not
-            determine it.
+            determine what the criterion is about.
         """
         raise NotImplementedError
 

@@ -77,14 +77,10 @@ def places(received: Received, stated: Outcomes, name: str) -> list[slice]:
 
 
 def has_unused(received: Received, possible: Sequence[slice]) -> bool:
-    """Return whether the release has more answers before the criteria's than earlier claims took.
+    """Return whether kernel answers for criteria are left over, so that more was measured.
 
-    That would be the case if a criterion that was measured is called not measured. Without models
-    and certificate this cannot be seen, and the result is False.
-
-    Args:
-        received: The release.
-        possible: The possible places of the criteria's answers (`places`).
+    Answers after those for models or the certificate are compared with what the decided criteria
+    and part of the next need. Without models and certificate the result is always False.
     """
     plan, operations = received.plan, [answer.operation for answer in received.answers]
     last = "measure_right" if plan.targets else "measure_largest_error"  # the first of these, for a criterion may ask for it too
@@ -94,14 +90,14 @@ def has_unused(received: Received, possible: Sequence[slice]) -> bool:
 
 
 def asked(criterion: Criterion, domain: Domain) -> str:
-    """Return a criterion with its name and limit as a sentence without full stop."""
+    """Return a criterion with its limit as a sentence without full stop; names are unescaped."""
     name = f"{criterion.name}: " if criterion.name else ""
     about = criterion.sentence(domain)
     return f"{name}{about[:1].upper() + about[1:] if not name else about}, {criterion.requirement()}"
 
 
 def line(one: Decided, domain: Domain) -> str:
-    """Return the outcome of a criterion in a sentence or two."""
+    """Return a criterion, its outcome and the measured result as text; names are unescaped."""
     how = "must" if one.criterion.importance == MUST else "should"
     return f"{one.outcome.capitalize()} ({how}): {asked(one.criterion, domain)}. {found(one)}"
 

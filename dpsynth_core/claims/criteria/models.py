@@ -85,22 +85,25 @@ class ModelCriterion(Criterion):
         return f"guesses of {self.column}{near} by {self.model} that is trained on the rows"
 
     def stated(self, guesses: Guesses) -> Interval:
-        """Return the error and its bounds, as shares of people, that follow from measured counts."""
+        """Return the error and its bounds from the measured counts, as shares of people.
+
+        Each bound holds with 95 % confidence by itself.
+        """
         raise NotImplementedError
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
-        """Return the expected uncertainty as a share of people (`Criterion.margin`).
+        """Return the expected uncertainty, as a share of people (`Criterion.margin`).
 
         Args:
             unit: The unit of privacy.
-            rho: Budget that measures the models of the criterion's column.
-            workload: Not used.
-            people: Expected number of people.
+            rho: The budget for the three counts of this column: both models and the constant guess.
+            workload: The workload; not used.
+            people: A public or declared number of people.
         """
         return normal(CONFIDENCE) * self.noise * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
 
     def share(self, error: float) -> str:
-        """Return, as text, the share of right guesses that belongs to an error."""
+        """Return in per cent the share that people read for an error, the share's complement."""
         raise NotImplementedError
 
     @override

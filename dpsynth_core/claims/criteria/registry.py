@@ -158,9 +158,9 @@ def need_models(listed: Sequence[object]) -> list[bool]:
 
 
 def decide(kernel: SealedKernel, criteria: Sequence[MeasuredCriterion], published: Published) -> Iterable[Decided]:
-    """Yield each criterion with its measured error, in order.
+    """Measure each criterion with an equal part of the kernel's remaining budget, in order.
 
-    Each is measured with an equal part of the kernel's remaining budget.
+    Each is yielded with its interval at once, before the next one is measured.
     """
     rho = kernel.rho_left / len(criteria)
     for criterion in criteria:

@@ -128,7 +128,7 @@ def state(trained: Sequence[Trained], noisy: NDArray[np.float64], sigma: float, 
 
 
 def guesses(usefulness: Sequence[Usefulness]) -> dict[tuple[str, str], Guesses]:
-    """Return the measured counts by (column, name of the model); criteria are decided by them."""
+    """Return the measured counts by (column, model name), from which criteria are decided."""
     counted = {}
     for one in usefulness:
         right, guess = (Noisy(number, math.sqrt(one.sigma**2 + ROUNDING)) for number in (one.right, one.majority_right))
@@ -137,14 +137,14 @@ def guesses(usefulness: Sequence[Usefulness]) -> dict[tuple[str, str], Guesses]:
 
 
 def share(count: float, sigma: float, total: Total) -> Share:
-    """Return a noisy count as a share of the people, with its 95 % interval.
+    """Return a noisy count as a share of the people, with its two-sided 95 % interval.
 
-    The noise is normal and rounded to whole numbers, which enlarges its variance.
+    Noise is normal noise rounded to whole numbers, which enlarges its variance.
 
     Args:
-        count: The noisy count.
+        count: The noisy count, in records.
         sigma: Standard deviation of the noise before rounding.
-        total: Number of people.
+        total: Number of records.
     """
     noisy, people = Noisy(count, math.sqrt(sigma**2 + ROUNDING)), Noisy(total.value, total.sigma)
     low, high = fraction(noisy, people, normal((1 + CONFIDENCE) / 2))

@@ -49,6 +49,7 @@ class Models(Claim[tuple[Usefulness, ...]]):
 
     @override
     def absent(self, plan: Asked) -> tuple[Usefulness, ...]:
+        """Return (), for no models."""
         return ()
 
     @override
@@ -60,17 +61,14 @@ class Models(Claim[tuple[Usefulness, ...]]):
         return measuring.measure(kernel, plan.domain, codes.astype(np.int32, copy=False), plan.targets, final.people(kernel))
 
     def follows(self, received: Received, stated: tuple[Usefulness, ...]) -> str:
-        """Return a sentence that confirms that the shares follow from the noisy counts.
+        """Compute the shares again from the noisy counts; return a clause if they are as stated.
 
-        Only running everything again shows that the models follow from the rows.
-
-        Args:
-            received: The release.
-            stated: The usefulness as stated.
+        Models are not trained again, so it stays open here whether these models follow from the
+        rows.
 
         Raises:
-            Wrong: A share does not follow.
-            Nothing: The release has no such claim.
+            Wrong: A share does not follow, or models are missing, or were not measured.
+            Nothing: No models were asked for, or the run ended before them.
         """
         targets = received.plan.targets
         answers = [answer for answer in received.answers if answer.operation == "measure_right"]
